@@ -1,6 +1,6 @@
 import { runProgram } from './cli/program.ts';
-import type { StartServer } from './cli/serve.ts';
-import { createTerminal } from './cli/terminal.ts';
+import type { StartServer } from './cli/server/serve.ts';
+import { createTerminal } from './cli/terminal/terminal.ts';
 import { environment } from './config.ts';
 
 // Loaded when it is needed: the other commands need neither a database nor a web server.

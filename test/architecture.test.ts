@@ -38,10 +38,10 @@ describe('the architecture', () => {
   test('a cache that forgets the account is found', () => {
     const body =
       'export function createNames() {\n  const known = new Map<string, Name>();\n  return (id) => known.get(id);\n}\n';
-    const [cache] = cachesOf('src/engine/names.ts', body);
-    expect(cache).toEqual({ path: 'src/engine/names.ts', name: 'known', keys: ['id'] });
+    const [cache] = cachesOf('src/commit/names.ts', body);
+    expect(cache).toEqual({ path: 'src/commit/names.ts', name: 'known', keys: ['id'] });
     expect(cache !== undefined && isByAccount(cache)).toBe(false);
-    const [right] = cachesOf('src/engine/names.ts', body.replace('get(id)', 'get(call.account)'));
+    const [right] = cachesOf('src/commit/names.ts', body.replace('get(id)', 'get(call.account)'));
     expect(right !== undefined && isByAccount(right)).toBe(true);
   });
 

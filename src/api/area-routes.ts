@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import type { Engine } from '../engine/engine.ts';
-import type { Feeds } from '../feeds/service.ts';
-import type { Authenticator } from '../identity/authenticate.ts';
-import type { LocalPeople } from '../identity/local-people.ts';
+import type { Engine } from '../commit/engine.ts';
+import type { Authenticator } from '../features/auth/authenticate.ts';
+import type { LocalPeople } from '../features/auth/local-people.ts';
+import type { Feeds } from '../features/logs/service.ts';
+import type { Peering } from '../features/peers/service.ts';
+import type { Hub } from '../features/peers/streams/hub.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Edition } from '../model/edition.ts';
-import type { Peering } from '../peering/service.ts';
-import type { Hub } from '../peering/streams/hub.ts';
 import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
 import { accounts } from './routes/accounts.ts';

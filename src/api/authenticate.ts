@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
-import { planOnlyRefusal } from '../engine/commit.ts';
-import type { Call, Engine } from '../engine/engine.ts';
-import type { Snapshots } from '../engine/snapshots.ts';
-import { enterTenant } from '../engine/tenant-scope.ts';
-import type { Authenticator } from '../identity/authenticate.ts';
-import { ownAccount } from '../identity/sign-in.ts';
+import { planOnlyRefusal } from '../commit/commit.ts';
+import type { Call, Engine } from '../commit/engine.ts';
+import type { Snapshots } from '../commit/snapshots.ts';
+import { enterTenant } from '../features/accounts/tenants/scope.ts';
+import type { Authenticator } from '../features/auth/authenticate.ts';
+import { ownAccount } from '../features/auth/sign-in.ts';
+import type { Operation } from '../model/declare/roles.ts';
 import { NotAllowed } from '../model/errors.ts';
-import type { Operation } from '../model/roles.ts';
-import { requireRight } from '../plan/authorize.ts';
+import { requireRight } from '../plan/guards/authorize.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { OverrideRequest } from '../engine/overrides.ts';
 import { parseDuration } from '../lib/duration.ts';
 import { InvalidInput } from '../model/errors.ts';
+import type { OverrideRequest } from '../objects/overrides.ts';
 
 const reasonHeader = 'X-Break-Glass';
 const timeHeader = 'X-Break-Glass-TTL';

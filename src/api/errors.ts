@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { NeedsApproval } from '../engine/approvals.ts';
-import { isInDoubt } from '../engine/doubt.ts';
+import { isInDoubt } from '../commit/doubt.ts';
+import { NeedsApproval } from '../features/config/plans/approvals.ts';
 import {
   Conflict,
   type ConflictReason,

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Engine } from '../engine/engine.ts';
-import { createRequests, type Done, type KeptAnswer } from '../engine/idempotency.ts';
+import type { Engine } from '../commit/engine.ts';
+import { createRequests, type Done, type KeptAnswer } from '../commit/idempotency.ts';
+import type { Attempt } from '../db/commit/idempotency.ts';
+import { alreadyDone } from '../db/repeated.ts';
 import { canonicalJson, type Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
-import type { Attempt } from '../store/idempotency.ts';
-import { alreadyDone } from '../store/repeated.ts';
 import { callOf } from './authenticate.ts';
 
 declare module 'fastify' {

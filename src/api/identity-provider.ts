@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pageHeaders, pagePolicy } from '../identity/provider/pages/layout.ts';
-import type { IdentityProvider } from '../identity/provider/provider.ts';
-import { revocationPath } from '../identity/provider/revocation.ts';
-import type { WebAnswer } from '../identity/provider/web.ts';
-import { neighbourhoodOf } from '../lib/address.ts';
+import { pageHeaders, pagePolicy } from '../features/auth/provider/pages/layout.ts';
+import type { IdentityProvider } from '../features/auth/provider/provider.ts';
+import { revocationPath } from '../features/auth/provider/revocation.ts';
+import type { WebAnswer } from '../features/auth/provider/web.ts';
+import { neighbourhoodOf } from '../lib/net/address.ts';
 import { BadBody } from './input/utf8.ts';
 import { createAddressLimit } from './rate-limit.ts';
 

@@ -1,6 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { onceWritten } from '../engine/doubt.ts';
-import type { Call, Engine } from '../engine/engine.ts';
+import { onceWritten } from '../commit/doubt.ts';
+import type { Call, Engine } from '../commit/engine.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { mapInSteps } from '../lib/steps.ts';
+import type { Kind, State, Verb } from '../model/declare/kind.ts';
+import type { Operation } from '../model/declare/roles.ts';
+import { storedId } from '../model/declare/wire-id.ts';
+import { InvalidInput, NotFound } from '../model/errors.ts';
+import { lowerToResponse } from '../model/lower/response.ts';
+import { mask } from '../model/schema/sealing.ts';
+import { hasSecrets, mapSecrets } from '../model/schema/secret-fields.ts';
+import type { StoredObject } from '../model/state/object.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
 import {
   createObject,
   deleteObject,
@@ -9,20 +20,9 @@ import {
   replaceObject,
   type WriteOptions,
   type Written,
-} from '../engine/objects.ts';
-import { readObserved } from '../engine/observed.ts';
-import type { JsonObject } from '../lib/json.ts';
-import { mapInSteps } from '../lib/steps.ts';
-import { InvalidInput, NotFound } from '../model/errors.ts';
-import type { Kind, State, Verb } from '../model/kind.ts';
-import { lowerToResponse } from '../model/lower/response.ts';
-import type { StoredObject } from '../model/object.ts';
-import type { Operation } from '../model/roles.ts';
-import { mask } from '../model/sealing.ts';
-import { hasSecrets, mapSecrets } from '../model/secret-fields.ts';
-import type { Snapshot } from '../model/snapshot.ts';
-import { storedId } from '../model/wire-id.ts';
-import { isAllowed, requireRight } from '../plan/authorize.ts';
+} from '../objects/objects.ts';
+import { readObserved } from '../objects/observed.ts';
+import { isAllowed, requireRight } from '../plan/guards/authorize.ts';
 import {
   type Answer,
   type AnswerWork,
@@ -31,14 +31,14 @@ import {
   makeLongAnswer,
   sendAnswer,
   versionsOf,
-} from './answers.ts';
+} from './answers/answers.ts';
+import { longListsOf } from './answers/long-lists.ts';
+import { cutPage, nextLink, pageOf } from './answers/pages.ts';
 import { type Access, callOf } from './authenticate.ts';
-import { objectBody } from './bodies.ts';
 import { breakGlassOf } from './break-glass.ts';
 import { keepInstead } from './idempotency.ts';
+import { objectBody } from './input/bodies.ts';
 import { addIgnored, isStrict } from './input/preferences.ts';
-import { longListsOf } from './long-lists.ts';
-import { cutPage, nextLink, pageOf } from './pages.ts';
 import { recoverCreated } from './recover.ts';
 
 type Handler = (engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Engine } from '../engine/engine.ts';
-import type { Observation } from '../engine/observe.ts';
+import type { Engine } from '../commit/engine.ts';
+import type { Observation } from '../commit/observe.ts';
 import { drainConnections } from './drain.ts';
 import { refuseUnknownPaths } from './refusals.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { neighbourhoodOf } from '../lib/address.ts';
 import { createBuckets } from '../lib/buckets.ts';
+import { neighbourhoodOf } from '../lib/net/address.ts';
 import { Unauthenticated } from '../model/errors.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { callOf } from './authenticate.ts';

@@ -1,10 +1,10 @@
-import type { Engine } from '../engine/engine.ts';
-import { findApplied, findCreated } from '../engine/recover.ts';
-import type { ObjectOutput } from '../engine/shown-once.ts';
+import type { Engine } from '../commit/engine.ts';
+import type { ObjectOutput } from '../commit/shown-once.ts';
+import { findApplied, findCreated } from '../features/config/plans/recover.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { Kind } from '../model/kind.ts';
+import type { Kind } from '../model/declare/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
-import { etagOf } from './answers.ts';
+import { etagOf } from './answers/answers.ts';
 import { callOf } from './authenticate.ts';
 import type { Recover } from './idempotency.ts';
 

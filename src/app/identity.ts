@@ -1,13 +1,13 @@
 import type { ServeOptions } from '../app.ts';
-import type { Engine } from '../engine/engine.ts';
-import { type Authenticator, createAuthenticator } from '../identity/authenticate.ts';
-import { createExternalIssuer } from '../identity/issuers.ts';
-import { createLocalPeople, type LocalPeople } from '../identity/local-people.ts';
-import { createPeople } from '../identity/people.ts';
-import { createIdentityProvider, type IdentityProvider } from '../identity/provider/provider.ts';
-import type { TokenUses } from '../identity/token-uses.ts';
+import type { Engine } from '../commit/engine.ts';
+import { type Authenticator, createAuthenticator } from '../features/auth/authenticate.ts';
+import { createExternalIssuer } from '../features/auth/issuers.ts';
+import { createLocalPeople, type LocalPeople } from '../features/auth/local-people.ts';
+import { createPeople } from '../features/auth/people.ts';
+import { createIdentityProvider, type IdentityProvider } from '../features/auth/provider/provider.ts';
+import type { TokenUses } from '../features/auth/token-uses.ts';
+import type { Installation } from '../model/declare/installation.ts';
 import { InvalidInput } from '../model/errors.ts';
-import type { Installation } from '../model/installation.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 
 /** What answers tell about how people sign in. */
@@ -24,7 +24,7 @@ export async function localPeopleOf(
   url: () => string,
 ): Promise<LocalPeople> {
   // Few servers send mails.
-  const mailer = mail && (await import('../identity/mail.ts')).createMailer(mail);
+  const mailer = mail && (await import('../features/auth/mail.ts')).createMailer(mail);
   return createLocalPeople({ mailer, publicUrl: () => publicUrl ?? url() });
 }
 

@@ -1,5 +1,5 @@
-import { createNoticeBoard, type NoticeBoard } from '../engine/notices.ts';
-import { openNotices } from '../store/notices.ts';
+import { createNoticeBoard, type NoticeBoard } from '../commit/notices.ts';
+import { openNotices } from '../db/notices.ts';
 
 /** A notice board that reaches the other servers of a Postgres; an embedded database has one server. */
 export function connectNotices(url: string | undefined): { notices: NoticeBoard; close(): Promise<void> } {

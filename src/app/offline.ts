@@ -1,9 +1,9 @@
-import type { Engine } from '../engine/engine.ts';
-import { asDamage } from '../store/data-directory.ts';
-import { openDatabase } from '../store/database.ts';
-import { readKeys, requireOwnKey } from '../store/keys.ts';
-import { migrate } from '../store/migrate.ts';
-import { verifyKey } from '../store/sealing.ts';
+import type { Engine } from '../commit/engine.ts';
+import { openDatabase } from '../db/database.ts';
+import { asDamage } from '../db/embedded/data-directory.ts';
+import { migrate } from '../db/migrate.ts';
+import { readKeys, requireOwnKey } from '../db/sealing/keys.ts';
+import { verifyKey } from '../db/sealing/sealing.ts';
 import { createEngine, environmentOfKeys } from './engine.ts';
 import { connectNotices } from './notices.ts';
 

@@ -1,5 +1,5 @@
 import type { ServeOptions } from '../app.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine } from '../commit/engine.ts';
 import { createOutbound, type Outbound, type OutboundEvent } from '../outbound/outbound.ts';
 import { programVersion } from '../version.ts';
 

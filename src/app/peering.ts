@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine } from '../commit/engine.ts';
+import type { LeaseKeeper } from '../db/sources/lease-keeper.ts';
+import { type ConnectionTracker, createConnectionTracker } from '../features/peers/connection-tracker.ts';
+import { locateNowhere, openPlaces } from '../features/peers/geo.ts';
+import { createPeering, type Peering } from '../features/peers/service.ts';
+import { runPeerUpkeep } from '../features/peers/upkeep/upkeep.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
-import { type ConnectionTracker, createConnectionTracker } from '../peering/connection-tracker.ts';
-import { locateNowhere, openPlaces } from '../peering/geo.ts';
-import { createPeering, type Peering } from '../peering/service.ts';
-import { runPeerUpkeep } from '../peering/upkeep.ts';
-import type { LeaseKeeper } from '../store/lease-keeper.ts';
 
 /** What a server does about machines. */
 interface Machines {

@@ -1,9 +1,9 @@
 import { createUnready } from '../api/unready.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine } from '../commit/engine.ts';
+import { watchKey } from '../db/sealing/sealing.ts';
+import type { WrongKey } from '../db/sealing/wrong-key.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
-import { watchKey } from '../store/sealing.ts';
-import type { WrongKey } from '../store/wrong-key.ts';
 
 /** Takes on the form in which secrets are sealed when another server changes it. Returns a function that ends it. */
 export function watchSealing(

@@ -1,10 +1,10 @@
 import type { ServeOptions } from '../app.ts';
-import { createValuePolicy, type ValuePolicy } from '../model/value-policy.ts';
-import { createGitTurns } from '../sources/git-turns.ts';
-import type { ConfiguredSources } from '../sources/installation.ts';
-import type { NamedSource } from '../sources/names.ts';
-import type { Database } from '../store/database.ts';
-import { listFormerGitHosts } from '../store/former-git-hosts.ts';
+import type { Database } from '../db/database.ts';
+import { listFormerGitHosts } from '../db/sources/former-git-hosts.ts';
+import { createGitTurns } from '../features/sources/git/turns.ts';
+import type { ConfiguredSources } from '../features/sources/installation.ts';
+import type { NamedSource } from '../features/sources/names.ts';
+import { createValuePolicy, type ValuePolicy } from '../model/schema/value-policy.ts';
 
 /** The operator's account, once it is known. */
 export interface Operator {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
-import type { Database } from '../store/database.ts';
 
 /** Between two attempts to reach the database, and between two lines about that, in milliseconds. */
 const everyMs = 500;

@@ -1,5 +1,5 @@
 import type { Config, FlagValues } from '../config.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /** One flag of a command. */
 export interface Flag {

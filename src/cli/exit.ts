@@ -1,6 +1,6 @@
+import { SchemaTooNew } from '../db/schema-too-new.ts';
 import { Conflict, HeddleError, InvalidInput, UnsafePlan } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
-import { SchemaTooNew } from '../store/schema-too-new.ts';
 
 /** What the exit codes of every command mean. Scripts depend on them: they never change. */
 export const exit = {

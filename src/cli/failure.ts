@@ -3,9 +3,9 @@ import type { Problem } from '../model/problem.ts';
 import type { Invocation } from './command.ts';
 import { exitCodeOf, isExpected } from './exit.ts';
 import { type Format, formatFailure } from './formats.ts';
-import { printable } from './paint.ts';
-import { renderProblems } from './problems.ts';
-import type { Terminal } from './terminal.ts';
+import { printable } from './terminal/paint.ts';
+import { renderProblems } from './terminal/problems.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /** What `--json` writes when a command fails. Members are only ever added (`formatVersion`). */
 export interface FailureDocument {

@@ -1,6 +1,6 @@
 import { settings } from '../config.ts';
 import type { Command, Flag, Flags, Invocation } from './command.ts';
-import { sourceFlag } from './source-name.ts';
+import { sourceFlag } from './plan/source-name.ts';
 
 /** The flag of `--json`. */
 export const jsonFlag: Flags = {

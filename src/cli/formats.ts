@@ -1,14 +1,14 @@
 import { relative } from 'node:path';
-import type { PlanPairs } from '../engine/plan-access.ts';
+import type { PlanPairs } from '../features/config/plans/plan-access.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
-import { renderMarkdown } from '../plan/markdown.ts';
-import { renderFailureMarkdown, renderValidMarkdown } from '../plan/markdown-problems.ts';
-import { type Remark, remarkPlan, remarkProblems, renderGithub, renderGitlab } from '../plan/remarks.ts';
-import type { PlanView } from '../plan/view.ts';
+import { renderMarkdown } from '../plan/view/markdown.ts';
+import { renderFailureMarkdown, renderValidMarkdown } from '../plan/view/markdown-problems.ts';
+import { type Remark, remarkPlan, remarkProblems, renderGithub, renderGitlab } from '../plan/view/remarks.ts';
+import type { PlanView } from '../plan/view/view.ts';
 import { guessHint } from './arguments.ts';
 import type { Flags, Invocation } from './command.ts';
-import { diffPairs, remarkPairs } from './plan-pairs.ts';
+import { diffPairs, remarkPairs } from './plan/plan-pairs.ts';
 
 /** How results are written for the view of a change request. */
 export type Format = 'markdown' | 'github' | 'gitlab';

@@ -2,7 +2,7 @@ import { settings } from '../config.ts';
 import type { Command } from './command.ts';
 import { exit } from './exit.ts';
 import { flagsOf } from './flags.ts';
-import { columns, type Row, wrap } from './layout.ts';
+import { columns, type Row, wrap } from './terminal/layout.ts';
 
 /** The help text of the program. */
 export function programHelp(commands: readonly Command[]): string {

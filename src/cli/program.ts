@@ -7,8 +7,8 @@ import { failureDocument, reportFailure, writeJson } from './failure.ts';
 import { flagsOf } from './flags.ts';
 import { knownFormat } from './formats.ts';
 import { commandHelp, programHelp, usageOf } from './help.ts';
-import type { StartServer } from './serve.ts';
-import type { Terminal } from './terminal.ts';
+import type { StartServer } from './server/serve.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /** What the program takes from its process. */
 export interface ProgramOptions {

@@ -1,10 +1,10 @@
 import { type Config, type FileValues, settings } from '../config.ts';
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
-import type { Fault } from '../model/kind.ts';
+import type { Fault } from '../model/declare/kind.ts';
 import type { Transport } from '../model/remote-url.ts';
-import { gitFaults, sourceFaults } from '../model/source-faults.ts';
-import { gitMembers, loopMembers, type StatedSource, sourceName, sourceSchema } from '../model/source-schema.ts';
-import { createChecker } from '../model/validate.ts';
+import { createChecker } from '../model/schema/validate.ts';
+import { gitFaults, sourceFaults } from '../model/sources/faults.ts';
+import { gitMembers, loopMembers, type StatedSource, sourceName, sourceSchema } from '../model/sources/schema.ts';
 
 /** How a setting is written in a file. */
 interface Written {

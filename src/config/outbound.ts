@@ -1,5 +1,5 @@
 import type { Setting } from '../config.ts';
-import { type AllowList, nothingAllowed, parseAllowList } from '../lib/public-address.ts';
+import { type AllowList, nothingAllowed, parseAllowList } from '../lib/net/public-address.ts';
 import type { Parsed } from './parse.ts';
 
 /** How this server reaches other hosts. */

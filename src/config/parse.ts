@@ -3,7 +3,7 @@ import { parseDuration } from '../lib/duration.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import type { Transport } from '../model/remote-url.ts';
-import { parseGrant, type ValueGrant } from '../model/value-policy.ts';
+import { parseGrant, type ValueGrant } from '../model/schema/value-policy.ts';
 
 /** What a text means, or what is wrong with it: the end of a sentence that begins with where it stands. */
 export type Parsed<T> = { readonly value: T } | { readonly fault: string };

@@ -1,5 +1,5 @@
 import type { Setting } from '../config.ts';
-import type { ValueGrant } from '../model/value-policy.ts';
+import type { ValueGrant } from '../model/schema/value-policy.ts';
 import { parseGrants, parseSwitch } from './parse.ts';
 
 /** For whom the server's own values are. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../lib/json.ts';
+import type { Fault } from '../model/declare/kind.ts';
 import type { SourceFile } from '../model/document.ts';
-import { type FileRules, ignoreFile, patternFaults } from '../model/file-rules.ts';
-import type { Fault } from '../model/kind.ts';
 import type { Problem } from '../model/problem.ts';
+import { type FileRules, ignoreFile, patternFaults } from '../model/sources/file-rules.ts';
 import { normalizeText } from './digest.ts';
 import { directorySettings, isDirectorySettings, problemsOf, readSettingsFile } from './settings-file.ts';
 

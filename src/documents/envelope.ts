@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { apiVersion, type Document, type Metadata } from '../model/document.ts';
-import { longest } from '../model/field.ts';
 import type { Problem } from '../model/problem.ts';
+import { longest } from '../model/schema/field.ts';
 import { brief } from './brief.ts';
 import { limits } from './limits.ts';
 import { nameFault } from './name.ts';

@@ -4,7 +4,7 @@ import { apiVersion } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import { brief } from './brief.ts';
 import { isList } from './objects.ts';
-import { readYamlStream } from './yaml-text.ts';
+import { readYamlStream } from './yaml/yaml-text.ts';
 
 /** Why a file is none of ours. */
 export interface Foreign {

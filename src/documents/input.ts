@@ -2,9 +2,9 @@ import type { Document, ForeignFile, Place, SourceFile } from '../model/document
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { brief } from './brief.ts';
 import { limits } from './limits.ts';
-import type { ReadFor } from './parser.ts';
 import type { Position } from './position.ts';
 import type { Reader } from './reader.ts';
+import type { ReadFor } from './threads/parser.ts';
 
 /** The documents of some files, what is wrong with them, and a way to say more exactly where later problems stand. */
 export interface DocumentInput {

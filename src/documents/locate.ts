@@ -1,7 +1,7 @@
 import type { Place, SourceFile } from '../model/document.ts';
 import { normalizeText } from './digest.ts';
 import { type Position, pointerTo, positionOf } from './position.ts';
-import { type ParsedYaml, parseYaml } from './yaml.ts';
+import { type ParsedYaml, parseYaml } from './yaml/yaml.ts';
 
 /** Finds the place of a JSON pointer of a document, or of its nearest existing ancestor. */
 export type Locator = (place: Place, pointer: string) => Position;

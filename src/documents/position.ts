@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, type Pair } from 'yaml';
-import type { ParsedYaml, YamlNode } from './yaml.ts';
+import type { ParsedYaml, YamlNode } from './yaml/yaml.ts';
 
 /** A place in a text, 1-based; `source` is the literal text of a scalar, such as `1.10`. */
 export interface Position {

@@ -2,10 +2,10 @@ import type { Document, SourceFile } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import { normalizeText } from './digest.ts';
 import { type Foreign, foreignIn } from './foreign.ts';
-import { readJsonText } from './json-text.ts';
 import { describeBytes, limits } from './limits.ts';
 import { type ReadResult, readObjects } from './objects.ts';
-import { readYamlText } from './yaml-text.ts';
+import { readJsonText } from './yaml/json-text.ts';
+import { readYamlText } from './yaml/yaml-text.ts';
 
 /**
  * Reads the documents of one file strictly. It returns all problems and all documents without one; who applies documents

@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Document, ForeignFile, SourceFile } from '../model/document.ts';
 import { Internal } from '../model/errors.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
-import { createByteCache } from './cache.ts';
 import { digestOfFile } from './digest.ts';
 import { createDuplicateFinder } from './duplicates.ts';
-import type { Asked } from './job.ts';
 import { describeBytes, limits } from './limits.ts';
 import type { ReadResult } from './objects.ts';
-import { createParser, type ParsedFile, type ParserOptions, type ReadFor } from './parser.ts';
 import type { Position } from './position.ts';
+import { createByteCache } from './threads/cache.ts';
+import type { Asked } from './threads/job.ts';
+import { createParser, type ParsedFile, type ParserOptions, type ReadFor } from './threads/parser.ts';
 
 /** Reads source revisions; unchanged files cost only a hash. */
 export interface Reader {

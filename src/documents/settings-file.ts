@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from '../lib/json.ts';
+import type { Fault } from '../model/declare/kind.ts';
 import type { SourceFile } from '../model/document.ts';
-import type { Fault } from '../model/kind.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { normalizeText } from './digest.ts';
 import type { StatedObject } from './envelope.ts';
 import { describeBytes, limits } from './limits.ts';
-import { readYamlStream } from './yaml-text.ts';
+import { readYamlStream } from './yaml/yaml-text.ts';
 
 /** The file of settings at the top of a directory of documents. */
 export const directorySettings = 'heddle.yaml';

@@ -1,8 +1,8 @@
 import { writeYaml } from '../documents/write.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { Kind } from '../model/kind.ts';
+import type { Kind } from '../model/declare/kind.ts';
+import type { Registry } from '../model/declare/registry.ts';
 import { lowerToCrd, pluralOf } from '../model/lower/crd.ts';
-import type { Registry } from '../model/registry.ts';
 import { type Files, generatedNotice } from './files.ts';
 
 const charts = ['charts/heddle/Chart.yaml', 'charts/heddle-crds/Chart.yaml'];

@@ -1,4 +1,4 @@
-import type { AnyField, Fields } from '../model/field.ts';
+import type { AnyField, Fields } from '../model/schema/field.ts';
 
 /** Where a line of a document stands: the fields that may begin at this column. */
 interface Level {

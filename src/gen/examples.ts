@@ -1,8 +1,8 @@
 import { nameFault } from '../documents/name.ts';
 import { writeDocuments } from '../documents/write.ts';
-import type { Kind } from '../model/kind.ts';
+import type { Kind } from '../model/declare/kind.ts';
+import type { Registry } from '../model/declare/registry.ts';
 import { fieldsOn } from '../model/lower/shape.ts';
-import type { Registry } from '../model/registry.ts';
 import { commentFields, wrap } from './comments.ts';
 import { type Files, generatedNotice } from './files.ts';
 

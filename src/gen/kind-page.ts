@@ -1,7 +1,7 @@
-import { type AnyField, entriesOf, type Fields } from '../model/field.ts';
-import type { Kind } from '../model/kind.ts';
+import type { Kind } from '../model/declare/kind.ts';
+import type { Registry } from '../model/declare/registry.ts';
 import { type Explanation, explain } from '../model/lower/explain.ts';
-import type { Registry } from '../model/registry.ts';
+import { type AnyField, entriesOf, type Fields } from '../model/schema/field.ts';
 import { page, table } from './markdown.ts';
 
 const introduction = `

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as kinds from '../kinds/index.ts';
-import { createRegistry, type Registry } from '../model/registry.ts';
+import { createRegistry, type Registry } from '../model/declare/registry.ts';
 import { chartFiles } from './charts.ts';
 import { crdFiles } from './crds.ts';
 import { exampleFiles } from './examples.ts';

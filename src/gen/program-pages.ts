@@ -3,7 +3,7 @@ import type { Command } from '../cli/command.ts';
 import { allCommands } from '../cli/commands.ts';
 import { commandHelp, exitRows } from '../cli/help.ts';
 import { settings } from '../config.ts';
-import { cellOf, modules, roles } from '../model/roles.ts';
+import { cellOf, modules, roles } from '../model/declare/roles.ts';
 import { page, table } from './markdown.ts';
 
 const aboutCommands = `
@@ -73,5 +73,5 @@ to every role is in [test/api/roles.md](../../test/api/roles.md), which a test w
 export function rolePage(): string {
   const rows = modules.map((module) => [`\`${module}\``, ...roles.map((role) => cellOf(role, module))]);
   const matrix = table(['Module', ...roles.map((role) => `\`${role}\``)], rows);
-  return page('Roles', 'src/model/roles.ts', aboutRoles, matrix);
+  return page('Roles', 'src/model/declare/roles.ts', aboutRoles, matrix);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
-import { canonicalSpec } from '../model/canonical.ts';
-import type { Kind } from '../model/kind.ts';
+import type { Kind } from '../model/declare/kind.ts';
+import { canonicalSpec } from '../model/schema/canonical.ts';
 import { account } from './account/kind.ts';
 import { group } from './group/kind.ts';
 import { policy } from './policy/kind.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
-import type { AllowList } from '../lib/public-address.ts';
-import { namesHost } from '../lib/public-address.ts';
+import type { AllowList } from '../lib/net/public-address.ts';
+import { namesHost } from '../lib/net/public-address.ts';
 import { OutboundFailure } from './failure.ts';
 import type { Target } from './guard.ts';
 

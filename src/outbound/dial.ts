@@ -1,5 +1,5 @@
 import { createConnection, isIP, type Socket } from 'node:net';
-import { type AllowList, plainHost } from '../lib/public-address.ts';
+import { type AllowList, plainHost } from '../lib/net/public-address.ts';
 import { OutboundFailure } from './failure.ts';
 import { checkedAddresses, type Lookup, type Target } from './guard.ts';
 import { isExcepted, openTunnel, type UpstreamProxy } from './upstream-proxy.ts';

@@ -1,6 +1,6 @@
 import { lookup as lookUp } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { type AllowList, isAllowed, notPublic, plainHost } from '../lib/public-address.ts';
+import { type AllowList, isAllowed, notPublic, plainHost } from '../lib/net/public-address.ts';
 import { OutboundFailure } from './failure.ts';
 
 /** Finds the addresses of a host name. */

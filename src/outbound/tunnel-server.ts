@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { plainHost } from '../lib/public-address.ts';
+import { plainHost } from '../lib/net/public-address.ts';
 import type { Target } from './guard.ts';
 
 /** A way out for one run of a program that connects by itself: a proxy that leads to one target and nowhere else. */

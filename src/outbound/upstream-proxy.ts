@@ -1,8 +1,8 @@
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
-import { contains, parseAddress, parseCidr } from '../lib/address.ts';
-import { plainHost } from '../lib/public-address.ts';
+import { contains, parseAddress, parseCidr } from '../lib/net/address.ts';
+import { plainHost } from '../lib/net/public-address.ts';
 import { OutboundFailure } from './failure.ts';
 
 /** The proxy through which this machine reaches other hosts. */

@@ -1,5 +1,5 @@
-import type { StoredObject } from '../model/object.ts';
-import type { Snapshot } from '../model/snapshot.ts';
+import type { StoredObject } from '../model/state/object.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Edit } from './finish.ts';
 
 /** The account as documents know it: with the keys that they give to its objects. */

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../lib/json.ts';
-import type { Fields } from '../model/field.ts';
-import { emptyEnvironment, type PlanEnvironment } from '../model/plan-environment.ts';
-import { mapSecrets, mapUnitSecrets, placeOf, type SecretPath } from '../model/secret-fields.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../model/declare/plan-environment.ts';
+import type { Fields } from '../model/schema/field.ts';
+import { mapSecrets, mapUnitSecrets, placeOf, type SecretPath } from '../model/schema/secret-fields.ts';
 
 /**
  * Values as digests compare them: instead of a secret what is equal for equal ones, because a sealed text is another one

@@ -1,10 +1,10 @@
 import type { Json } from '../lib/json.ts';
 import { isTurn } from '../lib/steps.ts';
-import type { Actor } from '../model/actor.ts';
-import { canonicalSpec } from '../model/canonical.ts';
-import type { DerivedChange, Step } from '../model/kind.ts';
-import type { StoredObject } from '../model/object.ts';
-import type { Snapshot } from '../model/snapshot.ts';
+import type { Actor } from '../model/declare/actor.ts';
+import type { DerivedChange, Step } from '../model/declare/kind.ts';
+import { canonicalSpec } from '../model/schema/canonical.ts';
+import type { StoredObject } from '../model/state/object.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Edit } from './finish.ts';
 
 /** How many rounds of derived changes of derived changes there may be; more is a circle of declarations. */

@@ -1,8 +1,8 @@
 import { canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { sha256InSteps } from '../lib/node-pure.ts';
-import type { Fields } from '../model/field.ts';
-import type { Registry } from '../model/registry.ts';
-import { mapSides } from '../model/units.ts';
+import type { Registry } from '../model/declare/registry.ts';
+import type { Fields } from '../model/schema/field.ts';
+import { mapSides } from '../model/state/units.ts';
 import type { Comparison } from './comparison.ts';
 import { type Change, type Claim, subjectOf } from './plan.ts';
 

@@ -1,5 +1,5 @@
 import { sha256 } from '../lib/node-pure.ts';
-import type { Registry } from '../model/registry.ts';
+import type { Registry } from '../model/declare/registry.ts';
 
 /** Raised when the planner comes to do something else with the same input, a digest to mean something else, or a plan to be kept in another form. */
 const planner = 4;

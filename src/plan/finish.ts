@@ -1,25 +1,25 @@
 import { equalJson, type JsonObject, sortedJson } from '../lib/json.ts';
 import { isTurn, mapInSteps, runToEnd } from '../lib/steps.ts';
-import type { Actor } from '../model/actor.ts';
+import type { Actor } from '../model/declare/actor.ts';
+import type { GeneratorInput, Kind } from '../model/declare/kind.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../model/declare/plan-environment.ts';
 import type { Place } from '../model/document.ts';
-import { withEntryIds } from '../model/entry-ids.ts';
-import { withGivenDefaults } from '../model/given-defaults.ts';
-import type { GeneratorInput, Kind } from '../model/kind.ts';
-import { withListOrder } from '../model/list-order.ts';
-import { withMemberOrder } from '../model/member-order.ts';
-import type { Normalized } from '../model/normalize.ts';
-import type { StoredObject } from '../model/object.ts';
-import { emptyEnvironment, type PlanEnvironment } from '../model/plan-environment.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Snapshot } from '../model/snapshot.ts';
-import { diffUnits, isHandover } from '../model/units.ts';
+import { withEntryIds } from '../model/schema/entry-ids.ts';
+import { withGivenDefaults } from '../model/schema/given-defaults.ts';
+import { withListOrder } from '../model/schema/list-order.ts';
+import type { Normalized } from '../model/schema/normalize.ts';
+import { withMemberOrder } from '../model/state/member-order.ts';
+import type { StoredObject } from '../model/state/object.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { diffUnits, isHandover } from '../model/state/units.ts';
 import { createComparison } from './comparison.ts';
 import { withDerivedChanges } from './derived-changes.ts';
 import { digestOf } from './digest.ts';
 import { engineVersionOf } from './engine-version.ts';
+import { checkRules, type Locate, type StepInput } from './guards/rules.ts';
 import { orderChanges } from './order.ts';
 import { type Change, type Claim, type Counts, type Move, type Outcome, subjectOf, type TrippedGuard } from './plan.ts';
-import { checkRules, type Locate, type StepInput } from './rules.ts';
 
 /** One object as it should be afterwards (`after` absent: gone), before the rules have looked at it. */
 export interface Edit {

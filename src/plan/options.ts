@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
-import type { AdoptMode, GuardLimits, MembershipMode, SourceSettings } from '../model/source-settings.ts';
-import type { DocumentFilter } from './filter.ts';
+import type { AdoptMode, GuardLimits, MembershipMode, SourceSettings } from '../model/sources/settings.ts';
+import type { DocumentFilter } from './documents/filter.ts';
 
 /** What a request may say about how documents are applied; the settings of the source say the rest. */
 export interface RequestedOptions {

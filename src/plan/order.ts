@@ -1,8 +1,8 @@
 import { orderInSteps } from '../lib/order.ts';
 import { isTurn } from '../lib/steps.ts';
-import { facetsOf, movedReferences } from '../model/facets.ts';
+import type { Registry } from '../model/declare/registry.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Registry } from '../model/registry.ts';
+import { facetsOf, movedReferences } from '../model/state/facets.ts';
 import { type Change, subjectOf } from './plan.ts';
 
 const rank = { create: 0, update: 1, delete: 2 } as const;

@@ -1,12 +1,12 @@
+import type { claimActions, planActions, planGuards } from '../model/declare/plan-words.ts';
 import type { Place } from '../model/document.ts';
-import type { StoredObject } from '../model/object.ts';
-import type { claimActions, planActions, planGuards } from '../model/plan-words.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Snapshot } from '../model/snapshot.ts';
-import type { UnitChange } from '../model/units.ts';
-import type { AccessImpact } from './access.ts';
-import type { PendingClaim } from './contested.ts';
-import type { RollbackScope } from './rollback-scope.ts';
+import type { StoredObject } from '../model/state/object.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import type { UnitChange } from '../model/state/units.ts';
+import type { PendingClaim } from './ownership/contested.ts';
+import type { RollbackScope } from './rollback/scope.ts';
+import type { AccessImpact } from './view/access.ts';
 
 export type Action = (typeof planActions)[number];
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileAccess, updateAccess } from '../../src/access/compile.ts';
+import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import { aChange, anAccount, applyChange, runs, someObservedPeers } from './account.ts';
 import { naiveVerdicts, snapshotOf, verdictsOf } from './image.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { ObservedPeers, PeerFacts } from '../../src/access/facts.ts';
+import type { ObservedPeers, PeerFacts } from '../../src/access/ruleset/facts.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { stored } from '../kinds/objects.ts';
 
 const peerIds = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6'];

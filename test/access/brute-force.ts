@@ -1,5 +1,5 @@
-import type { AccessDiff, PairShift, PairTraffic } from '../../src/access/diff.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { AccessDiff, PairShift, PairTraffic } from '../../src/access/diff/diff.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { placeOf } from './image.ts';
 import { isAbout, type Probe } from './naive.ts';
 

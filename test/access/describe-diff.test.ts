@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { describeDiff, describePair, diffLines, pairLines } from '../../src/access/describe-diff.ts';
-import { diffAccess } from '../../src/access/diff.ts';
-import type { PeerFacts } from '../../src/access/facts.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import { describeDiff, describePair, diffLines, pairLines } from '../../src/access/diff/describe-diff.ts';
+import { diffAccess } from '../../src/access/diff/diff.ts';
+import type { PeerFacts } from '../../src/access/ruleset/facts.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { group, peer, stored } from '../kinds/objects.ts';
 import { accessOf, officeWith, policy } from './office.ts';
 

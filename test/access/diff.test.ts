@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Access } from '../../src/access/access.ts';
-import { compileAccess, updateAccess } from '../../src/access/compile.ts';
-import { type AccessDiff, diffAccess, type PairShift } from '../../src/access/diff.ts';
+import { type AccessDiff, diffAccess, type PairShift } from '../../src/access/diff/diff.ts';
+import type { Access } from '../../src/access/ruleset/access.ts';
+import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import { aChange, anAccount, applyChange, type Change, runs, someObservedPeers } from './account.ts';
 import { contains, everybody, snapshotOf } from './image.ts';
 import { type Naive, naiveNames, naiveVerdict, type Probe, probes } from './naive.ts';

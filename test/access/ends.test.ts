@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { agreeOnSlots, changeEnds, type EndPart, idsAt, noEnds, reserveSlots, slotsOf } from '../../src/access/ends.ts';
-import { bitsOf, numbersIn, uniteBits } from '../../src/lib/bit-set.ts';
+import {
+  agreeOnSlots,
+  changeEnds,
+  type EndPart,
+  idsAt,
+  noEnds,
+  reserveSlots,
+  slotsOf,
+} from '../../src/access/ruleset/ends.ts';
+import { bitsOf, numbersIn, uniteBits } from '../../src/lib/bits/bit-set.ts';
 
 const names = Array.from({ length: 40 }, (_, at) => `e${(at * 7) % 40}`);
 const parts = ['peer', 'resource', 'route'] as const;

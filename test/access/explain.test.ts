@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { describeAccess } from '../../src/access/describe.ts';
-import { explainAccess, type Question } from '../../src/access/explain.ts';
-import type { PeerFacts } from '../../src/access/facts.ts';
-import { judgeAccess, testAccess } from '../../src/access/test-access.ts';
-import { runTests } from '../../src/access/tests.ts';
+import { describeAccess } from '../../src/access/explain/describe.ts';
+import { explainAccess, type Question } from '../../src/access/explain/explain.ts';
+import { judgeAccess, testAccess } from '../../src/access/explain/test-access.ts';
+import { runTests } from '../../src/access/explain/tests.ts';
+import type { PeerFacts } from '../../src/access/ruleset/facts.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { peer, stored } from '../kinds/objects.ts';
 import { accessOf, officeWith, only, policy } from './office.ts';
 

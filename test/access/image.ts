@@ -1,7 +1,7 @@
-import type { Access } from '../../src/access/access.ts';
-import { trafficBetween } from '../../src/access/line.ts';
-import { type Traffic, trafficAsked } from '../../src/access/traffic.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import { trafficBetween } from '../../src/access/evaluate/line.ts';
+import { type Traffic, trafficAsked } from '../../src/access/evaluate/traffic.ts';
+import type { Access } from '../../src/access/ruleset/access.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { stateOf } from '../kinds/objects.ts';
 import { type Naive, naiveVerdict, type Probe, probes, type Verdict } from './naive.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { compileAccess, updateAccess } from '../../src/access/compile.ts';
-import { diffAccess } from '../../src/access/diff.ts';
-import { nothingObserved } from '../../src/access/facts.ts';
-import { trafficBetween } from '../../src/access/line.ts';
+import { diffAccess } from '../../src/access/diff/diff.ts';
+import { trafficBetween } from '../../src/access/evaluate/line.ts';
+import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
+import { nothingObserved } from '../../src/access/ruleset/facts.ts';
 import { stateOf } from '../kinds/objects.ts';
 import { compareWithBruteForce } from './brute-force.ts';
 import { contains } from './image.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { all, group, stored } from '../kinds/objects.ts';
 
 /** How large an account is made. The same sizes always give the same account. */

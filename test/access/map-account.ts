@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { stored } from '../kinds/objects.ts';
 
 const groups = ['g1', 'g2', 'g3', 'g4'];

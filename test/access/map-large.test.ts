@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { compileAccess, updateAccess } from '../../src/access/compile.ts';
-import { mapDigest, mapOf, sharedText } from '../../src/access/map/map.ts';
-import { touchedMaps } from '../../src/access/map/touched.ts';
+import { mapDigest, mapOf, sharedText } from '../../src/access/netmap/map.ts';
+import { touchedMaps } from '../../src/access/netmap/touched.ts';
+import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { group, stateOf, stored } from '../kinds/objects.ts';
 import { largeAccount, onAnotherPort } from './large.ts';
 import { followChange, parseMap, writtenChange } from './map-reader.ts';

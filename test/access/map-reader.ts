@@ -1,6 +1,6 @@
-import type { Access } from '../../src/access/access.ts';
-import { mapOf, ownChange, ownText, type PeerMap, sharedChange, sharedText } from '../../src/access/map/map.ts';
-import type { Interval } from '../../src/lib/intervals.ts';
+import { mapOf, ownChange, ownText, type PeerMap, sharedChange, sharedText } from '../../src/access/netmap/map.ts';
+import type { Access } from '../../src/access/ruleset/access.ts';
+import type { Interval } from '../../src/lib/bits/intervals.ts';
 
 interface Named {
   readonly id: string;

@@ -1,4 +1,4 @@
-import type { StoredObject } from '../../src/model/object.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { isIn, type Naive } from './naive.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the model reads stored specs as they come, without the program's readers

@@ -2,8 +2,8 @@
  * Access as one would look it up by hand: every question walks all rules and asks about every name, with nothing worked out
  * before. Slow and independent of the program, to compare it with.
  */
-import type { ObservedPeers } from '../../src/access/facts.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { ObservedPeers } from '../../src/access/ruleset/facts.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 
 /** What a question is about. */
 export interface Probe {

@@ -1,7 +1,7 @@
-import { compileAccess } from '../../src/access/compile.ts';
-import type { PeerFacts } from '../../src/access/facts.ts';
+import { compileAccess } from '../../src/access/ruleset/compile.ts';
+import type { PeerFacts } from '../../src/access/ruleset/facts.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { all, group, peer, stateOf, stored } from '../kinds/objects.ts';
 
 /** A policy of one rule `main` that accepts TCP, from groups to groups unless said otherwise. */

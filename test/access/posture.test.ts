@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { PeerFacts } from '../../src/access/facts.ts';
-import { type Checks, checkResults, combine, type PostureResult, readPosture } from '../../src/access/posture.ts';
+import type { PeerFacts } from '../../src/access/ruleset/facts.ts';
+import {
+  type Checks,
+  checkResults,
+  combine,
+  type PostureResult,
+  readPosture,
+} from '../../src/access/ruleset/posture.ts';
 import { chain } from '../setup/certificates.ts';
 
 type Case = readonly [facts: PeerFacts, result: PostureResult];

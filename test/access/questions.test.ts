@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileAccess } from '../../src/access/compile.ts';
-import { explainAccess, type Question, type Verdict } from '../../src/access/explain.ts';
-import { trafficBetween } from '../../src/access/line.ts';
-import { judgeAccess, testAccess } from '../../src/access/test-access.ts';
+import { trafficBetween } from '../../src/access/evaluate/line.ts';
+import { explainAccess, type Question, type Verdict } from '../../src/access/explain/explain.ts';
+import { judgeAccess, testAccess } from '../../src/access/explain/test-access.ts';
+import { compileAccess } from '../../src/access/ruleset/compile.ts';
 import { stored } from '../kinds/objects.ts';
 import { anAccount, runs, someObservedPeers } from './account.ts';
 import { everybody, snapshotOf } from './image.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Access } from '../../src/access/access.ts';
-import { compileAccess, updateAccess } from '../../src/access/compile.ts';
-import { accessiblePeers, countAccessiblePeers } from '../../src/access/neighbours.ts';
-import { type FirewallRule, type Reach, reachOf } from '../../src/access/reach.ts';
-import { touchedPeers } from '../../src/access/touched.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import { accessiblePeers, countAccessiblePeers } from '../../src/access/evaluate/neighbours.ts';
+import { type FirewallRule, type Reach, reachOf } from '../../src/access/evaluate/reach.ts';
+import { touchedPeers } from '../../src/access/evaluate/touched.ts';
+import type { Access } from '../../src/access/ruleset/access.ts';
+import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { group, peer, stored } from '../kinds/objects.ts';
 import { aChange, anAccount, type Change, runs, someObservedPeers } from './account.ts';
 import { everybody, snapshotOf } from './image.ts';

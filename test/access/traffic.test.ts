@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutTraffic } from '../../src/access/pieces.ts';
+import { cutTraffic } from '../../src/access/evaluate/pieces.ts';
 import {
   allTraffic,
   missingText,
@@ -11,9 +11,9 @@ import {
   trafficOf,
   trafficParts,
   trafficText,
-} from '../../src/access/traffic.ts';
-import type { Protocol } from '../../src/access/vocabulary.ts';
-import { intersectIntervals, joinIntervals, subtractIntervals } from '../../src/lib/intervals.ts';
+} from '../../src/access/evaluate/traffic.ts';
+import type { Protocol } from '../../src/access/ruleset/vocabulary.ts';
+import { intersectIntervals, joinIntervals, subtractIntervals } from '../../src/lib/bits/intervals.ts';
 
 const port = (start: number, end = start) => ({ start, end });
 const accept = (protocol: Protocol, ...ports: readonly { readonly start: number; readonly end: number }[]) =>

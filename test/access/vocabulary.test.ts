@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { mapKindOf } from '../../src/access/map/vocabulary.ts';
-import { groupFields, kindOf, readPolicy } from '../../src/access/vocabulary.ts';
-import { entriesOf } from '../../src/model/field.ts';
+import { mapKindOf } from '../../src/access/netmap/vocabulary.ts';
+import { groupFields, kindOf, readPolicy } from '../../src/access/ruleset/vocabulary.ts';
+import { entriesOf } from '../../src/model/schema/field.ts';
 import { registry, stored } from '../kinds/objects.ts';
 
 /** The fields that are read of each kind; a field that is renamed must be renamed here and in `src/access`. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { openRoutes } from '../../src/api/open-routes.ts';
-import { createAuthenticator, hashToken } from '../../src/identity/authenticate.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import { build } from '../../src/db/builder.ts';
+import { createAuthenticator, hashToken } from '../../src/features/auth/authenticate.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { build } from '../../src/store/builder.ts';
-import { insertToken } from '../../src/store/tokens.ts';
 import { putObjects } from '../setup/objects.ts';
 import { sharedApi, testApi, token } from './setup.ts';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { hashToken } from '../../src/identity/authenticate.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { insertToken } from '../../src/store/tokens.ts';
 import { putObjects } from '../setup/objects.ts';
 import { sharedApi, type TestApi } from './setup.ts';
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hashToken } from '../../src/identity/authenticate.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { insertToken } from '../../src/store/tokens.ts';
 import { rowsOf } from '../engine/office.ts';
 import { noon, storeRequests } from '../feeds/filled.ts';
 import { putObjects } from '../setup/objects.ts';

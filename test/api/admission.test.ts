@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createGuesses } from '../../src/identity/guesses.ts';
-import { createLocalPeople } from '../../src/identity/local-people.ts';
-import { checkPassword } from '../../src/identity/password-sign-in.ts';
+import { createGuesses } from '../../src/features/auth/guesses.ts';
+import { createLocalPeople } from '../../src/features/auth/local-people.ts';
+import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makePending } from '../spec/world.ts';
 import { callAs, callAsNobody, newestEvents, person, rowsOf } from './people.ts';

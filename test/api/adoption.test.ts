@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { rows } from '../spec/fields.ts';
 import { pathOf } from '../spec/walk.ts';
 import { createWorld, type World } from '../spec/world.ts';

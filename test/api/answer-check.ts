@@ -2,9 +2,9 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import { areaPaths } from '../../src/api/area-routes.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import type { Registry } from '../../src/model/declare/registry.ts';
 import type { Edition } from '../../src/model/edition.ts';
-import { lowerToOpenApi } from '../../src/model/lower/openapi.ts';
-import type { Registry } from '../../src/model/registry.ts';
+import { lowerToOpenApi } from '../../src/model/lower/openapi/openapi.ts';
 import type { Answer } from './setup.ts';
 
 /** Fails the test when an answer is not what the OpenAPI document says about its operation. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { hashToken } from '../../src/identity/authenticate.ts';
+import { build } from '../../src/db/builder.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import type { LogLine } from '../../src/log.ts';
-import { build } from '../../src/store/builder.ts';
 import { putObjects } from '../setup/objects.ts';
 import { sharedApi, token } from './setup.ts';
 

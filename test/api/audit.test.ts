@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { build } from '../../src/db/builder.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { build } from '../../src/store/builder.ts';
 import { type TestApi, testApi } from './setup.ts';
 
 /** Runs the work and answers the audit events it left, in their order, without their numbers and times. */

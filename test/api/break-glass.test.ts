@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { recordSource, recordStatus } from '../../src/engine/sources.ts';
+import { recordSource, recordStatus } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { unknownStatus } from '../../src/model/source-status.ts';
+import { unknownStatus } from '../../src/model/sources/status.ts';
 import { doc } from './documents.ts';
 import { type TestApi, testApi } from './setup.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { productRegistry } from '../../src/app.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { openDatabase } from '../../src/store/database.ts';
 import { testDatabase } from '../setup/database.ts';
 import { addCluster } from '../spec/world.ts';
 import { type Answer, apiOn, type TestApi } from './setup.ts';

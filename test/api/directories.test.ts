@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { addSyncLogs, listSyncLogs } from '../../src/db/logs/sync-logs.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { isWellFormedToken } from '../../src/lib/token.ts';
-import { addSyncLogs, listSyncLogs } from '../../src/store/sync-logs.ts';
 import { openedSpec } from '../setup/opened.ts';
 import { eventsOf } from './events.ts';
 import { problemsOf } from './problems.ts';

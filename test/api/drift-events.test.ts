@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { recordSource } from '../../src/engine/sources.ts';
+import { build } from '../../src/db/builder.ts';
+import { recordSource } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { build } from '../../src/store/builder.ts';
 import { doc } from './documents.ts';
 import { type TestApi, testApi } from './setup.ts';
 

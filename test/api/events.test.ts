@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import { createObject } from '../../src/engine/objects.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
-import { recordEvents } from '../../src/store/events.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { recordEvents } from '../../src/db/logs/events.ts';
+import { createObject } from '../../src/objects/objects.ts';
 import { testDatabase } from '../setup/database.ts';
 import { callAs, person } from './people.ts';
 import { apiOn, type TestApi, token } from './setup.ts';

@@ -1,4 +1,4 @@
-import { build } from '../../src/store/builder.ts';
+import { build } from '../../src/db/builder.ts';
 import type { TestApi } from './setup.ts';
 
 /** The audit events of an account from the first to the last, as `code {meta}`. */

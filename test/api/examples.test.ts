@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { activities } from '../../src/model/activities.ts';
-import { build } from '../../src/store/builder.ts';
+import { build } from '../../src/db/builder.ts';
+import { activities } from '../../src/model/declare/activities.ts';
 import type { Described } from './described.ts';
 import { createScene, inTheirOrder, isCreation, isStream } from './example-scene.ts';
 import { type TestApi, testApi, token } from './setup.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createRequests } from '../../src/engine/idempotency.ts';
+import { createRequests } from '../../src/commit/idempotency.ts';
+import type { Database } from '../../src/db/database.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import type { Database } from '../../src/store/database.ts';
 import { eachEngine } from '../setup/database.ts';
 import { doc } from './documents.ts';
 import { guest } from './people.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { watchMachineToken } from '../../src/identity/bootstrap.ts';
-import { createGuesses } from '../../src/identity/guesses.ts';
-import { checkPassword } from '../../src/identity/password-sign-in.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import { statement } from '../../src/db/builder.ts';
+import { watchMachineToken } from '../../src/features/auth/bootstrap.ts';
+import { createGuesses } from '../../src/features/auth/guesses.ts';
+import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { statement } from '../../src/store/builder.ts';
-import { insertToken } from '../../src/store/tokens.ts';
 import { testDatabase } from '../setup/database.ts';
 import { callAsNobody, guest, newestEvents, person, rowsOf } from './people.ts';
 import { problemsOf } from './problems.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createGuesses } from '../../src/identity/guesses.ts';
-import { checkPassword } from '../../src/identity/password-sign-in.ts';
-import { noteSignIn } from '../../src/identity/provider/first-sign-in.ts';
+import { statement } from '../../src/db/builder.ts';
+import { createGuesses } from '../../src/features/auth/guesses.ts';
+import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
+import { noteSignIn } from '../../src/features/auth/provider/first-sign-in.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { statement } from '../../src/store/builder.ts';
 import { present } from '../setup/present.ts';
 import { doc } from './documents.ts';
 import { callAs, callAsNobody, guest, newestEvents, person, rowsOf } from './people.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foundAccount } from '../../src/engine/join.ts';
-import { hashToken } from '../../src/identity/authenticate.ts';
+import { findEntry } from '../../src/db/accounts/directory.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import type { Database, RowsOf } from '../../src/db/database.ts';
+import { foundAccount } from '../../src/features/accounts/join.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import type { Database, RowsOf } from '../../src/store/database.ts';
-import { findEntry } from '../../src/store/directory.ts';
-import { insertToken } from '../../src/store/tokens.ts';
 import { altered, loosened } from '../setup/loosened.ts';
 import { addPeers } from '../setup/peers.ts';
 import { operationsOf } from './described.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { testDatabase } from '../setup/database.ts';
 import { apiOn, type TestApi } from './setup.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLongLists } from '../../src/api/long-lists.ts';
+import { createLongLists } from '../../src/api/answers/long-lists.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { planStep, steps } from '../plan/sequences.ts';
 import { office } from '../plan/steps.ts';
 import type { Described } from './described.ts';

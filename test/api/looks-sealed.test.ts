@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createVault } from '../../src/store/vault.ts';
+import { createVault } from '../../src/db/sealing/vault.ts';
 import { doc } from './documents.ts';
 import { asOperator, testApi } from './setup.ts';
 

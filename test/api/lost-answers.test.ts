@@ -1,11 +1,11 @@
 import type { CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { statement } from '../../src/db/builder.ts';
+import { sealAgain } from '../../src/db/sealing/rotate.ts';
+import { createVault } from '../../src/db/sealing/vault.ts';
+import { makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { sealPlaces } from '../../src/model/sealing.ts';
-import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
-import { statement } from '../../src/store/builder.ts';
-import { sealAgain } from '../../src/store/rotate.ts';
-import { createVault } from '../../src/store/vault.ts';
+import { sealPlaces } from '../../src/model/schema/sealing.ts';
 import { doc } from './documents.ts';
 import { isReplay, losing, post, twice } from './losing.ts';
 import { callAs, guest, person, rowsOf } from './people.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listObjects } from '../../src/engine/object-list.ts';
-import { recordSource } from '../../src/engine/sources.ts';
+import { recordSource } from '../../src/features/sources/sources.ts';
+import { listObjects } from '../../src/objects/object-list.ts';
 import { doc } from './documents.ts';
 import { sharedApi } from './setup.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { areaPaths } from '../../src/api/area-routes.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
-import { lowerToOpenApi } from '../../src/model/lower/openapi.ts';
+import { lowerToOpenApi } from '../../src/model/lower/openapi/openapi.ts';
 import { registry } from '../model/product.ts';
 
 // A change of the interface shows as a difference of these files. Review it, and accept it by running this file with `-u`.

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { statement } from '../../src/db/builder.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { Unavailable } from '../../src/model/errors.ts';
-import { statement } from '../../src/store/builder.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
 import { type PostgresServer, startPostgres } from '../setup/server.ts';
 import { apiOn, type TestApi } from './setup.ts';
 

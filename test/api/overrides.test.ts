@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createObject } from '../../src/engine/objects.ts';
-import { endOverrides } from '../../src/engine/overrides.ts';
+import { createObject } from '../../src/objects/objects.ts';
+import { endOverrides } from '../../src/objects/overrides.ts';
 import { doc } from './documents.ts';
 import { type TestApi, testApi } from './setup.ts';
 

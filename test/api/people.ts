@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { hashToken } from '../../src/identity/authenticate.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import { statement } from '../../src/db/builder.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { statement } from '../../src/store/builder.ts';
-import { insertToken } from '../../src/store/tokens.ts';
 import type { Call, TestApi } from './setup.ts';
 
 let count = 0;

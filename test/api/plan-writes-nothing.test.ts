@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
 import { sha256 } from '../../src/lib/node-pure.ts';
-import type { Database } from '../../src/store/database.ts';
 import { eachEngine } from '../setup/database.ts';
 import { doc } from './documents.ts';
 import { type TestApi, testApi } from './setup.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { sharedText } from '../../src/access/map/map.ts';
-import { mapIn, readMapImage } from '../../src/engine/peer-maps.ts';
+import { sharedText } from '../../src/access/netmap/map.ts';
+import { makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
+import { mapIn, readMapImage } from '../../src/features/peers/streams/maps.ts';
+import { runPeerUpkeep } from '../../src/features/peers/upkeep/upkeep.ts';
+import { followServices } from '../../src/features/proxy/services.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
-import { runPeerUpkeep } from '../../src/peering/upkeep.ts';
-import { followServices } from '../../src/proxying/services.ts';
 import { newMachine, setupKey } from '../peering/machine.ts';
 import { type TestApi, testApi } from './setup.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { recordStatus } from '../../src/engine/sources.ts';
+import { recordStatus } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { unknownStatus } from '../../src/model/source-status.ts';
+import { unknownStatus } from '../../src/model/sources/status.ts';
 import { doc } from './documents.ts';
 import { callAs, person } from './people.ts';
 import { type Call, type TestApi, testApi } from './setup.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { build } from '../../src/db/builder.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { build } from '../../src/store/builder.ts';
 import { problemsOf } from './problems.ts';
 import { serviceScene, services } from './reverse-proxy-scene.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll } from 'vitest';
-import { storedObject } from '../../src/engine/bootstrap.ts';
+import { storedObject } from '../../src/commit/bootstrap.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/canonical.ts';
 import { putObjects } from '../setup/objects.ts';
 import { sharedApi, type TestApi } from './setup.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compactHistory } from '../../src/engine/retention.ts';
+import { compactHistory } from '../../src/features/config/history/retention.ts';
 import { addPeers } from '../setup/peers.ts';
 import { doc } from './documents.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';

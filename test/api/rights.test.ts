@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { deleteAccount } from '../../src/engine/delete-account.ts';
-import type { Call, Engine } from '../../src/engine/engine.ts';
-import { contextOf } from '../../src/engine/objects.ts';
-import { changeTogether } from '../../src/engine/tenant-steps.ts';
-import { subscribeTenant } from '../../src/engine/tenants.ts';
-import { addToken } from '../../src/engine/tokens.ts';
-import { acceptInvite } from '../../src/identity/invites.ts';
+import type { Call, Engine } from '../../src/commit/engine.ts';
+import { deleteAccount } from '../../src/features/accounts/delete-account.ts';
+import { changeTogether } from '../../src/features/accounts/tenants/steps.ts';
+import { subscribeTenant } from '../../src/features/accounts/tenants/tenants.ts';
+import { addToken } from '../../src/features/accounts/tokens.ts';
+import { acceptInvite } from '../../src/features/auth/invites.ts';
+import { makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
-import { planCreate } from '../../src/plan/requests.ts';
+import { contextOf } from '../../src/objects/objects.ts';
+import { planCreate } from '../../src/plan/requests/requests.ts';
 import { callAs, guest, person } from './people.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
 

@@ -1,4 +1,4 @@
-import { may, type Operation, roles } from '../../src/model/roles.ts';
+import { may, type Operation, roles } from '../../src/model/declare/roles.ts';
 
 /** Who asks in the table: every role as a person, and service users of the roles that they may have. */
 export const askers = [

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { hashToken } from '../../src/identity/authenticate.ts';
+import { createToken } from '../../src/db/accounts/tokens.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { createToken } from '../../src/store/tokens.ts';
 import { putObjects } from '../setup/objects.ts';
 import { operationsOf } from './described.ts';
 import { type Asker, askers, expected, type Mark } from './role-table.ts';

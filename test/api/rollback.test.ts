@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compactHistory } from '../../src/engine/retention.ts';
+import { compactHistory } from '../../src/features/config/history/retention.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { rowsOf } from '../engine/office.ts';
 import { doc } from './documents.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { createVault } from '../../src/db/sealing/vault.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { createVault } from '../../src/store/vault.ts';
 import { testDatabase } from '../setup/database.ts';
 import { openedSpec } from '../setup/opened.ts';
 import { rowsOf } from '../setup/rows.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { build } from '../../src/db/builder.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { build } from '../../src/store/builder.ts';
 import { problemsOf } from './problems.ts';
 import { addCluster, clusters, services } from './reverse-proxy-scene.ts';
 import { testApi } from './setup.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createVault } from '../../src/db/sealing/vault.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { createVault } from '../../src/store/vault.ts';
 import { testDatabase } from '../setup/database.ts';
 import { rowsOf } from '../setup/rows.ts';
 import { doc } from './documents.ts';

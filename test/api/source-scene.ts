@@ -1,10 +1,14 @@
 import { onTestFinished } from 'vitest';
 import { createReader } from '../../src/documents/reader.ts';
-import type { StatedSource } from '../../src/model/source-schema.ts';
-import { createValuePolicy, type ValueGrant } from '../../src/model/value-policy.ts';
-import { createGitTurns } from '../../src/sources/git-turns.ts';
-import { type ConfiguredSources, installSources, type SourceInstallation } from '../../src/sources/installation.ts';
-import { superviseSources } from '../../src/sources/supervisor.ts';
+import { createGitTurns } from '../../src/features/sources/git/turns.ts';
+import {
+  type ConfiguredSources,
+  installSources,
+  type SourceInstallation,
+} from '../../src/features/sources/installation.ts';
+import { superviseSources } from '../../src/features/sources/loop/supervisor.ts';
+import { createValuePolicy, type ValueGrant } from '../../src/model/schema/value-policy.ts';
+import type { StatedSource } from '../../src/model/sources/schema.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { plainOutbound } from '../setup/outbound.ts';
 import { groups } from '../sources/desk.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bindToHost } from '../../src/engine/credential-hosts.ts';
-import { parseGrant, type ValueGrant } from '../../src/model/value-policy.ts';
+import { bindToHost } from '../../src/features/sources/credential-hosts.ts';
+import { parseGrant, type ValueGrant } from '../../src/model/schema/value-policy.ts';
 import { outboundOf } from '../outbound/hosts.ts';
 import { openedSpec } from '../setup/opened.ts';
 import { serveHttps } from '../sources/git-host.ts';

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { storedObject } from '../../src/engine/bootstrap.ts';
-import { hashToken } from '../../src/identity/authenticate.ts';
+import { storedObject } from '../../src/commit/bootstrap.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import { findRevision } from '../../src/db/commit/accounts.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { canonicalSpec } from '../../src/model/canonical.ts';
-import { findRevision } from '../../src/store/accounts.ts';
-import { insertToken } from '../../src/store/tokens.ts';
+import { canonicalSpec } from '../../src/model/schema/canonical.ts';
 import { putObjects } from '../setup/objects.ts';
 import { problemsOf } from './problems.ts';
 import { type Answer, sharedApi } from './setup.ts';

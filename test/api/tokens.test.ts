@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { hashToken } from '../../src/identity/authenticate.ts';
-import { createTokenUses } from '../../src/identity/token-uses.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import { build } from '../../src/db/builder.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
+import { createTokenUses } from '../../src/features/auth/token-uses.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { isWellFormedToken, makeToken } from '../../src/lib/token.ts';
-import { build } from '../../src/store/builder.ts';
-import { insertToken } from '../../src/store/tokens.ts';
 import { putObjects } from '../setup/objects.ts';
 import { doc } from './documents.ts';
 import { type Call, sharedApi } from './setup.ts';

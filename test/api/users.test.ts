@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { hashToken } from '../../src/identity/authenticate.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import { build } from '../../src/db/builder.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { modules } from '../../src/model/roles.ts';
-import { build } from '../../src/store/builder.ts';
-import { insertToken } from '../../src/store/tokens.ts';
+import { modules } from '../../src/model/declare/roles.ts';
 import { putObjects } from '../setup/objects.ts';
 import { problemsOf } from './problems.ts';
 import { type Call, sharedApi, type TestApi, testApi } from './setup.ts';

@@ -17,31 +17,31 @@ export const badSample: Readonly<Record<Rule, readonly Files[]>> = {
     { 'src/model/kind.ts': "import type { Plan } from '../plan/plan.ts';" },
     { 'src/kinds/policy/rules.ts': "import { group } from '../group/kind.ts';" },
     { 'src/kinds/shared/address.ts': "export * from '../group/kind.ts';" },
-    { 'src/plan/diff.ts': "import { loadSnapshot } from '../store/snapshot.ts';" },
-    { 'src/store/commit.ts': "import { commit } from '../engine/commit.ts';" },
-    { 'src/engine/export.ts': "import { writeDocuments } from '../documents/write.ts';" },
-    { 'src/engine/reconcile.ts': "import { app } from '../app.ts';" },
-    { 'src/documents/read.ts': "const late = await import('../engine/commit.ts');" },
-    { 'src/sources/directory.ts': "import { query } from '../store/database.ts';" },
-    { 'src/identity/token.ts': "export { enrol } from '../peering/enrol.ts';" },
-    { 'src/api/routes/config.ts': "import {\n  watch,\n} from '../../sources/directory.ts';" },
+    { 'src/plan/diff.ts': "import { loadSnapshot } from '../db/snapshot.ts';" },
+    { 'src/db/commit.ts': "import { commit } from '../commit/commit.ts';" },
+    { 'src/features/config/export.ts': "import { writeDocuments } from '../../documents/write.ts';" },
+    { 'src/commit/reconcile.ts': "import { app } from '../app.ts';" },
+    { 'src/documents/read.ts': "const late = await import('../commit/commit.ts');" },
+    { 'src/features/sources/directory.ts': "import { route } from '../../api/server.ts';" },
+    { 'src/features/auth/token.ts': "export { enrol } from '../peers/enrol.ts';" },
+    { 'src/api/routes/config.ts': "import {\n  watch,\n} from '../../outbound/client.ts';" },
     { 'src/api/routes/group.ts': "import { group } from '../../kinds/group/kind.ts';" },
     { 'src/api/server.ts': "import { config } from '../config.ts';" },
     { 'src/main.ts': "import '../test/setup/database.ts';" }, // `*` is what src has, not what lies beside it
   ],
   import_of_value: [
-    { 'src/store/commit.ts': "import { buildPlan } from '../plan/plan.ts';" },
-    { 'src/store/commit.ts': "import { type Plan, buildPlan } from '../plan/plan.ts';" },
-    { 'src/store/commit.ts': "import '../plan/plan.ts';" },
+    { 'src/db/commit.ts': "import { buildPlan } from '../plan/plan.ts';" },
+    { 'src/db/commit.ts': "import { type Plan, buildPlan } from '../plan/plan.ts';" },
+    { 'src/db/commit.ts': "import '../plan/plan.ts';" },
   ],
   package_away_from_home: [
-    { 'src/engine/commit.ts': "import { sql } from 'kysely';" },
+    { 'src/commit/commit.ts': "import { sql } from 'kysely';" },
     { 'src/lib/order.ts': "import { compare } from 'fast-json-patch';" },
     { 'src/gen/crds.ts': "import { stringify } from 'yaml';" },
     { 'src/cli/serve.ts': "import type { FastifyInstance } from 'fastify';" },
     { 'src/kinds/group/kind.ts': 'import Ajv from "ajv/dist/2020.js";' },
     { 'src/app.ts': "const { PGlite } = await import('@electric-sql/pglite');" },
-    { 'src/store/metrics.ts': "import { Counter } from 'prom-client';" },
+    { 'src/db/metrics.ts': "import { Counter } from 'prom-client';" },
   ],
   node_in_pure: [
     { 'src/lib/ids.ts': "import { createHash } from 'node:crypto';" },
@@ -59,18 +59,18 @@ export const badSample: Readonly<Record<Rule, readonly Files[]>> = {
     { 'src/model/validate.ts': "await fetch('https://example.com');" },
   ],
   environment: [
-    { 'src/store/database.ts': "const url = process.env['HEDDLE_DATABASE_URL'];" },
+    { 'src/db/database.ts': "const url = process.env['HEDDLE_DATABASE_URL'];" },
     { 'src/app.ts': "const { HOME } = process['env'];" },
     { 'src/cli/token.ts': "import { env } from 'node:process';" },
-    { 'src/sources/directory.ts': "const files = '**/*.yaml';\nconst home = process.env['HOME']; /* why */" },
+    { 'src/features/sources/directory.ts': "const files = '**/*.yaml';\nconst home = process.env['HOME']; /* why */" },
   ],
   kind_by_name: [
     { 'src/plan/diff.ts': "if (kind.name === 'Group') skip();" },
-    { 'src/engine/objects.ts': "const own = object.kind!=='Peer';" },
-    { 'src/store/commit.ts': "const peers = rows.filter((row) => 'Peer' === row.kind);" },
+    { 'src/commit/objects.ts': "const own = object.kind!=='Peer';" },
+    { 'src/db/commit.ts': "const peers = rows.filter((row) => 'Peer' === row.kind);" },
     { 'src/api/resources.ts': "switch (kind.name) {\n  case 'Group':\n    break;\n}" },
   ],
-  file_too_long: [{ 'src/engine/commit.ts': 'export {};\n'.repeat(401) }],
+  file_too_long: [{ 'src/commit/commit.ts': 'export {};\n'.repeat(401) }],
   module_cycle: [
     {
       'src/cli/serve.ts': "import { buildApp } from '../app.ts';",
@@ -91,14 +91,13 @@ export const goodSample: Files = {
   'src/kinds/group/rules.ts': "if (reference.kind === 'Peer') keep();",
   'src/kinds/shared/tags.ts': "import { defineKind } from '../../model/kind.ts';",
   'src/plan/plan.ts': "import { compare } from 'fast-json-patch';\n/* process.env */ if (kind.name === name) keep();",
-  'src/store/commit.ts':
+  'src/db/commit.ts':
     "import type { Plan } from '../plan/plan.ts';\nimport { type Guard, type Change } from '../plan/plan.ts';",
-  'src/store/database.ts':
-    "import { readFileSync } from 'node:fs';\nimport { PGlite } from '@electric-sql/pglite/live';",
-  'src/engine/commit.ts':
+  'src/db/database.ts': "import { readFileSync } from 'node:fs';\nimport { PGlite } from '@electric-sql/pglite/live';",
+  'src/commit/commit.ts':
     "import { buildPlan } from '../plan/plan.ts';\nconst now = Date.now();\nif (change.kind === 'create') keep();",
-  'src/sources/directory.ts':
-    "import { watch } from 'chokidar';\nimport type { Propose } from '../engine/reconcile.ts';",
+  'src/features/sources/directory.ts':
+    "import { watch } from 'chokidar';\nimport type { Propose } from '../../commit/batch.ts';",
   'src/api/server.ts':
     "import fastify from 'fastify';\nimport cors from '@fastify/cors';\nexport const from = 'sources';",
   'src/config.ts': "const home = process.env['HOME'];",

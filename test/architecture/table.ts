@@ -10,11 +10,7 @@ export interface Row {
   readonly pure?: true;
 }
 
-const belowTheEdges = ['engine', 'store', 'model', 'lib'];
-const belowTheApi = [
-  ...['documents', 'integrations', 'delivery', 'peering', 'identity', 'feeds', 'proxying'],
-  ...['engine', 'store', 'access', 'plan', 'kinds', 'model', 'lib'],
-];
+const core = ['objects', 'commit', 'db', 'plan', 'access', 'model', 'lib'];
 
 /** "Who may import whom" of the architecture page, a line a module: a folder of src, or a file of src itself. */
 const table: Readonly<Record<string, Row>> = {
@@ -24,21 +20,27 @@ const table: Readonly<Record<string, Row>> = {
   kinds: { pure: true, modules: ['kinds/*', 'model', 'lib'] },
   plan: { pure: true, modules: ['model', 'lib'], packages: ['fast-json-patch'] },
   access: { pure: true, modules: ['model', 'lib'] },
-  store: { modules: ['model', 'lib'], types: ['plan'], packages: ['kysely', 'pg', '@electric-sql/pglite'] },
-  engine: { modules: ['store', 'plan', 'access', 'model', 'lib'] },
+  db: { modules: ['model', 'lib'], types: ['plan'], packages: ['kysely', 'pg', '@electric-sql/pglite'] },
+  commit: { modules: ['db', 'plan', 'access', 'model', 'lib'] },
+  objects: { modules: ['commit', 'db', 'plan', 'access', 'model', 'lib'] },
   outbound: { modules: ['lib'], packages: ['undici'] },
-  identity: { modules: ['outbound', ...belowTheEdges], packages: ['jose', 'nodemailer', 'oidc-provider', 'qr'] },
-  feeds: { modules: ['access', ...belowTheEdges] },
-  proxying: { modules: ['feeds', ...belowTheEdges] },
-  peering: { modules: belowTheEdges, packages: ['mmdb-lib'] },
-  delivery: { modules: ['outbound', ...belowTheEdges] },
-  integrations: { modules: belowTheEdges },
-  documents: { modules: ['model', 'lib'], packages: ['yaml'] },
-  sources: {
-    modules: ['engine', 'documents', 'outbound', 'model', 'lib'],
+  // A feature imports another one only where its line says so.
+  'features/accounts': { modules: core },
+  'features/auth': {
+    modules: ['features/accounts', 'outbound', ...core],
+    packages: ['jose', 'nodemailer', 'oidc-provider', 'qr'],
+  },
+  'features/config': { modules: core },
+  'features/integrations': { modules: core },
+  'features/logs': { modules: core },
+  'features/peers': { modules: core, packages: ['mmdb-lib'] },
+  'features/proxy': { modules: ['features/logs', 'features/peers', ...core] },
+  'features/sources': {
+    modules: ['features/config', 'documents', 'outbound', ...core],
     packages: ['chokidar', '@kubernetes/client-node'],
   },
-  api: { modules: belowTheApi, packages: ['fastify', '@fastify/*', 'prom-client'] },
+  documents: { modules: ['model', 'lib'], packages: ['yaml'] },
+  api: { modules: ['features/*', 'documents', 'kinds', ...core], packages: ['fastify', '@fastify/*', 'prom-client'] },
   config: { modules: ['model', 'lib'] },
   log: { modules: [] },
   version: { modules: [] },
@@ -48,12 +50,15 @@ const table: Readonly<Record<string, Row>> = {
   main: { modules: ['*'] },
 };
 
+/** Folders whose subfolders are modules of their own. */
+const divided = ['kinds', 'features'];
+
 /** The module a file belongs to, `undefined` outside src: `src/kinds/group/kind.ts` is of `kinds/group`, `src/app.ts` of `app`. */
 export function moduleOf(path: string): string | undefined {
   const [top, first, second, ...deeper] = path.split('/');
   if (top !== 'src' || first === undefined) return undefined;
   if (second === undefined) return first.replace(/\.ts$/, '');
-  return first === 'kinds' && deeper.length > 0 ? `kinds/${second}` : first;
+  return divided.includes(first) && deeper.length > 0 ? `${first}/${second}` : first;
 }
 
 /** The row of a module, `undefined` when the table does not know it. */

@@ -1,11 +1,11 @@
+import { statement } from '../../src/db/builder.ts';
+import type { DatabaseOptions } from '../../src/db/database.ts';
 import { readInput } from '../../src/documents/input.ts';
 import { createReader } from '../../src/documents/reader.ts';
-import { parseYaml } from '../../src/documents/yaml.ts';
-import { applyDocuments, type Reconciled } from '../../src/engine/documents.ts';
-import { createObject } from '../../src/engine/objects.ts';
+import { parseYaml } from '../../src/documents/yaml/yaml.ts';
+import { applyDocuments, type Reconciled } from '../../src/features/config/plans/documents.ts';
 import type { SourceFile } from '../../src/model/document.ts';
-import { statement } from '../../src/store/builder.ts';
-import type { DatabaseOptions } from '../../src/store/database.ts';
+import { createObject } from '../../src/objects/objects.ts';
 import { generateFiles } from '../setup/generate.ts';
 import type { Benchmark, Row } from './result.ts';
 import { addAccount, openWorkplace, type Stand, type Workplace } from './stand.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/db/database.ts';
 
 /** A database that counts what is asked of it. */
 export interface Counted {

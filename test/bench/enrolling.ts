@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type pg from 'pg';
-import { answerTo, type MachineKeys, makeMachineKeys, proofFor, tunnelKeyOf } from '../../src/peering/client.ts';
+import {
+  answerTo,
+  type MachineKeys,
+  makeMachineKeys,
+  proofFor,
+  tunnelKeyOf,
+} from '../../src/features/peers/enrolment/client.ts';
 import { exchange } from './sockets.ts';
 
 /** A machine that is to become a peer. */

@@ -1,5 +1,5 @@
 import { createEngine } from '../../src/app.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import type { ServedHeddle } from '../setup/heddle.ts';
 import { putObjects } from '../setup/objects.ts';
 import { addPeers } from '../setup/peers.ts';

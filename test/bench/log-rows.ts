@@ -1,9 +1,9 @@
-import { keyOf, partsOf, type Slice, sliceKey } from '../../src/feeds/slices.ts';
-import { saltOf } from '../../src/feeds/terms.ts';
-import { statement } from '../../src/store/builder.ts';
-import type { Database, Run } from '../../src/store/database.ts';
-import { makePartitions, weekOf } from '../../src/store/feed-partitions.ts';
-import { proxyFeed } from '../../src/store/feeds.ts';
+import { statement } from '../../src/db/builder.ts';
+import type { Database, Run } from '../../src/db/database.ts';
+import { makePartitions, weekOf } from '../../src/db/logs/feed-partitions.ts';
+import { proxyFeed } from '../../src/db/logs/feeds.ts';
+import { keyOf, partsOf, type Slice, sliceKey } from '../../src/features/logs/slices.ts';
+import { saltOf } from '../../src/features/logs/terms.ts';
 
 const day = 86_400_000;
 const week = 7 * day;

@@ -1,9 +1,9 @@
-import type { Access } from '../../src/access/access.ts';
-import { compileAccess, updateAccess } from '../../src/access/compile.ts';
-import { mapDigest, mapOf, ownChange, type PeerMap, sharedChange } from '../../src/access/map/map.ts';
-import { touchedMaps } from '../../src/access/map/touched.ts';
-import type { StoredObject } from '../../src/model/object.ts';
-import { emptySnapshot } from '../../src/model/snapshot.ts';
+import { mapDigest, mapOf, ownChange, type PeerMap, sharedChange } from '../../src/access/netmap/map.ts';
+import { touchedMaps } from '../../src/access/netmap/touched.ts';
+import type { Access } from '../../src/access/ruleset/access.ts';
+import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
+import { emptySnapshot } from '../../src/model/state/snapshot.ts';
 import { type LargeSizes, largeAccount, onAnotherPort } from '../access/large.ts';
 import { registry } from '../kinds/objects.ts';
 import type { Benchmark, Row } from './result.ts';

@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createEngine } from '../../src/app.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { createConnectionTracker } from '../../src/peering/connection-tracker.ts';
-import { createHub } from '../../src/peering/streams/hub.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import { createConnectionTracker } from '../../src/features/peers/connection-tracker.ts';
+import { createHub } from '../../src/features/peers/streams/hub.ts';
 import { countTransactions } from './counting.ts';
 import { connect, openMesh, order, peersPerGroup } from './mesh.ts';
 import type { Benchmark, Row } from './result.ts';

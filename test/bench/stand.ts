@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine } from '../../src/app.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { type PostgresServer, startPostgres } from '../setup/server.ts';
 import { onServer } from '../setup/sql.ts';
 

@@ -1,6 +1,6 @@
 import { readInput } from '../../src/documents/input.ts';
 import { createReader } from '../../src/documents/reader.ts';
-import { applyDocuments } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { generateFiles } from '../setup/generate.ts';
 import type { Benchmark, Row } from './result.ts';
 import { openWorkplace } from './stand.ts';

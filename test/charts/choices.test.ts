@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type Config, readConfig, settings } from '../../src/config.ts';
-import { nameSources } from '../../src/sources/names.ts';
+import { nameSources } from '../../src/features/sources/names.ts';
 import { callFault } from '../setup/command-lines.ts';
 import { at, only, render } from './render.ts';
 import { containerOf, environmentOf, podOf } from './shape.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { readKeys } from '../../src/db/sealing/keys.ts';
 import { isWellFormedToken } from '../../src/lib/token.ts';
-import { readKeys } from '../../src/store/keys.ts';
 import { startCluster } from './cluster.ts';
 import { at, type Manifest, only, type RenderOptions, refusal, render } from './render.ts';
 import { podOf } from './shape.ts';

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { paint } from '../../src/cli/paint.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import type { StartServer } from '../../src/cli/serve.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import type { StartServer } from '../../src/cli/server/serve.ts';
+import { paint } from '../../src/cli/terminal/paint.ts';
+import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Environment } from '../../src/config.ts';
 
 /** A terminal that keeps what is written; nobody watches it and there is nobody to ask. */

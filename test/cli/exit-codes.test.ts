@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { allCommands } from '../../src/cli/commands.ts';
 import { flagsOf } from '../../src/cli/flags.ts';
-import { applyDocuments } from '../../src/engine/documents.ts';
+import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { doc } from '../api/documents.ts';
 import { applyRequest } from '../engine/office.ts';
 import { document } from '../plan/steps.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { accept } from '../../src/cli/client.ts';
 import { exit, exitCodeOf, worstOf } from '../../src/cli/exit.ts';
-import { exitCodeOfPlan } from '../../src/cli/planning.ts';
-import { applyCommand } from '../../src/cli/shell.ts';
+import { exitCodeOfPlan } from '../../src/cli/plan/planning.ts';
+import { applyCommand } from '../../src/cli/terminal/shell.ts';
+import { SchemaTooNew } from '../../src/db/schema-too-new.ts';
 import {
   Conflict,
   Internal,
@@ -13,8 +14,7 @@ import {
   Unavailable,
   UnsafePlan,
 } from '../../src/model/errors.ts';
-import type { PlanView } from '../../src/plan/view.ts';
-import { SchemaTooNew } from '../../src/store/schema-too-new.ts';
+import type { PlanView } from '../../src/plan/view/view.ts';
 
 const problem = { code: 'kind_unknown', message: 'm' };
 const conflict = { code: 'unit_conflict', message: 'm' };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import * as kinds from '../../src/kinds/index.ts';
-import { entriesOf } from '../../src/model/field.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
 import { explain } from '../../src/model/lower/explain.ts';
 import { fieldsOn } from '../../src/model/lower/shape.ts';
-import { createRegistry } from '../../src/model/registry.ts';
+import { entriesOf } from '../../src/model/schema/field.ts';
 import { runHere } from './collect.ts';
 
 const registry = createRegistry(Object.values(kinds));

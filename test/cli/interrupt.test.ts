@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/cli/client.ts';
-import { sendPlan } from '../../src/cli/sending.ts';
+import { sendPlan } from '../../src/cli/plan/sending.ts';
 import { doc } from '../api/documents.ts';
 import { token } from '../api/setup.ts';
 import { temporaryDirectory } from '../setup/database.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { recordSource } from '../../src/engine/sources.ts';
+import { recordSource } from '../../src/features/sources/sources.ts';
 import { doc } from '../api/documents.ts';
 import { sharedServer } from './served.ts';
 

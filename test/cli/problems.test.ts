@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { paint } from '../../src/cli/paint.ts';
-import { renderProblems } from '../../src/cli/problems.ts';
-import { renderStatus } from '../../src/cli/render-status.ts';
+import { renderStatus } from '../../src/cli/render/status.ts';
+import { paint } from '../../src/cli/terminal/paint.ts';
+import { renderProblems } from '../../src/cli/terminal/problems.ts';
 
 test('problems are sorted by place and carry object, path and code', () => {
   const problems = [

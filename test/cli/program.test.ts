@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseArguments } from '../../src/cli/arguments.ts';
 import { allCommands } from '../../src/cli/commands.ts';
-import { plan } from '../../src/cli/plan.ts';
+import { plan } from '../../src/cli/plan/plan.ts';
 import { runHere } from './collect.ts';
 
 const commands = await allCommands(async () => {

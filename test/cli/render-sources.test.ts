@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { paint } from '../../src/cli/paint.ts';
-import { renderSource, renderSourceTable } from '../../src/cli/render-sources.ts';
-import { nextStatus, type SourceEvent } from '../../src/model/source-conditions.ts';
-import { type SourceStatus, unknownStatus } from '../../src/model/source-status.ts';
+import { renderSource, renderSourceTable } from '../../src/cli/render/sources.ts';
+import { paint } from '../../src/cli/terminal/paint.ts';
+import { nextStatus, type SourceEvent } from '../../src/model/sources/conditions.ts';
+import { type SourceStatus, unknownStatus } from '../../src/model/sources/status.ts';
 
 const at = (minute: number) => `2026-01-02T03:0${minute}:00Z`;
 const content = { digest: '9f2c1d0e8b7a6f5e4d3c', commit: '4c1f2a6e9d0b4e578a3c0b6f5d2e7a91' };

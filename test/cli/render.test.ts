@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { paint } from '../../src/cli/paint.ts';
-import { approvalHint, renderPlan, summaryOf } from '../../src/cli/render.ts';
-import type { ChangeView, PlanView, UnitView } from '../../src/plan/view.ts';
+import { approvalHint, renderPlan, summaryOf } from '../../src/cli/render/plan.ts';
+import { paint } from '../../src/cli/terminal/paint.ts';
+import type { ChangeView, PlanView, UnitView } from '../../src/plan/view/view.ts';
 
 const empty: PlanView = {
   formatVersion: '1.0',

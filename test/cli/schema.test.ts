@@ -6,8 +6,8 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import * as kinds from '../../src/kinds/index.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
 import { anyDocumentSchema } from '../../src/model/lower/editor.ts';
-import { createRegistry } from '../../src/model/registry.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { runHere } from './collect.ts';
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { apiOn, type TestApi, type TestApiOptions, token } from '../api/setup.ts';
 import { testDatabase } from '../setup/database.ts';
 import { runHere } from './collect.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readServerConfig } from '../../src/cli/server-config.ts';
+import { readServerConfig } from '../../src/cli/server/server-config.ts';
 import { serverFileSchema } from '../../src/config/file.ts';
 import * as kinds from '../../src/kinds/index.ts';
 import type { HeddleError } from '../../src/model/errors.ts';

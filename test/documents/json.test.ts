@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readJsonText } from '../../src/documents/json-text.ts';
+import { readJsonText } from '../../src/documents/yaml/json-text.ts';
 import { onlyProblem, read } from './sample.ts';
 
 const head = '"apiVersion": "heddle.dev/v1", "kind": "Group", "metadata": {"name": "a"}';

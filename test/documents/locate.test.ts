@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createLocator, locate } from '../../src/documents/locate.ts';
-import { parseYaml } from '../../src/documents/yaml.ts';
+import { parseYaml } from '../../src/documents/yaml/yaml.ts';
 import { group, read } from './sample.ts';
 
 const policy = `# the first document is not ours

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { compileAccess } from '../../src/access/compile.ts';
-import { countAccessiblePeers } from '../../src/access/neighbours.ts';
-import { createAccessImages } from '../../src/engine/access-images.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import { countAccessiblePeers } from '../../src/access/evaluate/neighbours.ts';
+import { compileAccess } from '../../src/access/ruleset/compile.ts';
+import { createAccessImages } from '../../src/commit/access-images.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { largeAccount, onAnotherPort } from '../access/large.ts';
 import { group, stateOf, stored } from '../kinds/objects.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { endsAt } from '../../src/engine/own-ends.ts';
-import { recordSource } from '../../src/engine/sources.ts';
+import { recordSource } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { endsAt } from '../../src/objects/own-ends.ts';
 import { doc } from '../api/documents.ts';
 import { sharedServer } from '../cli/served.ts';
 import { putObjects } from '../setup/objects.ts';

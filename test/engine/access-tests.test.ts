@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { watchAccessTests } from '../../src/engine/watch-tests.ts';
+import { watchAccessTests } from '../../src/features/config/access/watch-tests.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from '../api/documents.ts';
 import { sharedServer } from '../cli/served.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ApplyRequest } from '../../src/engine/apply-request.ts';
-import { applyDocuments } from '../../src/engine/documents.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { endLapsedClaims, runLapseLoop } from '../../src/engine/lapses.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import { endLapsedClaims, runLapseLoop } from '../../src/features/config/overrides/lapses.ts';
+import type { ApplyRequest } from '../../src/features/config/plans/apply-request.ts';
+import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { applyRequest, newOffice, type Office, rowsOf } from './office.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import { createObject, replaceObject } from '../../src/engine/objects.ts';
+import { loadSnapshot } from '../../src/db/commit/snapshots.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { Conflict } from '../../src/model/errors.ts';
-import { loadSnapshot } from '../../src/store/snapshots.ts';
+import { createObject, replaceObject } from '../../src/objects/objects.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { eachEngine } from '../setup/database.ts';
 import { noted } from '../store/accounts.ts';

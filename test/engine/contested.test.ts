@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ApplyRequest } from '../../src/engine/apply-request.ts';
-import { applyDocuments, planApply } from '../../src/engine/documents.ts';
-import { exportDocuments } from '../../src/engine/export.ts';
-import { recordSource } from '../../src/engine/sources.ts';
+import { exportDocuments } from '../../src/features/config/archive/export.ts';
+import type { ApplyRequest } from '../../src/features/config/plans/apply-request.ts';
+import { applyDocuments, planApply } from '../../src/features/config/plans/documents.ts';
+import { recordSource } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { readTables } from '../store/accounts.ts';

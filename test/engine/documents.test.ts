@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { applyDocuments, planApply } from '../../src/engine/documents.ts';
-import { exportDocuments } from '../../src/engine/export.ts';
-import { createObject, deleteObject, replaceObject } from '../../src/engine/objects.ts';
+import { loadSnapshot } from '../../src/db/commit/snapshots.ts';
+import { exportDocuments } from '../../src/features/config/archive/export.ts';
+import { applyDocuments, planApply } from '../../src/features/config/plans/documents.ts';
 import type { Document } from '../../src/model/document.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import type { Problem } from '../../src/model/problem.ts';
-import { loadSnapshot } from '../../src/store/snapshots.ts';
+import { createObject, deleteObject, replaceObject } from '../../src/objects/objects.ts';
 import { checkState, objectsOf } from '../plan/invariants.ts';
 import { allow, document, objectOf } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { LeaseLost } from '../../src/engine/batch.ts';
-import { applyDocuments } from '../../src/engine/documents.ts';
-import { createObject } from '../../src/engine/objects.ts';
-import { type Lease, takeLease } from '../../src/store/leases.ts';
+import { LeaseLost } from '../../src/commit/batch.ts';
+import { type Lease, takeLease } from '../../src/db/sources/leases.ts';
+import { applyDocuments } from '../../src/features/config/plans/documents.ts';
+import { createObject } from '../../src/objects/objects.ts';
 import { document } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
 import { applyRequest, newOffice, type Office, revisionsOf, rowsOf, upTo } from './office.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { applyDocuments, planApply } from '../../src/engine/documents.ts';
-import { reportDrift } from '../../src/engine/drift.ts';
-import { detachSource } from '../../src/engine/source-admin.ts';
-import { recordSource } from '../../src/engine/sources.ts';
-import { sourceStatuses } from '../../src/engine/status.ts';
+import { reportDrift } from '../../src/features/config/history/drift.ts';
+import { applyDocuments, planApply } from '../../src/features/config/plans/documents.ts';
+import { detachSource } from '../../src/features/sources/source-admin.ts';
+import { recordSource } from '../../src/features/sources/sources.ts';
+import { sourceStatuses } from '../../src/features/sources/status.ts';
 import { isObject } from '../../src/lib/json.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { applyRequest, newOffice, type Office, rowsOf } from './office.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { applyPlan } from '../../src/engine/apply-plan.ts';
-import { approvePlan } from '../../src/engine/approvals.ts';
-import { applyDocuments, planApply } from '../../src/engine/documents.ts';
-import { createPlan, showPlan } from '../../src/engine/saved-plans.ts';
-import type { FileRules } from '../../src/model/file-rules.ts';
+import { applyPlan } from '../../src/features/config/plans/apply-plan.ts';
+import { approvePlan } from '../../src/features/config/plans/approvals.ts';
+import { applyDocuments, planApply } from '../../src/features/config/plans/documents.ts';
+import { createPlan, showPlan } from '../../src/features/config/plans/saved-plans.ts';
+import type { FileRules } from '../../src/model/sources/file-rules.ts';
 import { document } from '../plan/steps.ts';
 import { applyRequest, newOffice, type Office } from './office.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { applyDocuments } from '../../src/engine/documents.ts';
-import { createObject, deleteObject, listObjects, readObject, replaceObject } from '../../src/engine/objects.ts';
+import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { Conflict, InvalidInput, NotFound } from '../../src/model/errors.ts';
+import { createObject, deleteObject, listObjects, readObject, replaceObject } from '../../src/objects/objects.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { applyRequest, newOffice, type Office, policyBody, revisionsOf } from './office.ts';
 

@@ -1,16 +1,16 @@
 import { createEngine } from '../../src/app.ts';
-import type { ApplyRequest } from '../../src/engine/apply-request.ts';
-import { ensureAccount, type FirstObject, storedObject } from '../../src/engine/bootstrap.ts';
-import type { Call, Engine } from '../../src/engine/engine.ts';
+import { ensureAccount, type FirstObject, storedObject } from '../../src/commit/bootstrap.ts';
+import type { Call, Engine } from '../../src/commit/engine.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import type { ApplyRequest } from '../../src/features/config/plans/apply-request.ts';
 import { newAccount } from '../../src/kinds/new-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { LogLine } from '../../src/log.ts';
-import { canonicalSpec } from '../../src/model/canonical.ts';
 import type { Document } from '../../src/model/document.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
 import { type Engine as EngineName, type TestDatabase, testDatabase } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import { ensureAccount } from '../../src/engine/bootstrap.ts';
-import { isOperatorAccount, operatorAccountOf } from '../../src/engine/operator.ts';
-import type { Database } from '../../src/store/database.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { migrations } from '../../src/store/migrations/index.ts';
+import { ensureAccount } from '../../src/commit/bootstrap.ts';
+import { isOperatorAccount, operatorAccountOf } from '../../src/commit/operator.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { migrations } from '../../src/db/migrations/index.ts';
 import { eachEngine, emptyDatabase, testDatabase } from '../setup/database.ts';
 import { firstObjects } from './office.ts';
 

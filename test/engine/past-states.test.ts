@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/engine/engine.ts';
-import { createPastStates } from '../../src/engine/past-states.ts';
-import { compactHistory } from '../../src/engine/retention.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import { createPastStates } from '../../src/commit/past-states.ts';
+import { compactHistory } from '../../src/features/config/history/retention.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { planStep, type Step, steps } from '../plan/sequences.ts';
 import { eachEngine } from '../setup/database.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { applyDocuments } from '../../src/engine/documents.ts';
-import type { Snapshots } from '../../src/engine/snapshots.ts';
+import type { Snapshots } from '../../src/commit/snapshots.ts';
+import { loadSnapshot } from '../../src/db/commit/snapshots.ts';
+import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import type { Document } from '../../src/model/document.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import { loadSnapshot } from '../../src/store/snapshots.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { allow, document, objectOf } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';

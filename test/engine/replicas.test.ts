@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import { ensureAccount } from '../../src/engine/bootstrap.ts';
-import { applyDocuments } from '../../src/engine/documents.ts';
-import { createObject, replaceObject } from '../../src/engine/objects.ts';
+import { ensureAccount } from '../../src/commit/bootstrap.ts';
+import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import type { Conflict } from '../../src/model/errors.ts';
+import { createObject, replaceObject } from '../../src/objects/objects.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { allow, objectOf } from '../plan/steps.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';

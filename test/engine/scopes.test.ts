@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { applyDocuments } from '../../src/engine/documents.ts';
-import { recordSource } from '../../src/engine/sources.ts';
+import { applyDocuments } from '../../src/features/config/plans/documents.ts';
+import { recordSource } from '../../src/features/sources/sources.ts';
 import type { Document } from '../../src/model/document.ts';
 import { allow, document } from '../plan/steps.ts';
 import { readTables } from '../store/accounts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applyDocuments } from '../../src/engine/documents.ts';
-import { recordClaimedKeys, recordSource } from '../../src/engine/sources.ts';
+import { applyDocuments } from '../../src/features/config/plans/documents.ts';
+import { recordClaimedKeys, recordSource } from '../../src/features/sources/sources.ts';
 import type { Document } from '../../src/model/document.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { applyRequest, newOffice, type Office } from './office.ts';

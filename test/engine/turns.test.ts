@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { createObject } from '../../src/engine/objects.ts';
-import { createTurns, type TurnTimes } from '../../src/engine/turns.ts';
-import { turnLease } from '../../src/store/commit-statement.ts';
-import type { Database } from '../../src/store/database.ts';
-import { takeLease } from '../../src/store/leases.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import { createTurns, type TurnTimes } from '../../src/commit/turns.ts';
+import { turnLease } from '../../src/db/commit/commit-statement.ts';
+import type { Database } from '../../src/db/database.ts';
+import { takeLease } from '../../src/db/sources/leases.ts';
+import { createObject } from '../../src/objects/objects.ts';
 import { newOffice, type Office, withGroup } from './office.ts';
 
 const times: TurnTimes = { lease: 1, most: 20, rest: 2 };

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { paint } from '../../src/cli/paint.ts';
-import { renderPlan } from '../../src/cli/render.ts';
-import { applyDocuments } from '../../src/engine/documents.ts';
-import { createObject, replaceObject } from '../../src/engine/objects.ts';
-import { createPlan } from '../../src/engine/saved-plans.ts';
-import { renderMarkdown } from '../../src/plan/markdown.ts';
+import { renderPlan } from '../../src/cli/render/plan.ts';
+import { paint } from '../../src/cli/terminal/paint.ts';
+import { applyDocuments } from '../../src/features/config/plans/documents.ts';
+import { createPlan } from '../../src/features/config/plans/saved-plans.ts';
+import { createObject, replaceObject } from '../../src/objects/objects.ts';
+import { renderMarkdown } from '../../src/plan/view/markdown.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { applyRequest, newOffice, policyBody } from './office.ts';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createEngine } from '../../src/app.ts';
-import type { ApplyRequest } from '../../src/engine/apply-request.ts';
-import { applyDocuments, planApply } from '../../src/engine/documents.ts';
+import { statement } from '../../src/db/builder.ts';
+import { type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
+import type { ApplyRequest } from '../../src/features/config/plans/apply-request.ts';
+import { applyDocuments, planApply } from '../../src/features/config/plans/documents.ts';
 import type { Document } from '../../src/model/document.ts';
-import { statement } from '../../src/store/builder.ts';
-import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts';
 
 // A process that applies one of two sets of documents when it is told to, and may be killed at any moment of that.
 

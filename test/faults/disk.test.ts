@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
-import { newKeyText } from '../../src/store/keys.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { newKeyText } from '../../src/db/sealing/keys.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { serveHeddle } from '../setup/heddle.ts';
 import { startPostgres } from '../setup/server.ts';

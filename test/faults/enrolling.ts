@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { type MachineKeys, makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
-import { statement } from '../../src/store/builder.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { statement } from '../../src/db/builder.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { type MachineKeys, makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import type { Answer, Call } from '../api/setup.ts';
 import { newMachine, setupKey } from '../peering/machine.ts';
 import type { ServedHeddle } from '../setup/heddle.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { makeMachineKeys } from '../../src/peering/client.ts';
+import { makeMachineKeys } from '../../src/features/peers/enrolment/client.ts';
 import { enrolAt, enrolWhileKilling, makeKey, readEnrolled } from './enrolling.ts';
 import { openReplicas } from './replicas.ts';
 

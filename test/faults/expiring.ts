@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'vitest';
-import { statement } from '../../src/store/builder.ts';
-import type { Database } from '../../src/store/database.ts';
+import { statement } from '../../src/db/builder.ts';
+import type { Database } from '../../src/db/database.ts';
 import { apiOn, type TestApi, token } from '../api/setup.ts';
 import { newMachine } from '../peering/machine.ts';
 import { testDatabase } from '../setup/database.ts';

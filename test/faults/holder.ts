@@ -1,4 +1,4 @@
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 
 // A process that locks an account, says so, and does nothing more: it is stopped like this.
 // Arguments: the URL of the database, and the account.

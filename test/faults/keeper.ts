@@ -1,6 +1,6 @@
 import { createEngine } from '../../src/app.ts';
-import { runPeerUpkeep } from '../../src/peering/upkeep.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { runPeerUpkeep } from '../../src/features/peers/upkeep/upkeep.ts';
 
 // A process that looks after peers like a server does, only more often, and may be killed at any moment of that.
 // Arguments: the URL of the database, and the name of the server.

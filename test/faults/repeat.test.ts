@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
-import { newKeyText } from '../../src/store/keys.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { createVault } from '../../src/store/vault.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { newKeyText } from '../../src/db/sealing/keys.ts';
+import { createVault } from '../../src/db/sealing/vault.ts';
 import { apiOn, type TestApi, token } from '../api/setup.ts';
 import { migratedDatabase } from '../setup/database.ts';
 import { serveHeddle } from '../setup/heddle.ts';

@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, it } from 'vitest';
-import { statement } from '../../src/store/builder.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { statement } from '../../src/db/builder.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { runHeddle, type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { statement } from '../../src/store/builder.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { statement } from '../../src/db/builder.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { doc } from '../api/documents.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';

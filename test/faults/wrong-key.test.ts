@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { newKeyText } from '../../src/store/keys.ts';
+import { newKeyText } from '../../src/db/sealing/keys.ts';
 import type { Call } from '../api/setup.ts';
 import { asOperator, operatorToken } from '../api/setup.ts';
 import { copyEmbedded, emptyDatabase, temporaryDirectory } from '../setup/database.ts';

@@ -1,10 +1,10 @@
-import { createIntake } from '../../src/feeds/ingest.ts';
-import { createListings, type ListedAtMost } from '../../src/feeds/listings.ts';
-import { readProxyReport } from '../../src/feeds/proxy-report.ts';
-import { readTrafficReport, type TrafficNames } from '../../src/feeds/traffic-report.ts';
+import type { Database } from '../../src/db/database.ts';
+import { proxyFeed, trafficFeed } from '../../src/db/logs/feeds.ts';
+import { createIntake } from '../../src/features/logs/ingest.ts';
+import { createListings, type ListedAtMost } from '../../src/features/logs/listings.ts';
+import { readProxyReport } from '../../src/features/logs/proxy-report.ts';
+import { readTrafficReport, type TrafficNames } from '../../src/features/logs/traffic-report.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Database } from '../../src/store/database.ts';
-import { proxyFeed, trafficFeed } from '../../src/store/feeds.ts';
 
 /** The moment around which records of tests lie. */
 export const noon = Date.parse('2026-03-04T12:00:00Z');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createIntake, type IntakeLimits, type Report } from '../../src/feeds/ingest.ts';
-import { createListings } from '../../src/feeds/listings.ts';
-import { readProxyReport } from '../../src/feeds/proxy-report.ts';
-import { proxyFeed } from '../../src/store/feeds.ts';
+import { proxyFeed } from '../../src/db/logs/feeds.ts';
+import { createIntake, type IntakeLimits, type Report } from '../../src/features/logs/ingest.ts';
+import { createListings } from '../../src/features/logs/listings.ts';
+import { readProxyReport } from '../../src/features/logs/proxy-report.ts';
 import { testDatabase } from '../setup/database.ts';
 import { noon } from './filled.ts';
 

@@ -1,10 +1,10 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { maintainFeeds } from '../../src/feeds/maintenance.ts';
-import type { PageLimits } from '../../src/feeds/pages.ts';
-import { type ProxyLogQuery, readProxyLog, showProxyRecord } from '../../src/feeds/proxy-log.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import { maintainFeeds } from '../../src/features/logs/maintenance.ts';
+import type { PageLimits } from '../../src/features/logs/pages.ts';
+import { type ProxyLogQuery, readProxyLog, showProxyRecord } from '../../src/features/logs/proxy-log.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { eachEngine, type TestDatabase, testDatabase } from '../setup/database.ts';
 import { noon, storeRequests } from './filled.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { maintainFeeds } from '../../src/feeds/maintenance.ts';
-import { type ProxyLogQuery, readProxyLog } from '../../src/feeds/proxy-log.ts';
-import { readTraffic, type TrafficQuery } from '../../src/feeds/traffic-log.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import { statement } from '../../src/db/builder.ts';
+import { maintainFeeds } from '../../src/features/logs/maintenance.ts';
+import { type ProxyLogQuery, readProxyLog } from '../../src/features/logs/proxy-log.ts';
+import { readTraffic, type TrafficQuery } from '../../src/features/logs/traffic-log.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { statement } from '../../src/store/builder.ts';
 import { eachEngine, type TestDatabase, testDatabase } from '../setup/database.ts';
 import { noon, storeRequests, storeTraffic } from './filled.ts';
 

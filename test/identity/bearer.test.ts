@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Bearer, createBearer } from '../../src/identity/bearer.ts';
-import { createExternalIssuer } from '../../src/identity/issuers.ts';
+import { type Bearer, createBearer } from '../../src/features/auth/bearer.ts';
+import { createExternalIssuer } from '../../src/features/auth/issuers.ts';
 import { plainOutbound } from '../setup/outbound.ts';
 import { audience, startProvider, type TestProvider } from './provider.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createExternalIssuer } from '../../src/identity/issuers.ts';
-import { createPeople } from '../../src/identity/people.ts';
+import { createExternalIssuer } from '../../src/features/auth/issuers.ts';
+import { createPeople } from '../../src/features/auth/people.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from '../api/documents.ts';
 import { type Answer, type TestApi, testApi } from '../api/setup.ts';

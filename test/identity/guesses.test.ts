@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createGuesses, type Guesses } from '../../src/identity/guesses.ts';
+import { createGuesses, type Guesses } from '../../src/features/auth/guesses.ts';
 
 let now = 0;
 let guesses: Guesses;

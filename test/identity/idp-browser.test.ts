@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { stepAt, totpCode } from '../../src/identity/provider/totp.ts';
+import { stepAt, totpCode } from '../../src/features/auth/provider/totp.ts';
 import { runHere } from '../cli/collect.ts';
 import { openBrowser } from './browser.ts';
 import { idpScene } from './idp-scene.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { derive, planEdits } from '../../src/engine/edits.ts';
-import { stepAt, totpCode } from '../../src/identity/provider/totp.ts';
+import { derive, planEdits } from '../../src/commit/edits.ts';
+import { stepAt, totpCode } from '../../src/features/auth/provider/totp.ts';
 import { present } from '../setup/present.ts';
 import { idpScene } from './idp-scene.ts';
 import { password, signingIn } from './signing-in.ts';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type RunningServer, type ServeOptions, startServer } from '../../src/app.ts';
 import { type Config, readConfig, settings } from '../../src/config.ts';
-import { hashPassword } from '../../src/identity/passwords.ts';
-import { statement } from '../../src/store/builder.ts';
-import { putCredentials } from '../../src/store/credentials.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { putCredentials } from '../../src/db/accounts/credentials.ts';
+import { statement } from '../../src/db/builder.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { hashPassword } from '../../src/features/auth/passwords.ts';
 import { migratedDatabase, temporaryDirectory } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
 

@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ensureOperatorToken, isOperatorToken } from '../../src/identity/operator.ts';
+import { ensureOperatorToken, isOperatorToken } from '../../src/features/auth/operator.ts';
 import { asOperator, operatorToken, sharedApi } from '../api/setup.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 

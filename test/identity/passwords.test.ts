@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword, passwordFault, verifyPassword } from '../../src/identity/passwords.ts';
+import { hashPassword, passwordFault, verifyPassword } from '../../src/features/auth/passwords.ts';
 
 describe('a password', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { stepAt, totpCode } from '../../src/identity/provider/totp.ts';
+import { stepAt, totpCode } from '../../src/features/auth/provider/totp.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { idpScene } from './idp-scene.ts';
 import { password, signingIn } from './signing-in.ts';

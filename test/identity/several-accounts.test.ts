@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createGuesses } from '../../src/identity/guesses.ts';
-import { hashPassword } from '../../src/identity/passwords.ts';
+import { createGuesses } from '../../src/features/auth/guesses.ts';
+import { hashPassword } from '../../src/features/auth/passwords.ts';
 import { present } from '../setup/present.ts';
 import { idpScene } from './idp-scene.ts';
 import { bodyOf, password, signingIn } from './signing-in.ts';

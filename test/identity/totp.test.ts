@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchingStep, newTotpSecret, stepAt, totpCode, totpUri } from '../../src/identity/provider/totp.ts';
+import { matchingStep, newTotpSecret, stepAt, totpCode, totpUri } from '../../src/features/auth/provider/totp.ts';
 
 /** The secret of RFC 6238, appendix B, in base32. */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec, canonicalStated } from '../../src/model/canonical.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import { canonicalSpec, canonicalStated } from '../../src/model/schema/canonical.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { account, faultsOf, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
 
 const zoneKind = registry.get('DNSZone');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { account, all, group, peer, registry, stateOf, stored } from './objects.ts';
 
 const kind = registry.get('Group');

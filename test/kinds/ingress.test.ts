@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ingressProtocols, mappingsOf, type PortMapping, usesTransport } from '../../src/kinds/shared/ingress.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { StoredObject } from '../../src/model/object.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import type { Stored } from '../../src/model/stored.ts';
-import { createValidator } from '../../src/model/validate.ts';
-import { planCreate, planDelete, planReplace, type RequestOutcome } from '../../src/plan/requests.ts';
+import { createValidator } from '../../src/model/schema/validate.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import type { Stored } from '../../src/model/state/stored.ts';
+import { planCreate, planDelete, planReplace, type RequestOutcome } from '../../src/plan/requests/requests.ts';
 import { faultsOf, peer, registry, stateOf, stored } from './objects.ts';
 
 const kind = registry.get('IngressPort');

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/canonical.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
-import type { StoredObject } from '../../src/model/object.ts';
-import { createValidator } from '../../src/model/validate.ts';
+import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { createValidator } from '../../src/model/schema/validate.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { all, faultsOf, group, peer, registry, stateOf, stored } from './objects.ts';
 
 const networkKind = registry.get('Network');

@@ -1,11 +1,11 @@
 import * as kinds from '../../src/kinds/index.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/canonical.ts';
-import { entriesOf } from '../../src/model/field.ts';
-import type { Fault, Kind } from '../../src/model/kind.ts';
-import type { StoredObject } from '../../src/model/object.ts';
-import { createRegistry } from '../../src/model/registry.ts';
-import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import type { Fault, Kind } from '../../src/model/declare/kind.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
+import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { entriesOf } from '../../src/model/schema/field.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 
 export const registry = createRegistry(Object.values(kinds));
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { labelOf } from '../../src/kinds/peer/label.ts';
-import { canonicalDomain } from '../../src/lib/domain.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import { canonicalDomain } from '../../src/lib/net/domain.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { account, faultsOf, group, peer, registry, stateOf, stored, texts } from './objects.ts';
 
 const kind = registry.get('Peer');

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
-import { type AnyField, entriesOf, type Fields } from '../../src/model/field.ts';
+import { type AnyField, entriesOf, type Fields } from '../../src/model/schema/field.ts';
 
 /** A place in an example: a container with the fields it may have. */
 export interface Container {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec, canonicalStated } from '../../src/model/canonical.ts';
-import { withEntryIds } from '../../src/model/entry-ids.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
-import { createValidator } from '../../src/model/validate.ts';
+import { canonicalSpec, canonicalStated } from '../../src/model/schema/canonical.ts';
+import { withEntryIds } from '../../src/model/schema/entry-ids.ts';
+import { createValidator } from '../../src/model/schema/validate.ts';
 import { faultsOf, group, peer, registry, stateOf, stored } from './objects.ts';
 
 const kind = registry.get('Policy');

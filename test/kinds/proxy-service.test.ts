@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec, canonicalStated } from '../../src/model/canonical.ts';
-import type { DerivedChange } from '../../src/model/kind.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { DerivedChange } from '../../src/model/declare/kind.ts';
+import { canonicalSpec, canonicalStated } from '../../src/model/schema/canonical.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { faultsOf, group, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
 
 const kind = registry.get('ProxyService');

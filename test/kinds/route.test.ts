@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/canonical.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { all, faultsOf, group, peer, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
 
 const kind = registry.get('Route');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { all, faultsOf, group, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
 
 const kind = registry.get('SetupKey');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { DerivedChange } from '../../src/model/kind.ts';
-import type { StoredObject } from '../../src/model/object.ts';
+import type { DerivedChange } from '../../src/model/declare/kind.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 import { account, all, faultsOf, group, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
 
 const kind = registry.get('User');

@@ -9,7 +9,7 @@ import {
   overlaps,
   parseAddress,
   parseCidr,
-} from '../../src/lib/address.ts';
+} from '../../src/lib/net/address.ts';
 
 function cidr(text: string): Cidr {
   const result = parseCidr(text);

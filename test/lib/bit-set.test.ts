@@ -20,7 +20,7 @@ import {
   shareBits,
   subtractBits,
   uniteBits,
-} from '../../src/lib/bit-set.ts';
+} from '../../src/lib/bits/bit-set.ts';
 
 const numbers = fc.uniqueArray(fc.oneof(fc.nat(70), fc.constantFrom(31, 32, 63, 64, 1000)), { maxLength: 30 });
 const rising = (list: Iterable<number>) => [...list].sort((a, b) => a - b);

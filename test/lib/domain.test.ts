@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalDomain, isWithin, unicodeDomain } from '../../src/lib/domain.ts';
+import { canonicalDomain, isWithin, unicodeDomain } from '../../src/lib/net/domain.ts';
 
 const label63 = 'a'.repeat(63);
 const name253 = `${`${label63}.`.repeat(3)}${'a'.repeat(61)}`;

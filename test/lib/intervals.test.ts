@@ -7,7 +7,7 @@ import {
   joinIntervals,
   subtractIntervals,
   takeNumbers,
-} from '../../src/lib/intervals.ts';
+} from '../../src/lib/bits/intervals.ts';
 
 const intervals = fc
   .array(

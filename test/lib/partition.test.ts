@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { bitsOf } from '../../src/lib/bit-set.ts';
-import { partition } from '../../src/lib/partition.ts';
+import { bitsOf } from '../../src/lib/bits/bit-set.ts';
+import { partition } from '../../src/lib/bits/partition.ts';
 
 const numbers = fc.uniqueArray(fc.nat(80), { maxLength: 20 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isAllowed, namesHost, notPublic, parseAllowList } from '../../src/lib/public-address.ts';
+import { isAllowed, namesHost, notPublic, parseAllowList } from '../../src/lib/net/public-address.ts';
 
 const listed = (...entries: readonly string[]) => {
   const list = parseAllowList(entries);

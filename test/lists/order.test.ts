@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exportDocuments } from '../../src/engine/export.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { exportDocuments } from '../../src/features/config/archive/export.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
-import { type AnyField, entriesOf, type Fields } from '../../src/model/field.ts';
 import { fieldsOn } from '../../src/model/lower/shape.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { type AnyField, entriesOf, type Fields } from '../../src/model/schema/field.ts';
 import { apiOn, type TestApi, type TestApiOptions } from '../api/setup.ts';
 import { testDatabase } from '../setup/database.ts';
 import { addCluster } from '../spec/world.ts';

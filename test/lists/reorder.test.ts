@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { rowChanges } from '../../src/db/commit/rows.ts';
+import { loadSnapshot } from '../../src/db/commit/snapshots.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { membersInOrder } from '../../src/model/member-order.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { rowChanges } from '../../src/store/rows.ts';
-import { loadSnapshot } from '../../src/store/snapshots.ts';
+import { membersInOrder } from '../../src/model/state/member-order.ts';
 import { doc } from '../api/documents.ts';
 import { apiOn, sharedApi, type TestApi } from '../api/setup.ts';
 import { testDatabase } from '../setup/database.ts';

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { productRegistry } from '../../src/app.ts';
+import { catchUp, loadSnapshot } from '../../src/db/commit/snapshots.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { catchUp, loadSnapshot } from '../../src/store/snapshots.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import type { Described } from '../api/described.ts';
 import { createScene, inTheirOrder, isCreation } from '../api/example-scene.ts';
 import { apiOn } from '../api/setup.ts';

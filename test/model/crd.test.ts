@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { keyed, list, object, refs, setOf, string } from '../../src/model/field.ts';
-import { defineKind } from '../../src/model/kind.ts';
+import { defineKind } from '../../src/model/declare/kind.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
 import { lowerToCrd, pluralOf } from '../../src/model/lower/crd.ts';
-import { createRegistry } from '../../src/model/registry.ts';
+import { keyed, list, object, refs, setOf, string } from '../../src/model/schema/field.ts';
 import { documentKinds, registry } from './product.ts';
 import { structuralFaults } from './structural.ts';
 

@@ -8,7 +8,7 @@ import {
   movedMembers,
   originsOf,
   withMemberOrigins,
-} from '../../src/model/members.ts';
+} from '../../src/model/state/members.ts';
 
 const set = (...ids: readonly string[]): JsonObject => ({
   name: 'g',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { defaultOf, normalize, normalizeStated } from '../../src/model/normalize.ts';
+import { defaultOf, normalize, normalizeStated } from '../../src/model/schema/normalize.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
 const full = (spec: JsonObject) => normalize(thing.spec, spec).spec;

@@ -2,9 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
-import type { AnyField } from '../../src/model/field.ts';
-import { lowerToOpenApi } from '../../src/model/lower/openapi.ts';
-import { createValidator } from '../../src/model/validate.ts';
+import { lowerToOpenApi } from '../../src/model/lower/openapi/openapi.ts';
+import type { AnyField } from '../../src/model/schema/field.ts';
+import { createValidator } from '../../src/model/schema/validate.ts';
 import { registry } from './product.ts';
 
 const options = { version: '1.2.3', extraPaths: { '/api/extra': {} }, edition: 'hosted' } as const;

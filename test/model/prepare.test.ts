@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { integer, keyed, list, object } from '../../src/model/field.ts';
-import { prepareRequest } from '../../src/model/prepare.ts';
+import { integer, keyed, list, object } from '../../src/model/schema/field.ts';
+import { prepareRequest } from '../../src/model/schema/prepare.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
 const readOnly = new Set(['id', 'created_at']);

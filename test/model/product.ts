@@ -1,5 +1,5 @@
 import * as kinds from '../../src/kinds/index.ts';
-import { createRegistry } from '../../src/model/registry.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
 
 /** Every kind of the product. */
 export const registry = createRegistry(Object.values(kinds));

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { list, object, oneOf, ref, refByType, string } from '../../src/model/field.ts';
-import { normalize } from '../../src/model/normalize.ts';
-import { hasReferences, mapReferences, mentionsOf } from '../../src/model/references.ts';
+import { list, object, oneOf, ref, refByType, string } from '../../src/model/schema/field.ts';
+import { normalize } from '../../src/model/schema/normalize.ts';
+import { hasReferences, mapReferences, mentionsOf } from '../../src/model/schema/references.ts';
 import { anySpec, person, thing } from './sample-kinds.ts';
 
 const told = (spec: JsonObject) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as kinds from '../../src/kinds/index.ts';
-import { cellOf, matrix, may, modules, operations, rightsOf, roles } from '../../src/model/roles.ts';
+import { cellOf, matrix, may, modules, operations, rightsOf, roles } from '../../src/model/declare/roles.ts';
 
 const person = (role: string) => ({ role, isServiceUser: false });
 const program = (role: string) => ({ role, isServiceUser: true });

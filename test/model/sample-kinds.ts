@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { defineKind } from '../../src/model/declare/kind.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
 import {
   boolean,
   type Format,
@@ -16,9 +18,7 @@ import {
   setOf,
   string,
   typedRef,
-} from '../../src/model/field.ts';
-import { defineKind } from '../../src/model/kind.ts';
-import { createRegistry } from '../../src/model/registry.ts';
+} from '../../src/model/schema/field.ts';
 
 /** Lower case, nothing but letters. */
 const letters: Format = {

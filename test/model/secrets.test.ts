@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { type Format, keyed, list, mapOf, object, secret, string } from '../../src/model/field.ts';
-import { emptyEnvironment, type PlanEnvironment } from '../../src/model/plan-environment.ts';
-import { sealedPrefix } from '../../src/model/sealing.ts';
-import { hasSecrets } from '../../src/model/secret-fields.ts';
-import { sealSecrets } from '../../src/model/secrets.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../../src/model/declare/plan-environment.ts';
+import { type Format, keyed, list, mapOf, object, secret, string } from '../../src/model/schema/field.ts';
+import { sealedPrefix } from '../../src/model/schema/sealing.ts';
+import { hasSecrets } from '../../src/model/schema/secret-fields.ts';
+import { sealSecrets } from '../../src/model/schema/secrets.ts';
 
 /** Lower case, no x. */
 const plain: Format = {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { StoredObject } from '../../src/model/object.ts';
-import { mentionsOf } from '../../src/model/references.ts';
-import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
-import type { Edits } from '../../src/model/snapshot-tables.ts';
+import { mentionsOf } from '../../src/model/schema/references.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
+import type { Edits } from '../../src/model/state/snapshot-tables.ts';
 import { sampleRegistry } from './sample-kinds.ts';
 
 const empty = emptySnapshot(sampleRegistry, 'acc');

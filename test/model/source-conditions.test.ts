@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { nextStatus, type SourceEvent } from '../../src/model/source-conditions.ts';
-import { eventsBetween, isReminderDue } from '../../src/model/source-news.ts';
+import { nextStatus, type SourceEvent } from '../../src/model/sources/conditions.ts';
+import { eventsBetween, isReminderDue } from '../../src/model/sources/news.ts';
 import {
   type ConditionType,
   isSameStatus,
@@ -8,7 +8,7 @@ import {
   type SourceStatus,
   shownStatus,
   unknownStatus,
-} from '../../src/model/source-status.ts';
+} from '../../src/model/sources/status.ts';
 
 const applied = (digest: string, revision?: number): SourceEvent => ({
   what: 'applied',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import * as kinds from '../../src/kinds/index.ts';
-import { createRegistry } from '../../src/model/registry.ts';
-import { formatFaultsBeside } from '../../src/model/spec-faults.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
+import { formatFaultsBeside } from '../../src/model/schema/spec-faults.ts';
 
 const postureCheck = createRegistry(Object.values(kinds)).get('PostureCheck');
 const missing = { code: 'field_required', path: '', message: '`description` is required; add it' };

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { equalJson, type Json, type JsonObject } from '../../src/lib/json.ts';
-import { boolean, object, string } from '../../src/model/field.ts';
-import { keyedEntries } from '../../src/model/keyed-entries.ts';
-import { normalize, normalizeStated } from '../../src/model/normalize.ts';
-import { applyUnits, diffUnits, resetValue, unitsOf } from '../../src/model/units.ts';
+import { boolean, object, string } from '../../src/model/schema/field.ts';
+import { keyedEntries } from '../../src/model/schema/keyed-entries.ts';
+import { normalize, normalizeStated } from '../../src/model/schema/normalize.ts';
+import { applyUnits, diffUnits, resetValue, unitsOf } from '../../src/model/state/units.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
 /** Stored specs are canonical and hold members as origins. */

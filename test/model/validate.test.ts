@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { serverFileSchema } from '../../src/config/file.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { specSchema } from '../../src/model/lower/shape.ts';
-import { normalize } from '../../src/model/normalize.ts';
-import { prepareRequest } from '../../src/model/prepare.ts';
-import { apiSchemas } from '../../src/model/source-schema.ts';
-import { createValidator } from '../../src/model/validate.ts';
+import { normalize } from '../../src/model/schema/normalize.ts';
+import { prepareRequest } from '../../src/model/schema/prepare.ts';
+import { createValidator } from '../../src/model/schema/validate.ts';
+import { apiSchemas } from '../../src/model/sources/schema.ts';
 import { registry } from './product.ts';
 import { anySpec, sampleRegistry, thing } from './sample-kinds.ts';
 

@@ -3,7 +3,7 @@ import { createServer as createPlain, type IncomingMessage, type Server, type Se
 import { createServer as createSecure } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { parseAllowList } from '../../src/lib/public-address.ts';
+import { parseAllowList } from '../../src/lib/net/public-address.ts';
 import { createOutbound, type OutboundEvent, type OutboundOptions } from '../../src/outbound/outbound.ts';
 import { certificate, privateKey } from '../sources/https-certificate.ts';
 

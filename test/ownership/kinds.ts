@@ -1,6 +1,6 @@
-import { boolean, integer, keyed, members, setOf, string } from '../../src/model/field.ts';
-import { defineKind } from '../../src/model/kind.ts';
-import { createRegistry } from '../../src/model/registry.ts';
+import { defineKind } from '../../src/model/declare/kind.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
+import { boolean, integer, keyed, members, setOf, string } from '../../src/model/schema/field.ts';
 
 /** A kind with a unit of every sort: values, one that restricts, elements of a set, entries, members. */
 const thing = defineKind({

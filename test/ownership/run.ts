@@ -1,8 +1,8 @@
+import { type ChangeRow, changeRows, replay } from '../../src/db/commit/history.ts';
 import { equalJson, type Json } from '../../src/lib/json.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import type { PendingClaim } from '../../src/plan/contested.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import type { PendingClaim } from '../../src/plan/ownership/contested.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../../src/plan/plan.ts';
-import { type ChangeRow, changeRows, replay } from '../../src/store/history.ts';
 import * as acting from './acting.ts';
 import * as model from './model.ts';
 import { type Act, keys, type Sequence, sources } from './sequence.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { freeAddress, movedAddress } from '../../src/kinds/shared/peer-addresses.ts';
-import { parseCidr } from '../../src/lib/address.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { parseCidr } from '../../src/lib/net/address.ts';
 import { type TestApi, testApi } from '../api/setup.ts';
 import { newMachine, setupKey } from './machine.ts';
 

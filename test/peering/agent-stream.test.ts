@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { makeMachineKeys, proofFor, tunnelKeyOf } from '../../src/peering/client.ts';
+import { makeMachineKeys, proofFor, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import { doc } from '../api/documents.ts';
 import { apiOn, sharedApi, type TestApi } from '../api/setup.ts';
 import { Follower } from './follower.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { createChallenges } from '../../src/peering/challenges.ts';
-import { answerTo, makeMachineKeys } from '../../src/peering/client.ts';
-import { createVault } from '../../src/store/vault.ts';
+import { createVault } from '../../src/db/sealing/vault.ts';
+import { createChallenges } from '../../src/features/peers/enrolment/challenges.ts';
+import { answerTo, makeMachineKeys } from '../../src/features/peers/enrolment/client.ts';
 
 const vault = createVault([new Uint8Array(32).fill(3)]);
 const newServer = () => createChallenges({ vault } as Parameters<typeof createChallenges>[0]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { tunnelKeyOf } from '../../src/peering/client.ts';
 import { doc } from '../api/documents.ts';
 import { apiOn, sharedApi, testApi, token } from '../api/setup.ts';
 import { newMachine, setupKey } from './machine.ts';

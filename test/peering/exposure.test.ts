@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { endExposures } from '../../src/engine/exposure-upkeep.ts';
+import { takeLease } from '../../src/db/sources/leases.ts';
+import { proofFor } from '../../src/features/peers/enrolment/client.ts';
+import { endExposures } from '../../src/features/peers/exposure/upkeep.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { proofFor } from '../../src/peering/client.ts';
-import { takeLease } from '../../src/store/leases.ts';
 import { type Answer, sharedApi, type TestApi } from '../api/setup.ts';
 import { type Machine, newMachine, setupKey } from './machine.ts';
 

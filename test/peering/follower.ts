@@ -1,7 +1,7 @@
-import { mapOf } from '../../src/access/map/map.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import type { Hub } from '../../src/peering/streams/hub.ts';
-import { keepAlive, type Sink } from '../../src/peering/streams/sink.ts';
+import { mapOf } from '../../src/access/netmap/map.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import type { Hub } from '../../src/features/peers/streams/hub.ts';
+import { keepAlive, type Sink } from '../../src/features/peers/streams/sink.ts';
 import { followChange, parseMap, type ReadMap } from '../access/map-reader.ts';
 
 /** One event of a stream as its reader sees it. */

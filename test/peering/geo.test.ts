@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { locateNowhere, openPlaces } from '../../src/peering/geo.ts';
+import { locateNowhere, openPlaces } from '../../src/features/peers/geo.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 
 type Value = string | number | { readonly [member: string]: Value };

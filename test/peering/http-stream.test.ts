@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, vi } from 'vitest';
-import { openHttpSink } from '../../src/peering/streams/http-sink.ts';
-import { eventPieces, keepAlive, type Sink } from '../../src/peering/streams/sink.ts';
+import { openHttpSink } from '../../src/features/peers/streams/http-sink.ts';
+import { eventPieces, keepAlive, type Sink } from '../../src/features/peers/streams/sink.ts';
 import { readEvents } from './follower.ts';
 
 /** A server with one stream, and a reader of it. */

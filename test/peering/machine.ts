@@ -1,5 +1,11 @@
+import {
+  answerTo,
+  type MachineKeys,
+  makeMachineKeys,
+  proofFor,
+  tunnelKeyOf,
+} from '../../src/features/peers/enrolment/client.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { answerTo, type MachineKeys, makeMachineKeys, proofFor, tunnelKeyOf } from '../../src/peering/client.ts';
 import type { Answer, TestApi } from '../api/setup.ts';
 
 /** A machine that talks to a test server. */

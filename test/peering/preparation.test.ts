@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { createAccessImages } from '../../src/engine/access-images.ts';
-import { mapIn, touchedBetween } from '../../src/engine/peer-maps.ts';
-import { Preparation } from '../../src/peering/streams/preparation.ts';
-import { Stream } from '../../src/peering/streams/stream.ts';
-import { createSharedBytes, sendUpdate, updateFor } from '../../src/peering/streams/update.ts';
+import { createAccessImages } from '../../src/commit/access-images.ts';
+import { mapIn, touchedBetween } from '../../src/features/peers/streams/maps.ts';
+import { Preparation } from '../../src/features/peers/streams/preparation.ts';
+import { Stream } from '../../src/features/peers/streams/stream.ts';
+import { createSharedBytes, sendUpdate, updateFor } from '../../src/features/peers/streams/update.ts';
 import { largeAccount, onAnotherPort } from '../access/large.ts';
 import { stateOf } from '../kinds/objects.ts';
 import { Follower } from './follower.ts';

@@ -1,8 +1,8 @@
 import { randomBytes, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { makeMachineKeys, proofFor, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
+import { certificateText } from '../../src/features/peers/enrolment/proof-text.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
-import { makeMachineKeys, proofFor, tunnelKeyOf } from '../../src/peering/client.ts';
-import { certificateText } from '../../src/peering/proof-text.ts';
 import { type Answer, sharedApi } from '../api/setup.ts';
 import { certificate, privateKey } from '../sources/https-certificate.ts';
 import { type Machine, newMachine, setupKey } from './machine.ts';

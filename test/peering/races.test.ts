@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Engine } from '../../src/engine/engine.ts';
-import { keepPeers } from '../../src/engine/peer-upkeep.ts';
-import { answerTo, tunnelKeyOf } from '../../src/peering/client.ts';
-import { statement } from '../../src/store/builder.ts';
-import { takeLease } from '../../src/store/leases.ts';
-import { dropDeadServers } from '../../src/store/peer-status.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import { statement } from '../../src/db/builder.ts';
+import { dropDeadServers } from '../../src/db/peers/peer-status.ts';
+import { takeLease } from '../../src/db/sources/leases.ts';
+import { answerTo, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
+import { keepPeers } from '../../src/features/peers/upkeep/peers.ts';
 import { callAs, person } from '../api/people.ts';
 import { sharedApi, type TestApi, testApi, token } from '../api/setup.ts';
 import { addPeers } from '../setup/peers.ts';

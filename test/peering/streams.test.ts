@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createObject, deleteObject, replaceObject } from '../../src/engine/objects.ts';
+import { createHub, type Hub, type HubOptions } from '../../src/features/peers/streams/hub.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import { createHub, type Hub, type HubOptions } from '../../src/peering/streams/hub.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { createObject, deleteObject, replaceObject } from '../../src/objects/objects.ts';
 import { newOffice, type Office } from '../engine/office.ts';
 import { addPeers } from '../setup/peers.ts';
 import { connect, expectedMap, Follower } from './follower.ts';

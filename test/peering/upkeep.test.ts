@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { duePeers } from '../../src/engine/due-peers.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { keepPeers } from '../../src/engine/peer-upkeep.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import { accountsWith } from '../../src/db/accounts/directory.ts';
+import { takeLease } from '../../src/db/sources/leases.ts';
+import { makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
+import { duePeers } from '../../src/features/peers/upkeep/due-peers.ts';
+import { keepPeers } from '../../src/features/peers/upkeep/peers.ts';
+import { runPeerUpkeep } from '../../src/features/peers/upkeep/upkeep.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { makeMachineKeys, tunnelKeyOf } from '../../src/peering/client.ts';
-import { runPeerUpkeep } from '../../src/peering/upkeep.ts';
-import { accountsWith } from '../../src/store/directory.ts';
-import { takeLease } from '../../src/store/leases.ts';
 import { doc } from '../api/documents.ts';
 import { sharedApi, type TestApi, testApi, token } from '../api/setup.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AccessRow, accessLine, firstRows } from '../../src/plan/access.ts';
+import { type AccessRow, accessLine, firstRows } from '../../src/plan/view/access.ts';
 
 const row = (change: AccessRow['change'], at: number, more: Partial<AccessRow> = {}): AccessRow => ({
   ...{ change, traffic: 'tcp/80', pairs: 4, conditional: 0 },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { exportDocuments } from '../../src/engine/export.ts';
+import { exportDocuments } from '../../src/features/config/archive/export.ts';
 import type { Document } from '../../src/model/document.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { group, stored } from '../kinds/objects.ts';
 import {
   allow,

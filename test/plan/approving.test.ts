@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readFile } from '../../src/documents/read.ts';
-import { viewPlan } from '../../src/plan/view.ts';
+import { viewPlan } from '../../src/plan/view/view.ts';
 import { applyOn, office, planned, planOn } from './steps.ts';
 
 const text = `apiVersion: heddle.dev/v1

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { integer, ref, string } from '../../src/model/field.ts';
-import { defineKind } from '../../src/model/kind.ts';
+import { defineKind } from '../../src/model/declare/kind.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
 import { specSchema } from '../../src/model/lower/shape.ts';
-import type { StoredObject } from '../../src/model/object.ts';
-import { createRegistry } from '../../src/model/registry.ts';
-import { emptySnapshot } from '../../src/model/snapshot.ts';
-import { createValidator } from '../../src/model/validate.ts';
-import { planDelete, planReplace } from '../../src/plan/requests.ts';
+import { integer, ref, string } from '../../src/model/schema/field.ts';
+import { createValidator } from '../../src/model/schema/validate.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
+import { emptySnapshot } from '../../src/model/state/snapshot.ts';
+import { planDelete, planReplace } from '../../src/plan/requests/requests.ts';
 
 const name = string({ doc: 'Name.', required: true });
 const shared = { doc: 'A test.', module: 'test', document: { allowed: true }, example: { name: 'x' } } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import { driftOf, type Found, objectStatus } from '../../src/plan/drift.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { driftOf, type Found, objectStatus } from '../../src/plan/ownership/drift.ts';
 import { group } from '../kinds/objects.ts';
 import { applyOn, breakGlass, document, now, objectOf, office, planned, replaceOn, withModes } from './steps.ts';
 

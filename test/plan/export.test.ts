@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type ExportFilter, exportDocuments } from '../../src/engine/export.ts';
+import { type ExportFilter, exportDocuments } from '../../src/features/config/archive/export.ts';
 import type { Document } from '../../src/model/document.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { group, stored } from '../kinds/objects.ts';
 import { applyOn, createOn, document, linesOf, objectOf, office, planned, planOn } from './steps.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSelected, parseSelector } from '../../src/plan/filter.ts';
+import { isSelected, parseSelector } from '../../src/plan/documents/filter.ts';
 import { growthOf, linear } from '../setup/growth.ts';
 import { document } from './steps.ts';
 

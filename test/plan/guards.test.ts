@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Document } from '../../src/model/document.ts';
-import { plainSettings, type SourceSettings } from '../../src/model/source-settings.ts';
-import { viewPlan } from '../../src/plan/view.ts';
+import { plainSettings, type SourceSettings } from '../../src/model/sources/settings.ts';
+import { viewPlan } from '../../src/plan/view/view.ts';
 import { group, peer } from '../kinds/objects.ts';
 import { checkState } from './invariants.ts';
 import {

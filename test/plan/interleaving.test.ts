@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type ChangeRow, changeRows, replay } from '../../src/db/commit/history.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import { type ChangeRow, changeRows, replay } from '../../src/store/history.ts';
 import { checkPlan, checkState, objectsOf } from './invariants.ts';
 import { planStep, steps } from './sequences.ts';
 import { linesOf, now, office, planOn } from './steps.ts';

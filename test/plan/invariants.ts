@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
+import { type ChangeRow, changeRows, replay } from '../../src/db/commit/history.ts';
 import { equalJson, type Json } from '../../src/lib/json.ts';
-import { facetsOf } from '../../src/model/facets.ts';
-import type { StoredObject } from '../../src/model/object.ts';
-import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
-import { applyUnits, unitsOf } from '../../src/model/units.ts';
+import { facetsOf } from '../../src/model/state/facets.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
+import { applyUnits, unitsOf } from '../../src/model/state/units.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import { type ChangeRow, changeRows, replay } from '../../src/store/history.ts';
 import { now } from './steps.ts';
 
 /** Everything that holds in every state of an account. */

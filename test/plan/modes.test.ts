@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { emptyEnvironment } from '../../src/model/plan-environment.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import type { ConflictMode } from '../../src/model/source-settings.ts';
-import { loosens } from '../../src/plan/failsafe.ts';
+import { emptyEnvironment } from '../../src/model/declare/plan-environment.ts';
+import type { ConflictMode } from '../../src/model/sources/settings.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { loosens } from '../../src/plan/ownership/failsafe.ts';
 import { registry } from '../kinds/objects.ts';
 import {
   applyOn,

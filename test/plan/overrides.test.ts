@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import { planExpiry } from '../../src/plan/expiry.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { planExpiry } from '../../src/plan/ownership/expiry.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
 import { checkPlan, checkState } from './invariants.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import { planDetach } from '../../src/plan/detach.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { planDetach } from '../../src/plan/ownership/detach.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
 import { group } from '../kinds/objects.ts';
 import {

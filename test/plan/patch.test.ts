@@ -1,12 +1,22 @@
 import fc from 'fast-check';
 import patches from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
-import { integer, keyed, list, members, object, optionalString, refs, setOf, string } from '../../src/model/field.ts';
-import { defineKind } from '../../src/model/kind.ts';
-import { normalize } from '../../src/model/normalize.ts';
-import type { StoredObject } from '../../src/model/object.ts';
-import { createRegistry } from '../../src/model/registry.ts';
-import { patchesOf } from '../../src/plan/patch.ts';
+import { defineKind } from '../../src/model/declare/kind.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
+import {
+  integer,
+  keyed,
+  list,
+  members,
+  object,
+  optionalString,
+  refs,
+  setOf,
+  string,
+} from '../../src/model/schema/field.ts';
+import { normalize } from '../../src/model/schema/normalize.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
+import { patchesOf } from '../../src/plan/view/patch.ts';
 
 const thing = defineKind({
   name: 'Thing',

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exportDocuments } from '../../src/engine/export.ts';
+import { exportDocuments } from '../../src/features/config/archive/export.ts';
 import { canonicalJson, type Json } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { accounts, edits, shuffled } from './arbitrary.ts';
 import { checkPlan, checkState } from './invariants.ts';
 import { applyOn, createOn, guardsOf, linesOf, office, planned, planOn, refusals } from './steps.ts';

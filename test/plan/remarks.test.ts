@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { remarkPlan, remarkProblems, renderGithub, renderGitlab } from '../../src/plan/remarks.ts';
+import { remarkPlan, remarkProblems, renderGithub, renderGitlab } from '../../src/plan/view/remarks.ts';
 import { change, view } from './views.ts';
 
 const plan = view({

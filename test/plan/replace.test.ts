@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { defineKind } from '../../src/model/declare/kind.ts';
+import { emptyEnvironment } from '../../src/model/declare/plan-environment.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
 import type { Document } from '../../src/model/document.ts';
-import { integer, ref, refs, string } from '../../src/model/field.ts';
-import { defineKind } from '../../src/model/kind.ts';
-import { emptyEnvironment } from '../../src/model/plan-environment.ts';
-import { createRegistry } from '../../src/model/registry.ts';
-import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import { integer, ref, refs, string } from '../../src/model/schema/field.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
-import { viewPlan } from '../../src/plan/view.ts';
+import { viewPlan } from '../../src/plan/view/view.ts';
 import { checkPlan, checkState } from './invariants.ts';
 import {
   applyOn,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { emptyEnvironment } from '../../src/model/plan-environment.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import { planRollback } from '../../src/plan/rollback.ts';
-import { parseScope, type RollbackScope } from '../../src/plan/rollback-scope.ts';
+import { emptyEnvironment } from '../../src/model/declare/plan-environment.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { planRollback } from '../../src/plan/rollback/rollback.ts';
+import { parseScope, type RollbackScope } from '../../src/plan/rollback/scope.ts';
 import { stored } from '../kinds/objects.ts';
 import { checkPlan, checkState, objectsOf } from './invariants.ts';
 import { planStep, steps } from './sequences.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Scope } from '../../src/model/source-settings.ts';
+import type { Scope } from '../../src/model/sources/settings.ts';
 import { group } from '../kinds/objects.ts';
 import {
   allow,

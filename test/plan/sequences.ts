@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
 import { accounts, peerKeys } from './arbitrary.ts';
 import { createOn, deleteOn, planOn, replaceOn } from './steps.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { integer, keyed, oneOf, secret, string } from '../../src/model/field.ts';
-import { defineKind } from '../../src/model/kind.ts';
+import { defineKind } from '../../src/model/declare/kind.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
-import type { StoredObject } from '../../src/model/object.ts';
-import { createRegistry } from '../../src/model/registry.ts';
-import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
-import { createValidator } from '../../src/model/validate.ts';
-import { planCreate, planReplace, type RequestOutcome } from '../../src/plan/requests.ts';
+import { integer, keyed, oneOf, secret, string } from '../../src/model/schema/field.ts';
+import { createValidator } from '../../src/model/schema/validate.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
+import { planCreate, planReplace, type RequestOutcome } from '../../src/plan/requests/requests.ts';
 
 /** A kind that leaves its seat to the server, which gives the next one. */
 const guest = defineKind({

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { allow, applyOn, createOn, deleteOn, document, linesOf, office, planOn, refusals, withModes } from './steps.ts';
 
 type Pick = fc.GeneratorValue;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { explainMoved, explainStale, type Touch } from '../../src/plan/stale.ts';
-import type { PlanView } from '../../src/plan/view.ts';
+import { explainMoved, explainStale, type Touch } from '../../src/plan/view/stale.ts';
+import type { PlanView } from '../../src/plan/view/view.ts';
 import { change, view } from './views.ts';
 
 const touch = (more: Partial<Touch>): Touch => ({

@@ -1,24 +1,24 @@
 import type { Json, JsonObject } from '../../src/lib/json.ts';
+import type { PlanEnvironment } from '../../src/model/declare/plan-environment.ts';
 import type { Document } from '../../src/model/document.ts';
-import type { FileRules } from '../../src/model/file-rules.ts';
-import type { PlanEnvironment } from '../../src/model/plan-environment.ts';
 import type { Problem } from '../../src/model/problem.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import { plainSettings, type SourceSettings } from '../../src/model/source-settings.ts';
-import { createValidator } from '../../src/model/validate.ts';
-import type { BreakGlass } from '../../src/plan/break-glass.ts';
-import type { PendingClaim } from '../../src/plan/contested.ts';
-import { planDocuments } from '../../src/plan/documents.ts';
+import { createValidator } from '../../src/model/schema/validate.ts';
+import type { FileRules } from '../../src/model/sources/file-rules.ts';
+import { plainSettings, type SourceSettings } from '../../src/model/sources/settings.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { planDocuments } from '../../src/plan/documents/documents.ts';
 import type { RequestedOptions } from '../../src/plan/options.ts';
+import type { PendingClaim } from '../../src/plan/ownership/contested.ts';
 import { type Outcome, type Plan, subjectOf } from '../../src/plan/plan.ts';
+import type { BreakGlass } from '../../src/plan/requests/break-glass.ts';
 import {
   planCreate,
   planDelete,
   planReplace,
   type RequestContext,
   type RequestOutcome,
-} from '../../src/plan/requests.ts';
-import { viewPlan } from '../../src/plan/view.ts';
+} from '../../src/plan/requests/requests.ts';
+import { viewPlan } from '../../src/plan/view/view.ts';
 import { account, all, peer, registry, stateOf } from '../kinds/objects.ts';
 
 const validator = createValidator(registry);

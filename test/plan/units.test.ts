@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { boolean, string } from '../../src/model/field.ts';
-import { defineKind } from '../../src/model/kind.ts';
-import { createRegistry } from '../../src/model/registry.ts';
-import { emptySnapshot } from '../../src/model/snapshot.ts';
+import { defineKind } from '../../src/model/declare/kind.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
+import { boolean, string } from '../../src/model/schema/field.ts';
+import { emptySnapshot } from '../../src/model/state/snapshot.ts';
 import { group } from '../kinds/objects.ts';
 import {
   applyOn,

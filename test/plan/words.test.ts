@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { mapOf, members, oneOf, refs, string } from '../../src/model/field.ts';
-import { defineKind } from '../../src/model/kind.ts';
+import { defineKind } from '../../src/model/declare/kind.ts';
+import { emptyEnvironment } from '../../src/model/declare/plan-environment.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
-import { emptyEnvironment } from '../../src/model/plan-environment.ts';
-import { createRegistry } from '../../src/model/registry.ts';
-import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
-import { createValidator } from '../../src/model/validate.ts';
-import { planRenewal } from '../../src/plan/renew.ts';
-import { planCreate, planReplace, type RequestContext, type RequestOutcome } from '../../src/plan/requests.ts';
+import { mapOf, members, oneOf, refs, string } from '../../src/model/schema/field.ts';
+import { createValidator } from '../../src/model/schema/validate.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
+import { planRenewal } from '../../src/plan/requests/renew.ts';
+import { planCreate, planReplace, type RequestContext, type RequestOutcome } from '../../src/plan/requests/requests.ts';
 
 const box = defineKind({
   name: 'Box',

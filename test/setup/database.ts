@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, inject, TestRunner } from 'vitest';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { killProcesses } from './processes.ts';
 import { type Asking, askingOpen, askingServer, empty, keptOpen, mustBeAlone, shapeOf } from './spares.ts';
 import { databasePrefix, databaseUrl, markKept, onServer } from './sql.ts';

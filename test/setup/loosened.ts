@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/db/database.ts';
 
 /** The same database with the statements of accounts run otherwise. */
 export function altered(database: Database, inAccount: Database['inAccount']): Database {

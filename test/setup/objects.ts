@@ -1,6 +1,6 @@
-import type { Engine } from '../../src/engine/engine.ts';
-import type { StoredObject } from '../../src/model/object.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 
 /** Writes objects as they are given, as one revision, past every endpoint and its rules of access. */

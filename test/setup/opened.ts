@@ -1,7 +1,7 @@
-import type { Engine } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/commit/engine.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { StoredObject } from '../../src/model/object.ts';
-import { mapSecrets, placeOf } from '../../src/model/secret-fields.ts';
+import { mapSecrets, placeOf } from '../../src/model/schema/secret-fields.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
 
 /** What is stored of an object, with its secrets opened. */
 export function openedSpec(

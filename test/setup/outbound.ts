@@ -1,4 +1,4 @@
-import { nothingAllowed } from '../../src/lib/public-address.ts';
+import { nothingAllowed } from '../../src/lib/net/public-address.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 
 /** The way of a server without settings to other hosts; it holds nothing open between requests of a test. */

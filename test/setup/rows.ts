@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/db/database.ts';
 
 /** Every row of every table, as text. */
 export async function rowsOf(database: Database): Promise<readonly string[]> {

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 const modules = [
   'src/app.ts',
   'src/cli/program.ts',
-  'src/cli/serve.ts',
-  'src/store/embedded.ts',
-  'src/store/postgres.ts',
+  'src/cli/server/serve.ts',
+  'src/db/embedded/embedded.ts',
+  'src/db/postgres.ts',
 ];
 
 /** How a process is started. */

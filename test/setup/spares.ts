@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/db/database.ts';
 import { type Ask, onConnection } from './sql.ts';
 
 /** Runs statements on a test's database as its owner, beside whatever the test has open. */

@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
+import type { Engine } from '../../src/commit/engine.ts';
 import { createReader } from '../../src/documents/reader.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { sourceStatuses } from '../../src/engine/status.ts';
+import type { SourceDefinition } from '../../src/features/sources/definition.ts';
+import type { Fetched, Origin } from '../../src/features/sources/files/origin.ts';
+import { everyFile } from '../../src/features/sources/files/selection.ts';
+import type { SourceReport } from '../../src/features/sources/loop/report.ts';
+import { superviseSources } from '../../src/features/sources/loop/supervisor.ts';
+import { sourceStatuses } from '../../src/features/sources/status.ts';
 import type { SourceFile } from '../../src/model/document.ts';
-import type { SourceStatus } from '../../src/model/source-status.ts';
-import type { SourceDefinition } from '../../src/sources/definition.ts';
-import type { Fetched, Origin } from '../../src/sources/origin.ts';
-import type { SourceReport } from '../../src/sources/report.ts';
-import { everyFile } from '../../src/sources/selection.ts';
-import { superviseSources } from '../../src/sources/supervisor.ts';
+import type { SourceStatus } from '../../src/model/sources/status.ts';
 import { newOffice, type Office, rowsOf } from '../engine/office.ts';
 
 /** A place for documents that a test holds in its hands. */

@@ -3,10 +3,10 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type DirectoryOptions, openDirectory } from '../../src/sources/directory.ts';
-import { processClock, runLoop } from '../../src/sources/loop.ts';
-import { plainTiming } from '../../src/sources/schedule.ts';
-import { watchDirectory } from '../../src/sources/watch-directory.ts';
+import { type DirectoryOptions, openDirectory } from '../../src/features/sources/directory/directory.ts';
+import { watchDirectory } from '../../src/features/sources/directory/watch-directory.ts';
+import { processClock, runLoop } from '../../src/features/sources/loop/loop.ts';
+import { plainTiming } from '../../src/features/sources/loop/schedule.ts';
 import { project, temporaryDirectory, writeFiles } from './mount.ts';
 
 const hour = 3_600_000;

@@ -6,12 +6,12 @@ import { createServer } from 'node:https';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import { nothingAllowed } from '../../src/lib/public-address.ts';
+import type { Origin } from '../../src/features/sources/files/origin.ts';
+import { type GitOptions, openGit } from '../../src/features/sources/git/git.ts';
+import { createGitTurns } from '../../src/features/sources/git/turns.ts';
+import { ofOperator } from '../../src/features/sources/permission.ts';
+import { nothingAllowed } from '../../src/lib/net/public-address.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
-import { type GitOptions, openGit } from '../../src/sources/git.ts';
-import { createGitTurns } from '../../src/sources/git-turns.ts';
-import type { Origin } from '../../src/sources/origin.ts';
-import { ofOperator } from '../../src/sources/permission.ts';
 import { certificate, privateKey } from './https-certificate.ts';
 import { temporaryDirectory } from './mount.ts';
 

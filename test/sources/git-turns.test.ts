@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createGitTurns } from '../../src/sources/git-turns.ts';
+import { createGitTurns } from '../../src/features/sources/git/turns.ts';
 
 const signal = new AbortController().signal;
 

@@ -4,7 +4,7 @@ import { chmod, readdir, readFile, rename, stat, symlink, writeFile } from 'node
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Fetched, Origin } from '../../src/sources/origin.ts';
+import type { Fetched, Origin } from '../../src/features/sources/files/origin.ts';
 import { outboundOf } from '../outbound/hosts.ts';
 import { follow, makeUpstream, serveHttps } from './git-host.ts';
 import { temporaryDirectory } from './mount.ts';

@@ -3,7 +3,7 @@ import { mkdir, rm, symlink, truncate, unlink, writeFile } from 'node:fs/promise
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/documents/limits.ts';
-import { type ReadOptions, readDirectory } from '../../src/sources/read-directory.ts';
+import { type ReadOptions, readDirectory } from '../../src/features/sources/directory/read-directory.ts';
 import { project, temporaryDirectory, writeFiles } from './mount.ts';
 
 async function readFiles(path: string, options?: ReadOptions) {

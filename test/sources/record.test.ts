@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { takeLease } from '../../src/db/sources/leases.ts';
 import { createReader } from '../../src/documents/reader.ts';
-import { recordSource, suspendSource } from '../../src/engine/sources.ts';
-import type { SourceEvent } from '../../src/model/source-conditions.ts';
-import { unknownStatus } from '../../src/model/source-status.ts';
-import { processClock } from '../../src/sources/loop.ts';
-import { createReconciler } from '../../src/sources/reconcile.ts';
-import { createRecord } from '../../src/sources/record.ts';
-import { takeLease } from '../../src/store/leases.ts';
+import { processClock } from '../../src/features/sources/loop/loop.ts';
+import { createReconciler } from '../../src/features/sources/loop/reconcile.ts';
+import { createRecord } from '../../src/features/sources/loop/record.ts';
+import { recordSource, suspendSource } from '../../src/features/sources/sources.ts';
+import type { SourceEvent } from '../../src/model/sources/conditions.ts';
+import { unknownStatus } from '../../src/model/sources/status.ts';
 import { groups, newShelf, openOffice } from './desk.ts';
 
 const refused: SourceEvent = { what: 'refused', state: 'invalid', digest: 'd', at: 3, message: 'broken documents' };

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { applyPlan } from '../../src/engine/apply-plan.ts';
-import { approvePlan } from '../../src/engine/approvals.ts';
-import { planRollback } from '../../src/engine/rollback.ts';
-import { suspendSource } from '../../src/engine/sources.ts';
+import { applyPlan } from '../../src/features/config/plans/apply-plan.ts';
+import { approvePlan } from '../../src/features/config/plans/approvals.ts';
+import { planRollback } from '../../src/features/config/plans/rollback.ts';
+import { suspendSource } from '../../src/features/sources/sources.ts';
 import { groups, newShelf, openOffice } from './desk.ts';
 
 type Office = Awaited<ReturnType<typeof openOffice>>;

@@ -13,7 +13,7 @@ import {
   suspend,
   type Trigger,
   want,
-} from '../../src/sources/schedule.ts';
+} from '../../src/features/sources/loop/schedule.ts';
 
 const minute = 60_000;
 const { intervalMs, refillMs, probeMs, burst, hintGapMs } = plainTiming;

@@ -2,8 +2,8 @@ import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { StatedGlobs } from '../../src/documents/directory-settings.ts';
-import { openDirectory } from '../../src/sources/directory.ts';
-import type { Fetched } from '../../src/sources/origin.ts';
+import { openDirectory } from '../../src/features/sources/directory/directory.ts';
+import type { Fetched } from '../../src/features/sources/files/origin.ts';
 import { follow, makeUpstream } from './git-host.ts';
 import { temporaryDirectory, writeFiles } from './mount.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { approvePlan } from '../../src/engine/approvals.ts';
-import { askForReconcile, hintAtSource } from '../../src/engine/called-sources.ts';
-import { createObject } from '../../src/engine/objects.ts';
-import { suspendSource } from '../../src/engine/sources.ts';
+import { approvePlan } from '../../src/features/config/plans/approvals.ts';
+import { askForReconcile, hintAtSource } from '../../src/features/sources/called-sources.ts';
+import { suspendSource } from '../../src/features/sources/sources.ts';
+import { createObject } from '../../src/objects/objects.ts';
 import { upTo } from '../engine/office.ts';
 import { groups, newShelf, openOffice } from './desk.ts';
 

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createValues } from '../../src/sources/values.ts';
+import { createValues } from '../../src/features/sources/values.ts';
 import { temporaryDirectory } from './mount.ts';
 
 describe('the values that documents may name', () => {

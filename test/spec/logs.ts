@@ -1,4 +1,4 @@
-import { writeServiceStatus } from '../../src/store/proxies.ts';
+import { writeServiceStatus } from '../../src/db/proxy/proxies.ts';
 import { storeRequests, storeTraffic } from '../feeds/filled.ts';
 import type { World } from './world.ts';
 

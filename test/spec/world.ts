@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { storedObject } from '../../src/engine/bootstrap.ts';
-import { hashToken } from '../../src/identity/authenticate.ts';
+import { storedObject } from '../../src/commit/bootstrap.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { canonicalSpec } from '../../src/model/canonical.ts';
 import type { Edition } from '../../src/model/edition.ts';
-import { insertToken } from '../../src/store/tokens.ts';
+import { canonicalSpec } from '../../src/model/schema/canonical.ts';
 import type { Answer, TestApi } from '../api/setup.ts';
 import { putObjects } from '../setup/objects.ts';
 

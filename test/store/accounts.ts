@@ -1,13 +1,13 @@
+import { ensureOperatorAccount } from '../../src/db/accounts/operator.ts';
+import { commit, compileCommit } from '../../src/db/commit/commit.ts';
+import type { RevisionInput } from '../../src/db/commit/history.ts';
+import type { Database } from '../../src/db/database.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
 import type { Document } from '../../src/model/document.ts';
-import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
-import { auditEvents } from '../../src/plan/audit.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
-import { commit, compileCommit } from '../../src/store/commit.ts';
-import type { Database } from '../../src/store/database.ts';
-import type { RevisionInput } from '../../src/store/history.ts';
-import { ensureOperatorAccount } from '../../src/store/operator.ts';
+import { auditEvents } from '../../src/plan/view/audit.ts';
 import { registry } from '../kinds/objects.ts';
 import { document, now, office, planned } from '../plan/steps.ts';
 

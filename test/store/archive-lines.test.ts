@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { archiveLines } from '../../src/store/archive-lines.ts';
+import { archiveLines } from '../../src/db/archive/lines.ts';
 import { linear } from '../setup/growth.ts';
 
 async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {

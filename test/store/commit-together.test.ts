@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
-import { ensureAccount, storedObject } from '../../src/engine/bootstrap.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { canonicalSpec } from '../../src/model/canonical.ts';
-import { emptySnapshot, type Snapshot } from '../../src/model/snapshot.ts';
+import { ensureAccount, storedObject } from '../../src/commit/bootstrap.ts';
+import type { Engine } from '../../src/commit/engine.ts';
+import { findEntry } from '../../src/db/accounts/directory.ts';
+import { statement } from '../../src/db/builder.ts';
+import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
-import { statement } from '../../src/store/builder.ts';
-import { findEntry } from '../../src/store/directory.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { commit, compileCommit } from '../../src/db/commit/commit.ts';
+import { listRevisions, readFate, readRevision } from '../../src/db/commit/revisions.ts';
+import { catchUp, loadSnapshot } from '../../src/db/commit/snapshots.ts';
+import type { Database } from '../../src/db/database.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import { commit, compileCommit } from '../../src/store/commit.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listRevisions, readFate, readRevision } from '../../src/store/revisions.ts';
-import { catchUp, loadSnapshot } from '../../src/store/snapshots.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { planStep, steps } from '../plan/sequences.ts';
 import { allow, createOn, deleteOn, document, now, objectOf, planned, planOn, replaceOn } from '../plan/steps.ts';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { statement } from '../../src/store/builder.ts';
 import {
   changePassword,
   findCredentials,
@@ -7,8 +6,7 @@ import {
   keepCredentials,
   putCredentials,
   readCredentials,
-} from '../../src/store/credentials.ts';
-import type { Database } from '../../src/store/database.ts';
+} from '../../src/db/accounts/credentials.ts';
 import {
   beginTotp,
   confirmTotp,
@@ -16,7 +14,9 @@ import {
   takeTotpAway,
   useRecoveryCode,
   useTotpStep,
-} from '../../src/store/totp.ts';
+} from '../../src/db/accounts/totp.ts';
+import { statement } from '../../src/db/builder.ts';
+import type { Database } from '../../src/db/database.ts';
 import { type TestDatabase, testDatabase } from '../setup/database.ts';
 
 let test: TestDatabase;

@@ -1,10 +1,10 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { statement } from '../../src/db/builder.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { openEmbedded } from '../../src/db/embedded/embedded.ts';
 import { Unavailable } from '../../src/model/errors.ts';
-import { statement } from '../../src/store/builder.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { openEmbedded } from '../../src/store/embedded.ts';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 
 let dataDir: string;

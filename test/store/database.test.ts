@@ -1,8 +1,8 @@
 import { CompiledQuery, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { build } from '../../src/db/builder.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { Internal, Unavailable } from '../../src/model/errors.ts';
-import { build } from '../../src/store/builder.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
 import { copyEmbedded, eachEngine, emptyDatabase, temporaryDirectory, testDatabase } from '../setup/database.ts';
 
 const moment = new Date('2026-01-02T03:04:05.678Z');

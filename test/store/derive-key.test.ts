@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deriveKey, keyBytes } from '../../src/store/derive-key.ts';
+import { deriveKey, keyBytes } from '../../src/db/sealing/derive-key.ts';
 
 test('every purpose has a key of its own, and always the same one', () => {
   const key = new Uint8Array(keyBytes).fill(7);

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { createFile, inDataDirectory, roomAt } from '../../src/db/embedded/disk.ts';
 import { Unavailable } from '../../src/model/errors.ts';
-import { createFile, inDataDirectory, roomAt } from '../../src/store/disk.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 
 it('a file of the data directory is made once, for its owner alone', async () => {

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { lockDirectory } from '../../src/db/embedded/directory-lock.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { Unavailable } from '../../src/model/errors.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { lockDirectory } from '../../src/store/directory-lock.ts';
-import { migrate } from '../../src/store/migrate.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { serverProcess } from '../setup/server-process.ts';
 
-const module = (path: string) => new URL(`../../src/store/${path}`, import.meta.url).href;
+const module = (path: string) => new URL(`../../src/db/${path}`, import.meta.url).href;
 
 // Opens the directory and writes account after account, a line for each, until it is killed.
 const writer = `
@@ -30,7 +30,7 @@ const writer = `
 
 // Takes the lock, says so, and holds it for a moment.
 const holder = `
-  import { lockDirectory } from '${module('directory-lock.ts')}';
+  import { lockDirectory } from '${module('embedded/directory-lock.ts')}';
   try {
     await lockDirectory(process.argv[1]);
     console.log('held');

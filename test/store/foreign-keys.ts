@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { createOn, planOn } from '../plan/steps.ts';
 import { type Engine, testDatabase } from '../setup/database.ts';
 import { manyDocuments, newOffice, write } from './accounts.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createIdentityLookUp } from '../../src/store/identities.ts';
-import { enterSubject } from '../../src/store/idp-people.ts';
+import { createIdentityLookUp } from '../../src/db/accounts/identities.ts';
+import { enterSubject } from '../../src/db/accounts/idp-people.ts';
 import { type TestDatabase, testDatabase } from '../setup/database.ts';
 
 let test: TestDatabase;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { productRegistry } from '../../src/app.ts';
-import { createKeys } from '../../src/identity/provider/keys.ts';
-import { createAdapter, createNotes, hash } from '../../src/identity/provider/records.ts';
-import { statement } from '../../src/store/builder.ts';
-import { deleteEndedRecords, deleteRecordsOf } from '../../src/store/idp-records.ts';
-import { sealAgain } from '../../src/store/rotate.ts';
-import { createVault } from '../../src/store/vault.ts';
+import { deleteEndedRecords, deleteRecordsOf } from '../../src/db/accounts/idp-records.ts';
+import { statement } from '../../src/db/builder.ts';
+import { sealAgain } from '../../src/db/sealing/rotate.ts';
+import { createVault } from '../../src/db/sealing/vault.ts';
+import { createKeys } from '../../src/features/auth/provider/keys.ts';
+import { createAdapter, createNotes, hash } from '../../src/features/auth/provider/records.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];

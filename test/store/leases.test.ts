@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { explainLost, type Lease, releaseLease, renewLease, revokeLease, takeLease } from '../../src/store/leases.ts';
+import type { Database } from '../../src/db/database.ts';
+import {
+  explainLost,
+  type Lease,
+  releaseLease,
+  renewLease,
+  revokeLease,
+  takeLease,
+} from '../../src/db/sources/leases.ts';
 import { type Engine, eachEngine, testDatabase } from '../setup/database.ts';
 
 const request = { account: 'a', name: 'source/x', seconds: 30 };

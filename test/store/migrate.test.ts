@@ -3,13 +3,13 @@ import { createInterface } from 'node:readline';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Migration, migrations } from '../../src/db/migrations/index.ts';
+import { SchemaTooNew } from '../../src/db/schema-too-new.ts';
+import { findCredentialHosts } from '../../src/db/sources/credential-hosts.ts';
+import { listFormerGitHosts } from '../../src/db/sources/former-git-hosts.ts';
 import { Internal } from '../../src/model/errors.ts';
-import { findCredentialHosts } from '../../src/store/credential-hosts.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
-import { listFormerGitHosts } from '../../src/store/former-git-hosts.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { type Migration, migrations } from '../../src/store/migrations/index.ts';
-import { SchemaTooNew } from '../../src/store/schema-too-new.ts';
 import { eachEngine, emptyDatabase, testDatabase } from '../setup/database.ts';
 import { startPostgres } from '../setup/server.ts';
 import { serverProcess } from '../setup/server-process.ts';
@@ -188,8 +188,8 @@ describe('twenty processes', () => {
   // Connects, says so, and migrates when told to, so that all do it at the same moment.
   const program = `
     import { once } from 'node:events';
-    import { openDatabase } from '${new URL('../../src/store/database.ts', import.meta.url)}';
-    import { migrate } from '${new URL('../../src/store/migrate.ts', import.meta.url)}';
+    import { openDatabase } from '${new URL('../../src/db/database.ts', import.meta.url)}';
+    import { migrate } from '${new URL('../../src/db/migrate.ts', import.meta.url)}';
     const database = await openDatabase({ url: process.argv[1] });
     await database.ping();
     console.log('ready');

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createNoticeBoard, type Notice } from '../../src/engine/notices.ts';
-import { openNotices } from '../../src/store/notices.ts';
+import { createNoticeBoard, type Notice } from '../../src/commit/notices.ts';
+import { openNotices } from '../../src/db/notices.ts';
 import { testDatabase } from '../setup/database.ts';
 import { onServer } from '../setup/sql.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Snapshot } from '../../src/model/snapshot.ts';
-import { planRollback } from '../../src/plan/rollback.ts';
-import { catchUp, loadSnapshot } from '../../src/store/snapshots.ts';
+import { catchUp, loadSnapshot } from '../../src/db/commit/snapshots.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { planRollback } from '../../src/plan/rollback/rollback.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { document, idsOn, now, planOn } from '../plan/steps.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { productRegistry } from '../../src/app.ts';
-import { placeOf } from '../../src/model/secret-fields.ts';
-import type { Database } from '../../src/store/database.ts';
-import { keyBytes } from '../../src/store/derive-key.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { migrations } from '../../src/store/migrations/index.ts';
-import { SchemaTooNew } from '../../src/store/schema-too-new.ts';
-import { beginSealing, checkKey, watchKey } from '../../src/store/sealing.ts';
-import { createVault } from '../../src/store/vault.ts';
-import { WrongKey } from '../../src/store/wrong-key.ts';
+import type { Database } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { migrations } from '../../src/db/migrations/index.ts';
+import { SchemaTooNew } from '../../src/db/schema-too-new.ts';
+import { keyBytes } from '../../src/db/sealing/derive-key.ts';
+import { beginSealing, checkKey, watchKey } from '../../src/db/sealing/sealing.ts';
+import { createVault } from '../../src/db/sealing/vault.ts';
+import { WrongKey } from '../../src/db/sealing/wrong-key.ts';
+import { placeOf } from '../../src/model/schema/secret-fields.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 
 const registry = productRegistry();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { createTokenLookUp, insertToken } from '../../src/store/tokens.ts';
+import { createTokenLookUp, insertToken } from '../../src/db/accounts/tokens.ts';
+import type { Database } from '../../src/db/database.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 
 eachEngine('looking up tokens on %s', (engine) => {

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { keyBytes } from '../../src/db/sealing/derive-key.ts';
+import { newKeyText, readKeys } from '../../src/db/sealing/keys.ts';
+import { createVault } from '../../src/db/sealing/vault.ts';
 import { Internal } from '../../src/model/errors.ts';
-import { isSealed, type SealForm, type SealPlace } from '../../src/model/sealing.ts';
-import { keyBytes } from '../../src/store/derive-key.ts';
-import { newKeyText, readKeys } from '../../src/store/keys.ts';
-import { createVault } from '../../src/store/vault.ts';
+import { isSealed, type SealForm, type SealPlace } from '../../src/model/schema/sealing.ts';
 
 const [first, second] = [randomBytes(keyBytes), randomBytes(keyBytes)];
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { statement } from '../../src/db/builder.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { statement } from '../../src/store/builder.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
 import { asOperator } from '../api/setup.ts';
 import type { Program } from '../setup/heddle.ts';
 import { rowsOf } from '../setup/rows.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import { makeMachineKeys } from '../../src/features/peers/enrolment/client.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { makeMachineKeys } from '../../src/peering/client.ts';
 import { type Answer, operatorToken } from '../api/setup.ts';
 import { callerOf } from '../faults/enrolling.ts';
 import { token } from '../faults/replicas.ts';

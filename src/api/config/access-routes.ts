@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { askAccess } from '../../engine/explain-access.ts';
+import { askAccess } from '../../features/config/access/explain-access.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';

@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentInput, readInput } from '../../documents/input.ts';
 import type { Reader } from '../../documents/reader.ts';
-import type { ApplyRequest } from '../../engine/apply-request.ts';
+import type { ApplyRequest } from '../../features/config/plans/apply-request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { longestPath } from '../../lib/path.ts';
 import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
-import { adoptModes, membershipModes } from '../../model/source-settings.ts';
-import type { PushedValues } from '../../model/values.ts';
-import { type DocumentFilter, longestSelector, parseSelector } from '../../plan/filter.ts';
+import type { PushedValues } from '../../model/schema/values.ts';
+import { adoptModes, membershipModes } from '../../model/sources/settings.ts';
+import { type DocumentFilter, longestSelector, parseSelector } from '../../plan/documents/filter.ts';
 import type { RequestedOptions } from '../../plan/options.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody } from '../bodies.ts';
+import { objectBody } from '../input/bodies.ts';
 import { fileRulesIn } from './file-rules.ts';
 import { flag, type Query, queryOf, textOf, wordOf } from './request.ts';
 

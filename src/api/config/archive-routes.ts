@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { backUp } from '../../engine/archive/backup.ts';
-import { findRestored, restoreObjects } from '../../engine/archive/restore-objects.ts';
-import { planOnlyRefusal } from '../../engine/commit.ts';
+import { planOnlyRefusal } from '../../commit/commit.ts';
+import { backUp } from '../../features/config/archive/backup.ts';
+import { findRestored, restoreObjects } from '../../features/config/archive/restore-objects.ts';
 import { InvalidInput, NotAllowed } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
 import type { Recover } from '../idempotency.ts';

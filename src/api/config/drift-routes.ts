@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { reportDrift } from '../../engine/drift.ts';
+import { reportDrift } from '../../features/config/history/drift.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { queryOf } from './request.ts';

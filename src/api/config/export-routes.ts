@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
+import { runInSlices } from '../../commit/slices.ts';
 import { writeInSteps } from '../../documents/write.ts';
-import { exportInSteps } from '../../engine/export.ts';
-import { findObject } from '../../engine/find-object.ts';
-import { readableBy } from '../../engine/object-list.ts';
-import { runInSlices } from '../../engine/slices.ts';
+import { exportInSteps } from '../../features/config/archive/export.ts';
 import { jsonInSteps } from '../../lib/json-steps.ts';
 import { NotFound } from '../../model/errors.ts';
-import { etagInSteps } from '../answers.ts';
+import { findObject } from '../../objects/find-object.ts';
+import { readableBy } from '../../objects/object-list.ts';
+import { etagInSteps } from '../answers/answers.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { knownKind, queryOf, switchOf, wholeNumber, wordOf } from './request.ts';

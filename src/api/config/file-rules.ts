@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { longestPath } from '../../lib/path.ts';
 import { InvalidInput } from '../../model/errors.ts';
-import { type FileRules, fileRuleTypes, patternFaults } from '../../model/file-rules.ts';
+import { type FileRules, fileRuleTypes, patternFaults } from '../../model/sources/file-rules.ts';
 
 /** So many lists of patterns may come along. */
 const mostLists = 100;

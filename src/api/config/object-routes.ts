@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { listObjects } from '../../engine/object-list.ts';
+import { objectStatuses } from '../../model/declare/object-status.ts';
 import { InvalidInput } from '../../model/errors.ts';
-import { objectStatuses } from '../../model/object-status.ts';
+import { listObjects } from '../../objects/object-list.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { knownKind, queryOf } from './request.ts';

@@ -1,6 +1,6 @@
+import type { Engine } from '../../commit/engine.ts';
 import type { Reader } from '../../documents/reader.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { SourceRules } from '../../engine/source-admin.ts';
+import type { SourceRules } from '../../features/sources/source-admin.ts';
 import type { Limiter } from '../rate-limit.ts';
 
 /** What the routes under `/api/config` need. */

@@ -5,13 +5,13 @@ import {
   listOverrides,
   type NamedObject,
   overrideObject,
-} from '../../engine/override-object.ts';
+} from '../../features/config/overrides/override-object.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody, textMember } from '../bodies.ts';
 import { overrideIn } from '../break-glass.ts';
 import type { Recover } from '../idempotency.ts';
+import { objectBody, textMember } from '../input/bodies.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { queryOf, textOf } from './request.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../lib/json.ts';
+import type { Registry } from '../../model/declare/registry.ts';
 import { InvalidInput } from '../../model/errors.ts';
-import type { Registry } from '../../model/registry.ts';
 
 /** The members of a query, empty ones left out. */
 export type Query = Readonly<Record<string, string | undefined>>;

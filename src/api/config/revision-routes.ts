@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { type HistoryFilter, listHistory, showRevision } from '../../engine/history.ts';
-import { planRollback } from '../../engine/rollback.ts';
+import { type HistoryFilter, listHistory, showRevision } from '../../features/config/history/history.ts';
+import { planRollback } from '../../features/config/plans/rollback.ts';
 import { InvalidInput, NotFound } from '../../model/errors.ts';
-import { parseScope, type RollbackScope } from '../../plan/rollback-scope.ts';
+import { parseScope, type RollbackScope } from '../../plan/rollback/scope.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody } from '../bodies.ts';
+import { objectBody } from '../input/bodies.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { knownKind, parameter, type Query, queryOf, textOf, timeOf, wholeNumber } from './request.ts';
 

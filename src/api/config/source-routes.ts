@@ -8,11 +8,11 @@ import {
   requestSourceReconcile,
   setSourceSuspended,
   showSource,
-} from '../../engine/source-admin.ts';
-import { sourceStatuses } from '../../engine/status.ts';
+} from '../../features/sources/source-admin.ts';
+import { sourceStatuses } from '../../features/sources/status.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody, textMember } from '../bodies.ts';
 import type { Recover } from '../idempotency.ts';
+import { objectBody, textMember } from '../input/bodies.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { parameter, queryOf, wordOf } from './request.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { rotateSecrets } from '../../engine/secrets.ts';
-import { accountStatus } from '../../engine/status.ts';
-import { rotateKeys } from '../../identity/provider/keys.ts';
+import { rotateKeys } from '../../features/auth/provider/keys.ts';
+import { rotateSecrets } from '../../features/config/archive/secrets.ts';
+import { accountStatus } from '../../features/sources/status.ts';
 import { Conflict } from '../../model/errors.ts';
 import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { readTests, testApply } from '../../engine/test-results.ts';
+import { readTests, testApply } from '../../features/config/access/test-results.ts';
 import { callOf } from '../authenticate.ts';
 import { readApplyRequest } from './apply-request.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';

@@ -1,8 +1,8 @@
-import { readAccessiblePeers } from '../../engine/accessible-peers.ts';
+import { readAccessiblePeers } from '../../features/peers/accessible-peers.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { header, json, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
+import { header, json, operation, pathParameters } from '../../model/lower/openapi/operation.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
-import { sendLong } from '../answers.ts';
+import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 

@@ -1,5 +1,5 @@
-import { deleteAccount } from '../../engine/delete-account.ts';
-import { operation } from '../../model/lower/openapi-operation.ts';
+import { deleteAccount } from '../../features/accounts/delete-account.ts';
+import { operation } from '../../model/lower/openapi/operation.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { json, named, operation } from '../../model/lower/openapi-operation.ts';
+import { json, named, operation } from '../../model/lower/openapi/operation.ts';
 
 const text = (description: string): JsonObject => ({ type: 'string', description });
 const time = (description: string): JsonObject => ({ type: 'string', format: 'date-time', description });

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { json, operation } from '../../model/lower/openapi-operation.ts';
+import { json, operation } from '../../model/lower/openapi/operation.ts';
 import { proofParameter } from './agent-paths.ts';
 
 const text = (description: string): JsonObject => ({ type: 'string', description });

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { exposedUntil } from '../../engine/exposure.ts';
+import { exposedUntil } from '../../features/peers/exposure/exposure.ts';
+import type { Agent, Peering } from '../../features/peers/service.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { asKind } from '../../model/stored.ts';
-import type { Agent, Peering } from '../../peering/service.ts';
-import { objectBody } from '../bodies.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { asKind } from '../../model/state/stored.ts';
+import { objectBody } from '../input/bodies.ts';
 
 /** Where what a peer exposes is found. */
 const path = '/agent/services/:serviceId';

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { operation, textual } from '../../model/lower/openapi-operation.ts';
-import { openHttpSink } from '../../peering/streams/http-sink.ts';
+import { openHttpSink } from '../../features/peers/streams/http-sink.ts';
+import { operation, textual } from '../../model/lower/openapi/operation.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
 import { agentRequest } from './agent.ts';
 import { proofParameter } from './agent-paths.ts';

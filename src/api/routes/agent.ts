@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { planOnlyRefusal } from '../../engine/commit.ts';
-import type { Engine } from '../../engine/engine.ts';
+import { planOnlyRefusal } from '../../commit/commit.ts';
+import type { Engine } from '../../commit/engine.ts';
+import type { AgentRequest, PeerSession } from '../../features/peers/service.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { NotAllowed } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
-import type { AgentRequest, PeerSession } from '../../peering/service.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
 import { scoped } from '../authenticate.ts';
-import { listOf, nameMember, objectBody, parseJson } from '../bodies.ts';
+import { listOf, nameMember, objectBody, parseJson } from '../input/bodies.ts';
 import { textOfBody } from '../input/utf8.ts';
 import { agentPaths } from './agent-paths.ts';
 import { agentServicePaths } from './agent-service-paths.ts';

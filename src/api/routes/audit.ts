@@ -1,7 +1,7 @@
-import { readAuditEvents } from '../../engine/audit.ts';
+import { readAuditEvents } from '../../features/logs/audit.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { header, json, operation, query } from '../../model/lower/openapi-operation.ts';
-import { sendLong } from '../answers.ts';
+import { header, json, operation, query } from '../../model/lower/openapi/operation.ts';
+import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { queryOf, wholeNumber } from '../config/request.ts';

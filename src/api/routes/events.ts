@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Call, Engine } from '../../engine/engine.ts';
-import { type EventReader, readEvents } from '../../engine/events.ts';
-import { createNews, type News } from '../../engine/news.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { type EventReader, readEvents } from '../../features/logs/events.ts';
+import { createNews, type News } from '../../features/logs/news.ts';
 import { HeddleError } from '../../model/errors.ts';
-import { operation, query, textual } from '../../model/lower/openapi-operation.ts';
+import { operation, query, textual } from '../../model/lower/openapi/operation.ts';
+import { type EventStream, openEventStream } from '../answers/event-stream.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { authorize, callOf } from '../authenticate.ts';
-import { type EventStream, openEventStream } from '../event-stream.ts';
 
 const path = '/api/config/events';
 

@@ -1,12 +1,12 @@
-import type { Engine } from '../../engine/engine.ts';
-import { isOperatorAccount } from '../../engine/operator.ts';
-import type { Authenticator } from '../../identity/authenticate.ts';
-import { isSetupRequired, setUp } from '../../identity/setup.ts';
+import type { Engine } from '../../commit/engine.ts';
+import { isOperatorAccount } from '../../commit/operator.ts';
+import type { Authenticator } from '../../features/auth/authenticate.ts';
+import { isSetupRequired, setUp } from '../../features/auth/setup.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { header, json, operation } from '../../model/lower/openapi-operation.ts';
-import { makeAnswer, sendAnswer } from '../answers.ts';
+import { header, json, operation } from '../../model/lower/openapi/operation.ts';
+import { makeAnswer, sendAnswer } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
-import { objectBody } from '../bodies.ts';
+import { objectBody } from '../input/bodies.ts';
 
 const instancePath = '/api/instance';
 const setupPath = '/api/setup';

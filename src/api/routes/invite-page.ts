@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { header, operation, pathParameters, textual } from '../../model/lower/openapi-operation.ts';
+import { header, operation, pathParameters, textual } from '../../model/lower/openapi/operation.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 
 const path = '/invite/{token}';

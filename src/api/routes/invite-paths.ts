@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { header, json, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
+import { header, json, type Operation, operation, pathParameters } from '../../model/lower/openapi/operation.ts';
 
 const path = '/api/users/invites';
 

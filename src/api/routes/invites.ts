@@ -7,13 +7,13 @@ import {
   readPublicInvite,
   regenerateInvite,
   removeInvite,
-} from '../../identity/invites.ts';
+} from '../../features/auth/invites.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { sendLong } from '../answers.ts';
+import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody } from '../bodies.ts';
 import { keepInstead } from '../idempotency.ts';
+import { objectBody } from '../input/bodies.ts';
 import { recoverBody } from '../recover.ts';
 import { invitePaths } from './invite-paths.ts';
 

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import { readTraffic, showTraffic, type TrafficQuery, trafficWords } from '../../feeds/traffic-log.ts';
+import { readTraffic, showTraffic, type TrafficQuery, trafficWords } from '../../features/logs/traffic-log.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { NotFound } from '../../model/errors.ts';
-import { header, json, operation, query } from '../../model/lower/openapi-operation.ts';
-import { sendLong } from '../answers.ts';
+import { header, json, operation, query } from '../../model/lower/openapi/operation.ts';
+import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
-import { envelope, present, readFeedQuery } from '../feed-query.ts';
+import { envelope, present, readFeedQuery } from '../input/feed-query.ts';
 
 const path = '/api/events/network-traffic';
 const defaultSize = 1000;

@@ -1,6 +1,6 @@
-import { activities } from '../../model/activities.ts';
-import { header, json, operation } from '../../model/lower/openapi-operation.ts';
-import { makeAnswer, sendAnswer } from '../answers.ts';
+import { activities } from '../../model/declare/activities.ts';
+import { header, json, operation } from '../../model/lower/openapi/operation.ts';
+import { makeAnswer, sendAnswer } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 
 const path = '/api/integrations/notifications/types';

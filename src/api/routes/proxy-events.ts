@@ -5,13 +5,13 @@ import {
   proxyLogSorts,
   readProxyLog,
   showProxyRecord,
-} from '../../feeds/proxy-log.ts';
+} from '../../features/logs/proxy-log.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { header, json, operation, query } from '../../model/lower/openapi-operation.ts';
-import { sendLong } from '../answers.ts';
+import { header, json, operation, query } from '../../model/lower/openapi/operation.ts';
+import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
-import { envelope, present, readFeedQuery } from '../feed-query.ts';
+import { envelope, present, readFeedQuery } from '../input/feed-query.ts';
 
 const path = '/api/events/proxy';
 const defaultSize = 50;

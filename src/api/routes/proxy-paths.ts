@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { json, operation, textual } from '../../model/lower/openapi-operation.ts';
+import { json, operation, textual } from '../../model/lower/openapi/operation.ts';
 
 const tag = 'proxy';
 const outside = 'Not a part of the management interface: reverse proxies use it, with `Authorization: Bearer nbx_…`.';

@@ -1,13 +1,13 @@
+import { addProxyToken, readProxyTokens, removeProxyToken } from '../../features/proxy/tokens.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { header, json, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
-import { mask } from '../../model/sealing.ts';
-import { addProxyToken, readProxyTokens, removeProxyToken } from '../../proxying/tokens.ts';
-import { sendLong } from '../answers.ts';
+import { header, json, operation, pathParameters } from '../../model/lower/openapi/operation.ts';
+import { mask } from '../../model/schema/sealing.ts';
+import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody } from '../bodies.ts';
 import { parameter } from '../config/request.ts';
 import { keepInstead } from '../idempotency.ts';
+import { objectBody } from '../input/bodies.ts';
 import { recoverBody } from '../recover.ts';
 
 const path = '/api/reverse-proxies/proxy-tokens';

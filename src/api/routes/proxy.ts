@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Engine } from '../../engine/engine.ts';
-import { createNews, type News } from '../../engine/news.ts';
+import type { Engine } from '../../commit/engine.ts';
+import type { ProxyTokenOwner } from '../../db/proxy/proxy-tokens.ts';
+import { createNews, type News } from '../../features/logs/news.ts';
+import { hearProxy, type KnownProxy, leaveProxy, registerAt } from '../../features/proxy/registration.ts';
+import { reportServices } from '../../features/proxy/reports.ts';
+import { followServices, type ServiceReader } from '../../features/proxy/services.ts';
+import { authenticateProxy } from '../../features/proxy/tokens.ts';
 import { Unauthenticated, Unavailable } from '../../model/errors.ts';
-import { hearProxy, type KnownProxy, leaveProxy, registerAt } from '../../proxying/registration.ts';
-import { reportServices } from '../../proxying/reports.ts';
-import { followServices, type ServiceReader } from '../../proxying/services.ts';
-import { authenticateProxy } from '../../proxying/tokens.ts';
-import type { ProxyTokenOwner } from '../../store/proxy-tokens.ts';
+import { type EventStream, openEventStream } from '../answers/event-stream.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
-import { acceptJson, listOf, nameMember, objectBody } from '../bodies.ts';
 import { queryOf } from '../config/request.ts';
-import { type EventStream, openEventStream } from '../event-stream.ts';
+import { acceptJson, listOf, nameMember, objectBody } from '../input/bodies.ts';
 import { proxyPaths } from './proxy-paths.ts';
 
 /** How many records one report may have, and how large it may be. */

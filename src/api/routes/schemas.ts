@@ -1,8 +1,8 @@
+import type { Registry } from '../../model/declare/registry.ts';
 import { NotFound } from '../../model/errors.ts';
 import { anyDocumentSchema, editorSchema } from '../../model/lower/editor.ts';
-import { json, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
-import type { Registry } from '../../model/registry.ts';
-import { type Answer, makeAnswer, sendAnswer } from '../answers.ts';
+import { json, operation, pathParameters } from '../../model/lower/openapi/operation.ts';
+import { type Answer, makeAnswer, sendAnswer } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 
 const path = '/api/config/schemas/:kind';

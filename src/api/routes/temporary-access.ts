@@ -1,14 +1,14 @@
-import { findCreated } from '../../engine/recover.ts';
-import { grantTemporaryAccess, type TemporaryAccessBody } from '../../engine/temporary-access.ts';
+import { findCreated } from '../../features/config/plans/recover.ts';
+import { grantTemporaryAccess, type TemporaryAccessBody } from '../../features/peers/temporary-access.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { readPublicKey, tunnelSpelling } from '../../lib/public-key.ts';
 import { InvalidInput } from '../../model/errors.ts';
-import { json, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
+import { json, operation, pathParameters } from '../../model/lower/openapi/operation.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody } from '../bodies.ts';
 import type { Recover } from '../idempotency.ts';
+import { objectBody } from '../input/bodies.ts';
 
 const path = '/api/peers/{peerId}/temporary-access';
 

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import { answerInvite, inviteTenant, unlinkTenant } from '../../engine/tenant-links.ts';
-import { removeTenant } from '../../engine/tenant-removal.ts';
-import { createTenant, subscribeTenant, verifyTenant } from '../../engine/tenants.ts';
+import { answerInvite, inviteTenant, unlinkTenant } from '../../features/accounts/tenants/links.ts';
+import { removeTenant } from '../../features/accounts/tenants/removal.ts';
+import { createTenant, subscribeTenant, verifyTenant } from '../../features/accounts/tenants/tenants.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { header, json, named, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
+import { header, json, named, type Operation, operation, pathParameters } from '../../model/lower/openapi/operation.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody, textMember } from '../bodies.ts';
+import { objectBody, textMember } from '../input/bodies.ts';
 import { sendWritten, writeOptions } from '../kind-routes.ts';
 import { recoverCreated } from '../recover.ts';
 

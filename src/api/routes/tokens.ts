@@ -1,17 +1,24 @@
 import type { FastifyRequest } from 'fastify';
-import type { Engine } from '../../engine/engine.ts';
-import { addToken, type NewToken, readToken, readTokens, removeToken, requireTokenRight } from '../../engine/tokens.ts';
-import { hashToken, tokenPrefix } from '../../identity/authenticate.ts';
-import { requireRecentSignIn } from '../../identity/recent-sign-in.ts';
+import type { Engine } from '../../commit/engine.ts';
+import {
+  addToken,
+  type NewToken,
+  readToken,
+  readTokens,
+  removeToken,
+  requireTokenRight,
+} from '../../features/accounts/tokens.ts';
+import { hashToken, tokenPrefix } from '../../features/auth/authenticate.ts';
+import { requireRecentSignIn } from '../../features/auth/recent-sign-in.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
-import { header, json, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
-import { mask } from '../../model/sealing.ts';
-import { sendLong } from '../answers.ts';
+import { header, json, type Operation, operation, pathParameters } from '../../model/lower/openapi/operation.ts';
+import { mask } from '../../model/schema/sealing.ts';
+import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody } from '../bodies.ts';
 import { keepInstead } from '../idempotency.ts';
+import { objectBody } from '../input/bodies.ts';
 import { recoverBody } from '../recover.ts';
 
 const tokensPath = '/api/users/{userId}/tokens';

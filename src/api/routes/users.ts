@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { approveUser, readCaller, rejectUser } from '../../engine/users.ts';
-import { inviteAgain } from '../../identity/new-user.ts';
-import { changeOwnPassword } from '../../identity/own-password.ts';
-import { neighbourhoodOf } from '../../lib/address.ts';
+import { approveUser, readCaller, rejectUser } from '../../features/accounts/users.ts';
+import { inviteAgain } from '../../features/auth/new-user.ts';
+import { changeOwnPassword } from '../../features/auth/own-password.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { header, json, named, type Operation, operation, pathParameters } from '../../model/lower/openapi-operation.ts';
-import { sendLong } from '../answers.ts';
+import { neighbourhoodOf } from '../../lib/net/address.ts';
+import { header, json, named, type Operation, operation, pathParameters } from '../../model/lower/openapi/operation.ts';
+import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
-import { objectBody } from '../bodies.ts';
+import { objectBody } from '../input/bodies.ts';
 import { sendWritten, writeOptions } from '../kind-routes.ts';
 import { refuseFor } from '../rate-limit.ts';
 

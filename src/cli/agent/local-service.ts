@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { HeddleError, InvalidInput, NotFound } from '../../model/errors.ts';
-import { printable } from '../paint.ts';
-import type { Terminal } from '../terminal.ts';
+import { printable } from '../terminal/paint.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { Machine } from './machine.ts';
 
 /** What listens on a machine. */

@@ -1,6 +1,6 @@
+import { answerTo, makeMachineKeys, proofFor, tunnelKeyOf } from '../../features/peers/enrolment/client.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
-import { answerTo, makeMachineKeys, proofFor, tunnelKeyOf } from '../../peering/client.ts';
 import { programVersion } from '../../version.ts';
 import { type EdgeMessage, messagesOf, objectIn as objectOf } from '../proxy/edge.ts';
 import type { Exposed, LocalService } from './local-service.ts';

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { keepExposed, type LocalService, readLocalService } from './local-service.ts';
 import { createMachine, type Machine } from './machine.ts';
 

@@ -1,11 +1,11 @@
 import { NotFound } from '../../model/errors.ts';
 import { programVersion } from '../../version.ts';
-import { describeBackup, refuseToOverwrite, writeChecked } from '../backup.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { withProgress } from '../progress.ts';
+import { describeBackup, refuseToOverwrite, writeChecked } from '../server/backup.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { offlineSettings } from './settings.ts';
 
 export const operatorBackup = defineCommand({
@@ -26,8 +26,8 @@ export const operatorBackup = defineCommand({
     if (flags['force'] !== true) await refuseToOverwrite(file);
     const summary = await withProgress(terminal, 'backing up', async () => {
       const { withDatabase } = await import('../../app/offline.ts');
-      const { backUp } = await import('../../engine/archive/backup.ts');
-      const { operatorAccountOf } = await import('../../engine/operator.ts');
+      const { backUp } = await import('../../features/config/archive/backup.ts');
+      const { operatorAccountOf } = await import('../../commit/operator.ts');
       return withDatabase(config, async (engine) => {
         const account = typeof flags['account'] === 'string' ? flags['account'] : await operatorAccountOf(engine);
         if (account === undefined)

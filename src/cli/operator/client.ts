@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../../config.ts';
 import { Unauthenticated } from '../../model/errors.ts';
 import { type Client, connect } from '../client.ts';
-import { readOperatorToken } from '../given-tokens.ts';
+import { readOperatorToken } from '../server/given-tokens.ts';
 
 /** Settings that say which server to talk to as its operator. */
 export const operatorSettings = ['server', 'operatorToken', 'operatorTokenFile', 'dataDir', 'configDir'] as const;

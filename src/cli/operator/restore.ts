@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { summaryOfFile } from '../archive-file.ts';
-import { hasLeave, leaveFlag, requireLeave } from '../asking.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { withProgress } from '../progress.ts';
-import { describeArchive, describeRestored } from '../restore.ts';
+import { summaryOfFile } from '../server/archive-file.ts';
+import { describeArchive, describeRestored } from '../server/restore.ts';
+import { hasLeave, leaveFlag, requireLeave } from '../terminal/asking.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { offlineSettings } from './settings.ts';
 
 export const operatorRestore = defineCommand({
@@ -46,7 +46,7 @@ export const operatorRestore = defineCommand({
     const report = await withProgress(terminal, 'restoring', async () => {
       // Loaded when it is needed: most commands need neither a database nor an engine.
       const { withDatabase } = await import('../../app/offline.ts');
-      const { restoreWholeAccount } = await import('../../engine/archive/restore-account.ts');
+      const { restoreWholeAccount } = await import('../../features/config/archive/restore-account.ts');
       return withDatabase(config, (engine) =>
         restoreWholeAccount(engine, archive, {
           acceptUnsigned: flags['accept-unsigned'] === true,

@@ -1,9 +1,9 @@
-import type { Overridden } from '../../engine/override-object.ts';
+import type { Overridden } from '../../features/config/overrides/override-object.ts';
 import { type Answer, accept, listIn } from '../client.ts';
 import type { Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
-import { printable } from '../paint.ts';
+import { printable } from '../terminal/paint.ts';
 import { renderOverrides } from './render.ts';
 
 /** Where overrides are. */

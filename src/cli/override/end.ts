@@ -1,7 +1,7 @@
+import { kindNamed } from '../account/kind-name.ts';
 import { clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { jsonFlag } from '../flags.ts';
-import { kindNamed } from '../kind-name.ts';
 import { path, printOverridden } from './answer.ts';
 
 export const overrideEnd = defineCommand({

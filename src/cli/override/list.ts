@@ -1,10 +1,10 @@
-import type { RunningOverride } from '../../plan/running-overrides.ts';
+import type { RunningOverride } from '../../plan/ownership/running-overrides.ts';
 import { clientSettings, connect, listIn } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag, queryOf } from '../flags.ts';
-import { requireSource } from '../source-names.ts';
+import { requireSource } from '../sources/source-names.ts';
 import { path } from './answer.ts';
 import { renderOverrides } from './render.ts';
 

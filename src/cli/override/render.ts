@@ -1,7 +1,7 @@
-import type { RunningOverride } from '../../plan/running-overrides.ts';
-import { type Paint, printable } from '../paint.ts';
-import { placeOf } from '../problems.ts';
-import { renderUnits } from '../render-units.ts';
+import type { RunningOverride } from '../../plan/ownership/running-overrides.ts';
+import { renderUnits } from '../render/units.ts';
+import { type Paint, printable } from '../terminal/paint.ts';
+import { placeOf } from '../terminal/problems.ts';
 
 /** Overrides for reading: what each unit is in place of what is stated, and below it until when, by whom and why. */
 export function renderOverrides(overrides: readonly RunningOverride[], paint: Paint): string {

@@ -1,10 +1,10 @@
 import { readSettingsFile } from '../../documents/settings-file.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
+import { kindNamed } from '../account/kind-name.ts';
 import { clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { jsonFlag } from '../flags.ts';
-import { kindNamed } from '../kind-name.ts';
 import { path, printOverridden } from './answer.ts';
 
 export const override = defineCommand({

@@ -4,7 +4,7 @@ import { HeddleError, InvalidInput, NotFound, Unavailable } from '../../model/er
 import { clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { createEdge, type Edge } from './edge.ts';
 import { createToken, revokeToken } from './token.ts';
 

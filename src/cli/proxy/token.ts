@@ -2,15 +2,15 @@ import { parseDuration } from '../../lib/duration.ts';
 import { isObject } from '../../lib/json.ts';
 import { InvalidInput, NotFound } from '../../model/errors.ts';
 import { guessHint } from '../arguments.ts';
-import { hasLeave, leaveFlag, requireLeave } from '../asking.ts';
-import { cell } from '../cell.ts';
 import { accept, type Client, clientSettings, connect, unreadable } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { printable } from '../paint.ts';
-import { renderTable } from '../table.ts';
+import { hasLeave, leaveFlag, requireLeave } from '../terminal/asking.ts';
+import { cell } from '../terminal/cell.ts';
+import { printable } from '../terminal/paint.ts';
+import { renderTable } from '../terminal/table.ts';
 
 const path = '/api/reverse-proxies/proxy-tokens';
 

@@ -1,6 +1,6 @@
-import { protocols } from '../../model/access-words.ts';
-import { longest, oneOf, optionalString, ref, string, typedRef } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { protocols } from '../../model/declare/access-words.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { longest, oneOf, optionalString, ref, string, typedRef } from '../../model/schema/field.ts';
 import { portOrRange } from '../shared/formats.ts';
 import { checkQuestion } from './rules.ts';
 
@@ -38,7 +38,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     AccessTest: { fields: typeof spec; derived: object };
   }

@@ -1,5 +1,5 @@
-import type { DerivedChange, State, Step } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { addGroups } from '../shared/propagation.ts';
 import { readdressPeers } from './readdress.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { isEmpty } from '../../model/field.ts';
-import type { AuditEvent, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { AuditEvent, State } from '../../model/declare/kind.ts';
+import { isEmpty } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { switchEvents } from '../shared/switches.ts';
 
 type Meta = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { boolean, object } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, object } from '../../model/schema/field.ts';
 import { followAccount } from './derived-changes.ts';
 import { updatedEvents } from './events.ts';
 import {
@@ -46,7 +46,7 @@ const spec = {
   onboarding: object(onboarding, { doc: 'Which steps of the first start are still open.', default: {}, keep: true }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     Account: { fields: typeof spec; derived: AccountDerived };
   }

@@ -1,5 +1,5 @@
-import type { DerivedChange, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import {
   type AddressField,
   freeAddress,

@@ -1,9 +1,9 @@
-import { type Cidr, contains, overlaps, parseCidr } from '../../lib/address.ts';
 import { equalJson } from '../../lib/json.ts';
-import { groupRules, isLetIn } from '../../model/allowed-groups.ts';
-import type { Fault, Mutation, State } from '../../model/kind.ts';
-import { peerDomainOf } from '../../model/peer-domain.ts';
-import type { Stored } from '../../model/stored.ts';
+import { type Cidr, contains, overlaps, parseCidr } from '../../lib/net/address.ts';
+import { groupRules, isLetIn } from '../../model/declare/allowed-groups.ts';
+import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
+import { peerDomainOf } from '../../model/declare/peer-domain.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { actsAsOwner, tenantWithOwners } from '../shared/tenant-owners.ts';
 
 interface Ranges {

@@ -1,4 +1,13 @@
-import { boolean, type Format, integer, object, optionalString, refs, setOf, string } from '../../model/field.ts';
+import {
+  boolean,
+  type Format,
+  integer,
+  object,
+  optionalString,
+  refs,
+  setOf,
+  string,
+} from '../../model/schema/field.ts';
 import { cidr, domain } from '../shared/formats.ts';
 
 const version: Format = {

@@ -1,5 +1,5 @@
-import { integer, secret, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { integer, secret, string } from '../../model/schema/field.ts';
 import { base64 } from '../shared/base64.ts';
 import { directoryFields, integrationActivity } from '../shared/directory.ts';
 import { lastSyncedAt } from '../shared/origin.ts';
@@ -22,7 +22,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     DirectoryIntegration: { fields: typeof spec; derived: object };
   }

@@ -1,5 +1,5 @@
-import { integer, longest, oneOf, ref, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { integer, longest, oneOf, ref, string } from '../../model/schema/field.ts';
 import { recordName } from '../shared/formats.ts';
 import { canonicalContent, checkContent, checkPlace, ownerNameOf, recordOf, zoneOf } from './rules.ts';
 
@@ -33,7 +33,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     DNSRecord: { fields: typeof spec; derived: object };
   }

@@ -1,7 +1,7 @@
-import { isWithin } from '../../lib/domain.ts';
-import type { Format } from '../../model/field.ts';
-import type { Fault, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { isWithin } from '../../lib/net/domain.ts';
+import type { Fault, State } from '../../model/declare/kind.ts';
+import type { Format } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { ipv4, ipv6, recordTarget } from '../shared/formats.ts';
 
 interface RecordSpec {

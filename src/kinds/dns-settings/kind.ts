@@ -1,6 +1,6 @@
-import { refs } from '../../model/field.ts';
-import { type AuditEvent, defineKind, type State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { type AuditEvent, defineKind, type State } from '../../model/declare/kind.ts';
+import { refs } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { autoGroupEvents } from '../shared/auto-groups.ts';
 
 const none: readonly string[] = [];
@@ -13,7 +13,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     DNSSettings: { fields: typeof spec; derived: object };
   }

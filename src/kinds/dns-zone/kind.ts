@@ -1,5 +1,5 @@
-import { boolean, refs, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, refs, string } from '../../model/schema/field.ts';
 import { domain } from '../shared/formats.ts';
 import { checkDomain } from './rules.ts';
 
@@ -20,7 +20,7 @@ const spec = {
   distribution_groups: refs('Group', { doc: 'Groups whose peers resolve the zone.', required: true, minItems: 1 }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     DNSZone: { fields: typeof spec; derived: object };
   }

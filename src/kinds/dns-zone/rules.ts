@@ -1,7 +1,7 @@
-import { isWithin } from '../../lib/domain.ts';
-import type { Fault, State } from '../../model/kind.ts';
-import { peerDomainOf } from '../../model/peer-domain.ts';
-import type { Stored } from '../../model/stored.ts';
+import { isWithin } from '../../lib/net/domain.ts';
+import type { Fault, State } from '../../model/declare/kind.ts';
+import { peerDomainOf } from '../../model/declare/peer-domain.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 const mostNames = 10;
 

@@ -1,5 +1,5 @@
-import { secret, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { secret, string } from '../../model/schema/field.ts';
 import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/edr.ts';
 
 const spec = {
@@ -10,7 +10,7 @@ const spec = {
   last_synced_interval: lastSyncedInterval,
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     EdrVendorB: { fields: typeof spec; derived: object };
   }

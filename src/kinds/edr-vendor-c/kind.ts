@@ -1,5 +1,5 @@
-import { boolean, integer, object, secret, setOf, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, integer, object, secret, setOf, string } from '../../model/schema/field.ts';
 import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/edr.ts';
 import { webUrl } from '../shared/web-url.ts';
 
@@ -36,7 +36,7 @@ const spec = {
   ),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     EdrVendorC: { fields: typeof spec; derived: object };
   }

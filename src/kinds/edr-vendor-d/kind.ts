@@ -1,5 +1,5 @@
-import { integer, secret, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { integer, secret, string } from '../../model/schema/field.ts';
 import { edrComputed, edrFields, edrKind } from '../shared/edr.ts';
 
 const spec = {
@@ -19,7 +19,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     EdrVendorD: { fields: typeof spec; derived: object };
   }

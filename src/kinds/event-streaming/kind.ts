@@ -1,5 +1,5 @@
-import { boolean, longest, mapOf, oneOf, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, longest, mapOf, oneOf, string } from '../../model/schema/field.ts';
 import { integrationActivity } from '../shared/directory.ts';
 import { origin } from '../shared/origin.ts';
 import { textOf } from '../shared/stored.ts';

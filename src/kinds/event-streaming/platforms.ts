@@ -1,4 +1,4 @@
-import { type Field, longest, secret } from '../../model/field.ts';
+import { type Field, longest, secret } from '../../model/schema/field.ts';
 import { webUrl } from '../shared/web-url.ts';
 
 /** What the configuration of one platform may say. */

@@ -1,5 +1,5 @@
 import { nearest } from '../../lib/nearest.ts';
-import type { Fault } from '../../model/kind.ts';
+import type { Fault } from '../../model/declare/kind.ts';
 import { otherSpellings, type Platform, platforms } from './platforms.ts';
 
 type Config = Readonly<Record<string, string>>;

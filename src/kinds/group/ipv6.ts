@@ -1,5 +1,5 @@
-import type { DerivedChange, State, Step } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { movedPeers } from '../shared/membership.ts';
 import { freeAddress, hasIpv6, isTakenIn, listed, rangeOf, withIpv6 } from '../shared/peer-addresses.ts';
 

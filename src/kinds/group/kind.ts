@@ -1,6 +1,6 @@
-import { list, longest, members, string, typedRef } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { list, longest, members, string, typedRef } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { countPeers, isAll, isKept } from '../shared/membership.ts';
 import { createdEvents, updatedEvents } from './events.ts';
 import { followIpv6, hasIpv6Enabled } from './ipv6.ts';
@@ -26,7 +26,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     Group: { fields: typeof spec; derived: GroupDerived };
   }

@@ -1,6 +1,6 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
-import type { DerivedChange, Fault, State, Step } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, Fault, State, Step } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { isAll } from '../shared/membership.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { inOrderOf } from './rules.ts';

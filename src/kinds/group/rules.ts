@@ -1,6 +1,6 @@
 import type { Json } from '../../lib/json.ts';
-import type { Fault, Mutation, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { actsAsOwner, ownedTenant } from '../shared/tenant-owners.ts';
 

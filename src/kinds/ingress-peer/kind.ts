@@ -1,5 +1,5 @@
-import { boolean, integer, object, ref, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, integer, object, ref, string } from '../../model/schema/field.ts';
 import { countFree, ingressIpOf, regionOf } from '../shared/ingress.ts';
 import { checkPools, checkServed } from './rules.ts';
 
@@ -44,7 +44,7 @@ const spec = {
   udp_pool: pool('UDP'),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     IngressPeer: { fields: typeof spec; derived: object };
   }

@@ -1,6 +1,6 @@
-import type { Interval } from '../../lib/intervals.ts';
-import type { Fault, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { Interval } from '../../lib/bits/intervals.ts';
+import type { Fault, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { mappingsOf, poolOf, portsOn, transports, usesTransport } from '../shared/ingress.ts';
 
 /** A pool begins before it ends. */

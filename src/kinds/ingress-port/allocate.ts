@@ -1,8 +1,8 @@
-import { type Interval, intersectIntervals, subtractIntervals, takeNumbers } from '../../lib/intervals.ts';
+import { type Interval, intersectIntervals, subtractIntervals, takeNumbers } from '../../lib/bits/intervals.ts';
 import { equalJson, type Json } from '../../lib/json.ts';
-import type { DerivedChange, Fault, State, Step } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, Fault, State, Step } from '../../model/declare/kind.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import {
   countryOf,
   type FreePorts,

@@ -1,6 +1,6 @@
-import { boolean, integer, list, longest, object, oneOf, ref, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, integer, list, longest, object, oneOf, ref, string } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { ingressIpOf, ingressProtocols, mappingsOf, type PortMapping, regionOf } from '../shared/ingress.ts';
 import { checkAllocated, settlePorts } from './allocate.ts';
 import { checkRanges } from './rules.ts';
@@ -52,7 +52,7 @@ const spec = {
   ingress_peer_id: ref('IngressPeer', { doc: 'The ingress peer that forwards the ports.', access: 'server' }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     IngressPort: { fields: typeof spec; derived: IngressPortDerived };
   }

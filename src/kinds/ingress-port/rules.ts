@@ -1,4 +1,4 @@
-import type { Fault } from '../../model/kind.ts';
+import type { Fault } from '../../model/declare/kind.ts';
 import { exactlyOne } from '../shared/exclusive.ts';
 import { type IngressProtocol, transports, usesTransport } from '../shared/ingress.ts';
 

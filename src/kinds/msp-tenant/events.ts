@@ -1,6 +1,6 @@
 import { equalJson } from '../../lib/json.ts';
-import type { AuditEvent } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 /** What it means that a tenant goes from one status to another. */
 const moves: Readonly<Record<string, string>> = {

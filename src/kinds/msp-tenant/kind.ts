@@ -1,6 +1,6 @@
-import { keyed, longest, oneOf, ref, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { keyed, longest, oneOf, ref, string } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { domain } from '../shared/formats.ts';
 import { updatedEvents } from './events.ts';
 import { checkMutation } from './rules.ts';
@@ -40,7 +40,7 @@ const spec = {
   ),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     MSPTenant: { fields: typeof spec; derived: MSPTenantDerived };
   }

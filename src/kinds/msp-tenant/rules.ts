@@ -1,5 +1,5 @@
-import type { Fault, Mutation, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { actsAsOwner, ownerGroups } from '../shared/tenant-owners.ts';
 
 /** Owners of the account of a tenant are made by owners of this one: nobody gives more than they have. */

@@ -1,5 +1,5 @@
-import { boolean, integer, list, object, oneOf, refs, setOf, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, integer, list, object, oneOf, refs, setOf, string } from '../../model/schema/field.ts';
 import { address, domain } from '../shared/formats.ts';
 import { checkMatching } from './rules.ts';
 
@@ -38,7 +38,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     NameserverGroup: { fields: typeof spec; derived: object };
   }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../model/kind.ts';
+import type { Fault } from '../../model/declare/kind.ts';
 
 interface Matching {
   readonly primary: boolean;

@@ -1,5 +1,5 @@
-import { parseAddress } from '../../lib/address.ts';
-import type { Format } from '../../model/field.ts';
+import { parseAddress } from '../../lib/net/address.ts';
+import type { Format } from '../../model/schema/field.ts';
 import { cidr, wildcardDomain } from '../shared/formats.ts';
 
 /** A host, a range or a domain; a single address is the smallest range. */

@@ -1,5 +1,5 @@
-import type { AuditEvent, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { AuditEvent, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 
 /** What events say about a resource. */

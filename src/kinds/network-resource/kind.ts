@@ -1,5 +1,5 @@
-import { boolean, longest, ref, refs, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, longest, ref, refs, string } from '../../model/schema/field.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { resourceAddress } from './address.ts';
 import { createdEvents, deletedEvents, resourceMeta, updatedEvents } from './events.ts';
@@ -28,7 +28,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     NetworkResource: { fields: typeof spec; derived: object };
   }

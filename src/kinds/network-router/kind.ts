@@ -1,6 +1,6 @@
-import { boolean, integer, optionalString, ref, refs } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, integer, optionalString, ref, refs } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { exactlyOne } from '../shared/exclusive.ts';
 
 const spec = {
@@ -29,7 +29,7 @@ const spec = {
   enabled: boolean({ doc: 'Whether the router has an effect.', required: true, documentDefault: true }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     NetworkRouter: { fields: typeof spec; derived: object };
   }

@@ -1,5 +1,5 @@
-import { longest, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { longest, string } from '../../model/schema/field.ts';
 import { countRoutingPeers, policiesTo } from './rules.ts';
 
 const spec = {
@@ -7,7 +7,7 @@ const spec = {
   description: string({ doc: 'What the network is.', default: '' }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     Network: { fields: typeof spec; derived: object };
   }

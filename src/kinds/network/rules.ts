@@ -1,5 +1,5 @@
-import type { State } from '../../model/kind.ts';
-import { isOfKind, type Stored } from '../../model/stored.ts';
+import type { State } from '../../model/declare/kind.ts';
+import { isOfKind, type Stored } from '../../model/state/stored.ts';
 import { isAll, listedPeers } from '../shared/membership.ts';
 
 /** How many peers route to a network; one that does by several routers counts once. */

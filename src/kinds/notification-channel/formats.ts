@@ -1,7 +1,7 @@
-import { canonicalDomain } from '../../lib/domain.ts';
 import { nearest } from '../../lib/nearest.ts';
-import { activities } from '../../model/activities.ts';
-import type { Format } from '../../model/field.ts';
+import { canonicalDomain } from '../../lib/net/domain.ts';
+import { activities } from '../../model/declare/activities.ts';
+import type { Format } from '../../model/schema/field.ts';
 
 /** The code of an activity that the program knows. */
 export const activityCode: Format = {

@@ -1,5 +1,5 @@
-import { boolean, longest, mapOf, object, oneOf, secret, setOf, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, longest, mapOf, object, oneOf, secret, setOf, string } from '../../model/schema/field.ts';
 import { webUrl } from '../shared/web-url.ts';
 import { activityCode, emailAddress } from './formats.ts';
 import { checkTarget, withoutEmptyTarget } from './rules.ts';

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { DerivedChange, State, Step } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { withMember } from '../shared/membership.ts';
 import { freeAddress, hasIpv6, isTakenIn, listed, rangeOf } from '../shared/peer-addresses.ts';
 import { labelFor } from './label.ts';

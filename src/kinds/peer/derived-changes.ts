@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
-import type { DerivedChange, State, Step } from '../../model/kind.ts';
-import { originOf } from '../../model/object.ts';
-import { isOfKind, type Stored } from '../../model/stored.ts';
+import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import { originOf } from '../../model/state/object.ts';
+import { isOfKind, type Stored } from '../../model/state/stored.ts';
 import { arrive } from './arrival.ts';
 import { freeLabel } from './label.ts';
 

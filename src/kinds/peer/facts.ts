@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
-import type { Computed, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { Computed, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { groupSummary } from '../shared/group-summary.ts';
 import { isAll } from '../shared/membership.ts';
 import { never } from '../shared/times.ts';

@@ -1,8 +1,8 @@
 import { isObject } from '../../lib/json.ts';
-import { boolean, longest, optionalString, ref, setOf, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
-import { isClaim } from '../../model/peer-claims.ts';
-import { peerDomainOf } from '../../model/peer-domain.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { isClaim } from '../../model/declare/peer-claims.ts';
+import { peerDomainOf } from '../../model/declare/peer-domain.ts';
+import { boolean, longest, optionalString, ref, setOf, string } from '../../model/schema/field.ts';
 import { domain, ipv4, ipv6 } from '../shared/formats.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
 import { followPeer } from './derived-changes.ts';
@@ -80,7 +80,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     Peer: { fields: typeof spec; derived: PeerDerived };
   }

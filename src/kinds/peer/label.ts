@@ -1,6 +1,6 @@
-import { canonicalDomain, unicodeDomain } from '../../lib/domain.ts';
-import type { State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { canonicalDomain, unicodeDomain } from '../../lib/net/domain.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 const longest = 59;
 

@@ -1,7 +1,7 @@
-import { type Cidr, contains, parseAddress, parseCidr } from '../../lib/address.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
-import type { Fault, Mutation, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { type Cidr, contains, parseAddress, parseCidr } from '../../lib/net/address.ts';
+import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { holdsPeer } from '../shared/membership.ts';
 
 /** What a change of a peer must not break; what stays as it is is not looked at. */

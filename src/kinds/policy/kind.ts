@@ -1,4 +1,5 @@
-import { protocols, ruleActions } from '../../model/access-words.ts';
+import { protocols, ruleActions } from '../../model/declare/access-words.ts';
+import { defineKind } from '../../model/declare/kind.ts';
 import {
   boolean,
   integer,
@@ -12,8 +13,7 @@ import {
   setOf,
   string,
   typedRef,
-} from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+} from '../../model/schema/field.ts';
 import { port } from '../shared/formats.ts';
 import { checkRules, isDerived, keepDerived, refuseNewTwins, sortPorts, warnOfEnabling } from './rules.ts';
 
@@ -84,7 +84,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     Policy: { fields: typeof spec; derived: { readonly temporary: boolean } };
   }

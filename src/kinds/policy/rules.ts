@@ -1,7 +1,7 @@
 import { isObject } from '../../lib/json.ts';
-import type { Fault, Mutation } from '../../model/kind.ts';
-import { originOf } from '../../model/object.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { Fault, Mutation } from '../../model/declare/kind.ts';
+import { originOf } from '../../model/state/object.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 interface Range {
   readonly start: number;

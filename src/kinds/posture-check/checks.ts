@@ -1,5 +1,5 @@
 import { longestCertificate } from '../../lib/node-pure.ts';
-import { list, object, oneOf, setOf, string } from '../../model/field.ts';
+import { list, object, oneOf, setOf, string } from '../../model/schema/field.ts';
 import { countryCode } from '../shared/country.ts';
 import { cidr } from '../shared/formats.ts';
 import { certificate, version } from './formats.ts';

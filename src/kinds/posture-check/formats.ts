@@ -1,5 +1,5 @@
 import { longestCertificate, parseCertificate } from '../../lib/node-pure.ts';
-import type { Format } from '../../model/field.ts';
+import type { Format } from '../../model/schema/field.ts';
 
 /** Numbers between dots, with the additions that systems and clients put behind them. */
 export const version: Format = {

@@ -1,5 +1,5 @@
-import { longest, object, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { longest, object, string } from '../../model/schema/field.ts';
 import { checks } from './checks.ts';
 import { checkProcesses, warnOfChecks } from './rules.ts';
 
@@ -29,7 +29,7 @@ const spec = {
   checks: object(checks, { doc: 'The checks. Without any, every peer passes.', closed: true, default: {} }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     PostureCheck: { fields: typeof spec; derived: object };
   }

@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts';
-import type { Fault } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { Fault } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 interface Process {
   readonly linux_path: string;

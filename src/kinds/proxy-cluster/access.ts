@@ -1,6 +1,6 @@
-import { isWithin } from '../../lib/domain.ts';
-import type { DerivedChange, State, Step } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { isWithin } from '../../lib/net/domain.ts';
+import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { deriveAccess, isPrivate, proxiesIdOf, proxyPeersOf } from '../shared/private-access.ts';
 
 /** A cluster that comes, changes or goes takes private services over or leaves them; its group and the peers of its proxies go with it. */

@@ -1,6 +1,6 @@
-import { boolean, oneOf, string } from '../../model/field.ts';
-import { defineKind, type State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { defineKind, type State } from '../../model/declare/kind.ts';
+import { boolean, oneOf, string } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { domain } from '../shared/formats.ts';
 import { isOwn } from '../shared/proxy-cluster.ts';
 import { followCluster } from './access.ts';
@@ -30,7 +30,7 @@ const spec = {
   private: ability('Whether it offers private services, reached through the mesh.'),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     ProxyCluster: { fields: typeof spec; derived: object };
   }

@@ -1,5 +1,5 @@
-import { longest, optionalString, ref, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { longest, optionalString, ref, string } from '../../model/schema/field.ts';
 import { ipv4 } from '../shared/formats.ts';
 import { checkAddress, followProxyPeer } from './rules.ts';
 
@@ -15,7 +15,7 @@ const spec = {
   wg_pub_key: string({ doc: 'The public key of its tunnel.', default: '', access: 'server', hidden: true }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     ProxyPeer: {
       fields: typeof spec;

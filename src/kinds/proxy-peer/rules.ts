@@ -1,5 +1,5 @@
-import type { DerivedChange, Fault, Mutation, State, Step } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, Fault, Mutation, State, Step } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { freeAddress, isTakenIn, rangeOf } from '../shared/peer-addresses.ts';
 import { listProxies } from '../shared/private-access.ts';
 

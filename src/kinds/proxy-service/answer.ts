@@ -1,9 +1,9 @@
-import { parseAddress } from '../../lib/address.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { isEmpty } from '../../model/field.ts';
-import type { State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import { isOfKind, type Stored } from '../../model/stored.ts';
+import { parseAddress } from '../../lib/net/address.ts';
+import type { State } from '../../model/declare/kind.ts';
+import { isEmpty } from '../../model/schema/field.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { isOfKind, type Stored } from '../../model/state/stored.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
 import { hasOwnHost } from './canonical.ts';
 import type { Auth, Target } from './fields.ts';

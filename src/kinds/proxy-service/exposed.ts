@@ -1,7 +1,7 @@
 import { equalJson } from '../../lib/json.ts';
-import type { AuditEvent, Fault, Mutation, State } from '../../model/kind.ts';
-import { originOf } from '../../model/object.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { AuditEvent, Fault, Mutation, State } from '../../model/declare/kind.ts';
+import { originOf } from '../../model/state/object.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { serviceMeta } from './answer.ts';
 
 /** Whether a peer made the service for itself; it lives as long as the peer renews it. */

@@ -13,7 +13,7 @@ import {
   secret,
   setOf,
   string,
-} from '../../model/field.ts';
+} from '../../model/schema/field.ts';
 import { cidr, domain } from '../shared/formats.ts';
 import { country, duration, hostname, pathPrefix } from './formats.ts';
 

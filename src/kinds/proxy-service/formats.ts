@@ -1,7 +1,7 @@
-import { parseAddress } from '../../lib/address.ts';
-import { canonicalDomain } from '../../lib/domain.ts';
 import { canonicalGoDuration } from '../../lib/duration.ts';
-import type { Format } from '../../model/field.ts';
+import { parseAddress } from '../../lib/net/address.ts';
+import { canonicalDomain } from '../../lib/net/domain.ts';
+import type { Format } from '../../model/schema/field.ts';
 
 /** A machine by its address or its name; the port is a field of its own. */
 export const hostname: Format = {

@@ -1,5 +1,5 @@
-import type { Fault } from '../../model/kind.ts';
-import { pointerTo } from '../../model/pointer.ts';
+import type { Fault } from '../../model/declare/kind.ts';
+import { pointerTo } from '../../model/schema/pointer.ts';
 
 /** Headers that concern one connection only, or that the proxy writes itself. In lower case. */
 const managedHeaders: ReadonlySet<string> = new Set([

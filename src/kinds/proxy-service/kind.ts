@@ -1,4 +1,4 @@
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
 import { deriveAccess } from '../shared/private-access.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
 import { metaOf, showService } from './answer.ts';
@@ -9,7 +9,7 @@ import { checkPlacing } from './placing.ts';
 import { isPortChosen, portOf, settlePort } from './ports.ts';
 import { checkService, refuseOtherMode, warnOfOpening } from './rules.ts';
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     ProxyService: { fields: typeof serviceFields; derived: ProxyServiceDerived };
   }

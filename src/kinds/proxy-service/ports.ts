@@ -1,5 +1,5 @@
-import type { DerivedChange, State, Step } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 /** Where ports that the server chooses begin and end: above the well-known ones, below those of outgoing connections. */
 const first = 10_000;

@@ -1,5 +1,5 @@
-import type { Fault } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { Fault } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import type { Auth, ServiceSpec, Target } from './fields.ts';
 import { checkCustomHeaders, checkHeaderNames } from './headers.ts';
 

@@ -1,7 +1,7 @@
-import { parseCidr } from '../../lib/address.ts';
-import { boolean, integer, optionalString, ref, refs, setOf, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { parseCidr } from '../../lib/net/address.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, integer, optionalString, ref, refs, setOf, string } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { cidr, wildcardDomain } from '../shared/formats.ts';
 import { checkExclusive, checkOverlap, destinationOf } from './rules.ts';
 
@@ -57,7 +57,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     Route: { fields: typeof spec; derived: object };
   }

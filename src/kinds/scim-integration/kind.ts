@@ -1,5 +1,5 @@
-import { string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { string } from '../../model/schema/field.ts';
 import { directoryFields, integrationActivity } from '../shared/directory.ts';
 import { lastSyncedAt } from '../shared/origin.ts';
 import { newToken } from './token.ts';
@@ -15,7 +15,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     ScimIntegration: { fields: typeof spec; derived: ScimIntegrationDerived };
   }

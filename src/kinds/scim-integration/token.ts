@@ -1,6 +1,6 @@
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
-import type { GeneratedValues, GeneratorInput } from '../../model/kind.ts';
+import type { GeneratedValues, GeneratorInput } from '../../model/declare/kind.ts';
 
 const prefix = 'nbs_';
 /** How many characters behind the prefix tell tokens apart for people. */

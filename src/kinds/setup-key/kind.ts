@@ -1,5 +1,5 @@
-import { boolean, integer, longest, oneOf, refs, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, integer, longest, oneOf, refs, string } from '../../model/schema/field.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
 import { never } from '../shared/times.ts';
 import { createdEvents, keyMeta, updatedEvents } from './events.ts';
@@ -61,7 +61,7 @@ const spec = {
   }),
 };
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     SetupKey: { fields: typeof spec; derived: SetupKeyDerived };
   }

@@ -1,5 +1,5 @@
-import type { Fault, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { Fault, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 interface Limits {
   readonly type: string;

@@ -1,7 +1,7 @@
 import { sha256Base64 } from '../../lib/node-pure.ts';
-import type { GeneratedValues, GeneratorInput } from '../../model/kind.ts';
-import { mask } from '../../model/sealing.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { GeneratedValues, GeneratorInput } from '../../model/declare/kind.ts';
+import { mask } from '../../model/schema/sealing.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 /** Makes the value of a key. It is shown once; what is kept is its hash, how it begins, and when it expires. */
 export function makeKey(object: Stored<'SetupKey'>, { now, random }: GeneratorInput): GeneratedValues {

@@ -1,5 +1,5 @@
-import type { AuditEvent, Fault, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { AuditEvent, Fault, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { isAll } from './membership.ts';
 
 /** Every peer is in `All` anyway, so nobody assigns it. */

@@ -1,4 +1,4 @@
-import type { Format } from '../../model/field.ts';
+import type { Format } from '../../model/schema/field.ts';
 
 /** ISO 3166-1 alpha-2, with XK, which address databases use for Kosovo. */
 const codes = new Set(

@@ -1,5 +1,5 @@
-import { boolean, optionalString, setOf, string } from '../../model/field.ts';
-import type { Activity } from '../../model/kind.ts';
+import type { Activity } from '../../model/declare/kind.ts';
+import { boolean, optionalString, setOf, string } from '../../model/schema/field.ts';
 
 const prefix = string({ doc: 'How names begin.', minLength: 1 });
 

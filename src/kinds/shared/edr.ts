@@ -1,5 +1,5 @@
-import { boolean, integer, refs } from '../../model/field.ts';
-import type { KindDeclaration } from '../../model/kind.ts';
+import type { KindDeclaration } from '../../model/declare/kind.ts';
+import { boolean, integer, refs } from '../../model/schema/field.ts';
 import { createdBy, lastSyncedAt, origin } from './origin.ts';
 
 /** What the request to every endpoint-security product has. */

@@ -1,4 +1,4 @@
-import type { Fault } from '../../model/kind.ts';
+import type { Fault } from '../../model/declare/kind.ts';
 
 /** Which of two members a spec has. */
 export interface Pair {

@@ -1,6 +1,6 @@
-import { parseAddress, parseCidr } from '../../lib/address.ts';
-import { canonicalDomain, type DomainOptions } from '../../lib/domain.ts';
-import type { Format } from '../../model/field.ts';
+import { parseAddress, parseCidr } from '../../lib/net/address.ts';
+import { canonicalDomain, type DomainOptions } from '../../lib/net/domain.ts';
+import type { Format } from '../../model/schema/field.ts';
 
 /** A range of addresses. Set host bits are a fault: the masked range may not be the one that was meant. */
 export const cidr: Format = {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
-import type { State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { countPeers } from './membership.ts';
 
 const known = new WeakMap<State, Map<string, JsonObject>>();

@@ -1,6 +1,6 @@
-import { countNumbers, type Interval, joinIntervals, subtractIntervals } from '../../lib/intervals.ts';
-import type { State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { countNumbers, type Interval, joinIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 /** The protocols that ports are forwarded for. `tcp/udp` takes the same number in both. */
 export const ingressProtocols = ['tcp', 'udp', 'tcp/udp'] as const;

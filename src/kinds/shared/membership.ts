@@ -1,6 +1,6 @@
-import type { DerivedChange, State } from '../../model/kind.ts';
-import { countMembers, movedMembers, originsOf, withMemberOrigins } from '../../model/members.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, State } from '../../model/declare/kind.ts';
+import { countMembers, movedMembers, originsOf, withMemberOrigins } from '../../model/state/members.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 /** Whether a group is the one that holds every peer of the account and has no rows of its own. */
 export function isAll(group: Stored<'Group'>): boolean {

@@ -1,5 +1,5 @@
-import type { Computed } from '../../model/kind.ts';
-import type { KindName, Stored } from '../../model/stored.ts';
+import type { Computed } from '../../model/declare/kind.ts';
+import type { KindName, Stored } from '../../model/state/stored.ts';
 
 const timestamp = { type: 'string', format: 'date-time' };
 

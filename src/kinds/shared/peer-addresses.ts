@@ -1,9 +1,9 @@
-import { type Address, type Cidr, parseAddress, parseCidr } from '../../lib/address.ts';
-import { formatIpv4, formatIpv6 } from '../../lib/address-text.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { type Address, type Cidr, parseAddress, parseCidr } from '../../lib/net/address.ts';
+import { formatIpv4, formatIpv6 } from '../../lib/net/address-text.ts';
 import { sha256 } from '../../lib/node-pure.ts';
-import type { State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { holdsPeer } from './membership.ts';
 
 /** The two addresses that a peer may have. */

@@ -1,6 +1,6 @@
-import type { State } from '../../model/kind.ts';
-import { peerDomainOf } from '../../model/peer-domain.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { State } from '../../model/declare/kind.ts';
+import { peerDomainOf } from '../../model/declare/peer-domain.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 /** The full name of a peer, empty for a peer without a label. */
 export function peerFqdn(peer: Stored<'Peer'>, state: State): string {

@@ -1,8 +1,8 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
-import type { DerivedChange, State } from '../../model/kind.ts';
-import type { StoredObject } from '../../model/object.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, State } from '../../model/declare/kind.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { clusterOf } from './proxy-cluster.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { DerivedChange, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { isKept } from './membership.ts';
 
 /** The origins that put the groups of a user on the user's peers: enrolment, and for groups of identity providers these. */

@@ -1,5 +1,5 @@
-import type { State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 /**
  * The cluster whose address is the longest end of a domain, if the account knows one. A cluster that requires a

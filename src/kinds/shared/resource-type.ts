@@ -1,4 +1,4 @@
-import { parseAddress, parseCidr } from '../../lib/address.ts';
+import { parseAddress, parseCidr } from '../../lib/net/address.ts';
 
 /** What a network resource is, worked out from its address. */
 export function resourceTypeOf(address: string): 'host' | 'subnet' | 'domain' {

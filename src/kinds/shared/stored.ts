@@ -1,4 +1,4 @@
-import type { StoredObject } from '../../model/object.ts';
+import type { StoredObject } from '../../model/state/object.ts';
 
 /** A text of a stored spec, empty when it is absent. */
 export function textOf(object: StoredObject, field: string): string {

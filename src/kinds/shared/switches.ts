@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
-import type { AuditEvent } from '../../model/kind.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
 
 /** The events of flags that were switched: `<code>.enable` or `<code>.disable`, by field. */
 export function switchEvents(

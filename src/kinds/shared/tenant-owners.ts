@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../lib/json.ts';
-import type { Actor } from '../../model/actor.ts';
-import type { State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { Actor } from '../../model/declare/actor.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 
 /** The groups whose users are owners of a tenant. */
 export function ownerGroups(tenant: Stored<'MSPTenant'> | undefined): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Format } from '../../model/field.ts';
+import type { Format } from '../../model/schema/field.ts';
 
 /** An address of the web, http or https, as it was written. Credentials do not belong into it: it is shown to readers. */
 export const webUrl: Format = {

@@ -1,5 +1,5 @@
-import type { DerivedChange, State, Step } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { moveGroups, peersOf, propagates } from '../shared/propagation.ts';
 
 /** What else changes with a user: the old owner's role, the groups and sign-ins of the user's peers, or these peers. */

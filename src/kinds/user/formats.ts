@@ -1,4 +1,4 @@
-import type { Format } from '../../model/field.ts';
+import type { Format } from '../../model/schema/field.ts';
 
 /** An e-mail address as it is written, without the space around it. */
 export const email: Format = {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { boolean, type Fields, longest, oneOf, optionalString, refs, string } from '../../model/field.ts';
-import { defineKind } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import { defineKind } from '../../model/declare/kind.ts';
+import { boolean, type Fields, longest, oneOf, optionalString, refs, string } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
 import { never } from '../shared/times.ts';
 import { followUser, warnOfLeaving } from './derived-changes.ts';
@@ -53,7 +53,7 @@ const spec = {
   }),
 } satisfies Fields;
 
-declare module '../../model/stored.ts' {
+declare module '../../model/state/stored.ts' {
   interface KindTypes {
     User: { fields: typeof spec; derived: UserDerived };
   }

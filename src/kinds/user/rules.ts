@@ -1,6 +1,6 @@
-import type { Actor } from '../../model/actor.ts';
-import type { Fault, Mutation, State } from '../../model/kind.ts';
-import type { Stored } from '../../model/stored.ts';
+import type { Actor } from '../../model/declare/actor.ts';
+import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { ownedTenant } from '../shared/tenant-owners.ts';
 
 /** Who may do what to whom, beside the rights of a role. What the server does by itself is not asked. */

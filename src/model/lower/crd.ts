@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Kind } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
 import { apiVersion } from '../document.ts';
-import type { Kind } from '../kind.ts';
-import type { Registry } from '../registry.ts';
-import { conditionStatuses } from '../source-status.ts';
+import { conditionStatuses } from '../sources/status.ts';
 import { specSchema } from './shape.ts';
 
 const [group = '', version = ''] = apiVersion.split('/');

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
+import type { Kind } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
 import { apiVersion } from '../document.ts';
-import type { Kind } from '../kind.ts';
-import type { Registry } from '../registry.ts';
 import { specSchema } from './shape.ts';
 
 const dialect = 'http://json-schema.org/draft-07/schema#';

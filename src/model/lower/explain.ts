@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
-import { type AnyField, entriesOf, type Fields } from '../field.ts';
-import type { Kind } from '../kind.ts';
-import type { Registry } from '../registry.ts';
+import type { Kind } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
+import { type AnyField, entriesOf, type Fields } from '../schema/field.ts';
 import { fieldsOn } from './shape.ts';
 
 /** What documents can say about a kind or one of its fields. */

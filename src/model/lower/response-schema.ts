@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { type AnyField, entriesOf, type Fields } from '../field.ts';
-import type { Kind } from '../kind.ts';
-import type { Registry } from '../registry.ts';
+import type { Kind } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
+import { type AnyField, entriesOf, type Fields } from '../schema/field.ts';
 
 /** Where the schemas of other kinds are found; an OpenAPI document keeps them in its components. */
 export interface SchemaNames {

@@ -1,18 +1,18 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
-import { entryIdsOf } from '../entry-ids.ts';
+import type { Kind, State } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
+import { wireId } from '../declare/wire-id.ts';
 import { Internal } from '../errors.ts';
-import { type AnyField, entriesOf, type Fields, isEmpty } from '../field.ts';
-import { givenDefaultsOf } from '../given-defaults.ts';
-import { keyedEntries } from '../keyed-entries.ts';
-import type { Kind, State } from '../kind.ts';
-import { inListOrder, listOrderOf } from '../list-order.ts';
-import { membersInOrder } from '../member-order.ts';
-import { defaultOf } from '../normalize.ts';
-import type { StoredObject } from '../object.ts';
-import type { Registry } from '../registry.ts';
-import { mask } from '../sealing.ts';
-import { memberField, openSecret, placeOf, type SecretField, type SecretPath } from '../secret-fields.ts';
-import { wireId } from '../wire-id.ts';
+import { entryIdsOf } from '../schema/entry-ids.ts';
+import { type AnyField, entriesOf, type Fields, isEmpty } from '../schema/field.ts';
+import { givenDefaultsOf } from '../schema/given-defaults.ts';
+import { keyedEntries } from '../schema/keyed-entries.ts';
+import { inListOrder, listOrderOf } from '../schema/list-order.ts';
+import { defaultOf } from '../schema/normalize.ts';
+import { mask } from '../schema/sealing.ts';
+import { memberField, openSecret, placeOf, type SecretField, type SecretPath } from '../schema/secret-fields.ts';
+import { membersInOrder } from '../state/member-order.ts';
+import type { StoredObject } from '../state/object.ts';
 
 /** The answer of the API for one object: its id, its fields, its inline children, and what the server works out. */
 export function lowerToResponse(

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { type Access, type AnyField, entriesOf, type Fields, longest } from '../field.ts';
-import type { Kind } from '../kind.ts';
-import type { Registry } from '../registry.ts';
+import type { Kind } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
+import { type Access, type AnyField, entriesOf, type Fields, longest } from '../schema/field.ts';
 
 /** Where a schema is used: a document, a creation, or a replacement over HTTP. A document may leave out more. */
 export type Surface = 'document' | 'request' | 'replace';

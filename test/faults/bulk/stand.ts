@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { foundAccount } from '../../../src/engine/join.ts';
-import { hashToken } from '../../../src/identity/authenticate.ts';
+import { findEntry } from '../../../src/db/accounts/directory.ts';
+import { insertToken } from '../../../src/db/accounts/tokens.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+import { foundAccount } from '../../../src/features/accounts/join.ts';
+import { hashToken } from '../../../src/features/auth/authenticate.ts';
 import { makeToken } from '../../../src/lib/token.ts';
-import { openDatabase } from '../../../src/store/database.ts';
-import { findEntry } from '../../../src/store/directory.ts';
-import { insertToken } from '../../../src/store/tokens.ts';
 import { apiOn, token } from '../../api/setup.ts';
 import { emptyDatabase, temporaryDirectory } from '../../setup/database.ts';
 import { serveHeddle } from '../../setup/heddle.ts';

@@ -1,0 +1,148 @@
+import { type BitSet, countBits, hasBit, intersectBits, numbersIn, uniteBits } from '../../lib/bits/bit-set.ts';
+import { joinIntervals } from '../../lib/bits/intervals.ts';
+import { runToEnd } from '../../lib/steps.ts';
+import { classesOf } from '../evaluate/classes.ts';
+import { compareTexts, endsNamed, type Named, nameOf } from '../evaluate/named.ts';
+import type { Traffic } from '../evaluate/traffic.ts';
+import type { Access } from '../ruleset/access.ts';
+import { type Comparison, compareAccess, scratchFor } from './comparison.ts';
+import { type Shift, shiftsOf } from './shifts.ts';
+import { type GroupShift, sumUp } from './summary.ts';
+
+/** How many pairs of ends, and how many of them only if posture checks turn out that way. */
+export interface PairCount {
+  readonly pairs: number;
+  readonly conditional: number;
+}
+
+/** Traffic that a pair gained or lost: surely, or only as far as posture checks turn out that way. */
+export interface PairTraffic {
+  readonly sure: Traffic;
+  readonly conditional: Traffic;
+}
+
+/** What one end gained and lost on the way to another. */
+export interface PairShift {
+  readonly from: Named;
+  readonly to: Named;
+  readonly gained: PairTraffic;
+  readonly lost: PairTraffic;
+}
+
+/** Which pairs to list: those whose ends are these objects, or in these groups. */
+export interface PairFilter {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** What changes about who reaches whom. Counts are exact; the pairs themselves are worked out as they are asked for. */
+export interface AccessDiff {
+  /** Pairs that gain some traffic. A pair may gain some and lose other. */
+  readonly gained: PairCount;
+  readonly lost: PairCount;
+  /** By the groups and objects that rules name: gains first, then in the order of their names. */
+  readonly groups: readonly GroupShift[];
+  /** In the order of ids. */
+  pairs(filter?: PairFilter): Generator<PairShift>;
+}
+
+/** Compares two images of an account. */
+export function diffAccess(before: Access, after: Access): AccessDiff {
+  return runToEnd(diffAccessInSteps(before, after));
+}
+
+/** The same, which yields now and then, so that a large comparison does not keep others from being answered. */
+export function* diffAccessInSteps(before: Access, after: Access): Generator<undefined, AccessDiff> {
+  const comparison = compareAccess(before, after);
+  const gained = { pairs: 0, conditional: 0 };
+  const lost = { pairs: 0, conditional: 0 };
+  const scratch = scratchFor(comparison);
+  const summary = sumUp(comparison, scratch);
+  for (const members of classesOf([comparison.before, comparison.after], comparison.affected)) {
+    yield undefined;
+    scratch.wipe();
+    const shifts = shiftsOf(comparison, members[0] as number, scratch);
+    if (shifts.length === 0) continue;
+    count(gained, members, shifts, { some: (shift) => shift.gained, surely: (shift) => shift.gainedSurely });
+    count(lost, members, shifts, { some: (shift) => shift.lost, surely: (shift) => shift.lostSurely });
+    summary.add(members, shifts);
+  }
+  return { gained, lost, groups: summary.rows(), pairs: (filter = {}) => listPairs(comparison, filter) };
+}
+
+type Choose = (shift: Shift) => BitSet;
+
+function count(
+  sum: { pairs: number; conditional: number },
+  members: readonly number[],
+  shifts: readonly Shift[],
+  { some, surely }: { readonly some: Choose; readonly surely: Choose },
+): void {
+  const pairs = countPairs(members, uniteBits(...shifts.map(some)));
+  sum.pairs += pairs;
+  if (shifts.some((shift) => some(shift) !== surely(shift)))
+    sum.conditional += pairs - countPairs(members, uniteBits(...shifts.map(surely)));
+}
+
+/** Every member with every other end; nobody makes a pair with himself. */
+function countPairs(members: readonly number[], others: BitSet): number {
+  return members.length * countBits(others) - members.filter((member) => hasBit(others, member)).length;
+}
+
+function* listPairs(comparison: Comparison, { from, to }: PairFilter): Generator<PairShift> {
+  const { before, after, affected } = comparison;
+  const chosen = (id: string | undefined) =>
+    id === undefined ? undefined : uniteBits(endsNamed(before, id), endsNamed(after, id));
+  const [sources, targets] = [chosen(from), chosen(to)];
+  const { sorted, named } = register(before, after);
+  const scratch = scratchFor(comparison);
+  for (const source of sorted(sources === undefined ? affected : intersectBits(affected, sources))) {
+    scratch.wipe();
+    const shifts = shiftsOf(comparison, source, scratch);
+    const reached = uniteBits(...shifts.flatMap(({ gained, lost }) => [gained, lost]));
+    const traffics = shifts.map(({ pieces }) =>
+      joinIntervals(pieces.flatMap((piece) => comparison.pieces[piece] ?? [])),
+    );
+    const byTraces = new Map<string, Pick<PairShift, 'gained' | 'lost'>>();
+    for (const target of sorted(targets === undefined ? reached : intersectBits(reached, targets))) {
+      if (target === source) continue;
+      const traces = shifts.map((shift) => traceOf(shift, target)).join('');
+      const known = byTraces.get(traces) ?? shiftOfTraces(traffics, traces);
+      byTraces.set(traces, known);
+      yield { from: named(source), to: named(target), ...known };
+    }
+  }
+}
+
+/** The ends of both images: in the order of their ids, and by name. */
+function register(before: Access, after: Access) {
+  const length = Math.max(before.ends.ids.length, after.ends.ids.length);
+  const ids = Array.from({ length }, (_, slot) => after.ends.ids[slot] ?? before.ends.ids[slot] ?? '');
+  const rank = new Int32Array(length);
+  const inOrder = [...ids.keys()].sort((a, b) => compareTexts(ids[a] ?? '', ids[b] ?? ''));
+  for (const [at, slot] of inOrder.entries()) rank[slot] = at;
+  const names = new Map<number, Named>();
+  return {
+    sorted: (slots: BitSet) => [...numbersIn(slots)].sort((a, b) => (rank[a] as number) - (rank[b] as number)),
+    named(slot: number): Named {
+      const known = names.get(slot) ?? nameOf(ids[slot] ?? '', after.state, before.state);
+      names.set(slot, known);
+      return known;
+    },
+  };
+}
+
+/** What a shift means for a target, in a letter: large when it is sure. */
+function traceOf({ gained, gainedSurely, lost, lostSurely }: Shift, target: number): string {
+  if (hasBit(gained, target)) return hasBit(gainedSurely, target) ? 'G' : 'g';
+  if (hasBit(lost, target)) return hasBit(lostSurely, target) ? 'L' : 'l';
+  return '-';
+}
+
+function shiftOfTraces(traffics: readonly Traffic[], traces: string): Pick<PairShift, 'gained' | 'lost'> {
+  const traffic = (trace: string) => joinIntervals(traffics.filter((_, at) => traces[at] === trace).flat());
+  return {
+    gained: { sure: traffic('G'), conditional: traffic('g') },
+    lost: { sure: traffic('L'), conditional: traffic('l') },
+  };
+}

@@ -1,0 +1,244 @@
+import {
+  addBits,
+  addCommonBits,
+  type BitSet,
+  countBits,
+  countCommonBits,
+  hasBit,
+  intersectBits,
+  isEmptyBits,
+  noBits,
+  shareBits,
+  subtractBits,
+  uniteBits,
+} from '../../lib/bits/bit-set.ts';
+import { joinIntervals } from '../../lib/bits/intervals.ts';
+import type { ScratchBits } from '../../lib/bits/scratch-bits.ts';
+import { compareNamed, endsNamed, type Named, nameOf } from '../evaluate/named.ts';
+import { noTraffic, type Traffic } from '../evaluate/traffic.ts';
+import type { Access } from '../ruleset/access.ts';
+import type { Flow } from '../ruleset/flows.ts';
+import type { Comparison } from './comparison.ts';
+import type { Shift } from './shifts.ts';
+
+/** What the ends of one group, or one end, gain or lose on the way to those of another. */
+export interface GroupShift {
+  readonly change: 'gained' | 'lost';
+  readonly from: Named;
+  readonly to: Named;
+  /** All traffic that some pair gains or loses. */
+  readonly traffic: Traffic;
+  readonly pairs: number;
+  /** How many of these pairs only if posture checks turn out that way. */
+  readonly conditional: number;
+  /** Whether some other pair gains or loses a part of its traffic only if they do. */
+  readonly partly: boolean;
+}
+
+/** Sums up gains by the rules that accept them now, and losses by the rules that accepted them. */
+export interface Summary {
+  /** Members are alike; `shifts` are those of the first, still on the scratch. */
+  add(members: readonly number[], shifts: readonly Shift[]): void;
+  rows(): readonly GroupShift[];
+}
+
+/** Begins a summary. */
+export function sumUp(comparison: Comparison, scratch: ScratchBits): Summary {
+  const { before, after } = comparison;
+  const gains = new Side(comparison, scratch, { image: 'after', change: 'gained', surely: 'gainedSurely' });
+  const losses = new Side(comparison, scratch, { image: 'before', change: 'lost', surely: 'lostSurely' });
+  return {
+    add(members, shifts) {
+      gains.add(members, shifts);
+      losses.add(members, shifts);
+    },
+    rows: () => [...gains.rows([after, before]), ...losses.rows([before, after])],
+  };
+}
+
+interface Which {
+  readonly image: 'before' | 'after';
+  readonly change: 'gained' | 'lost';
+  readonly surely: 'gainedSurely' | 'lostSurely';
+}
+
+/** Two names that rules connect, with the rules that do. */
+interface Link {
+  readonly from: string;
+  readonly to: string;
+  readonly sources: BitSet;
+  readonly targets: BitSet;
+  /** How many rules connect them. */
+  rules: number;
+  readonly pieces: Set<number>;
+  pairs: number;
+  conditional: number;
+  partly: boolean;
+}
+
+/** What a class shifted of one traffic; `sure` is `some` when nothing is open. */
+interface Shifted {
+  readonly some: BitSet;
+  readonly sure: BitSet;
+  readonly shifts: readonly Shift[];
+  readonly pieces: readonly number[];
+}
+
+/** The gains, or the losses; in one image, because the rules that accept them are of one. */
+class Side {
+  readonly #comparison: Comparison;
+  readonly #which: Which;
+  readonly #scratch: ScratchBits;
+  readonly #links: ReadonlyMap<Flow, readonly Link[]>;
+  /** Holds one set at a time, so that none is made for each link of each class. */
+  readonly #desk: BitSet;
+
+  constructor(comparison: Comparison, scratch: ScratchBits, which: Which) {
+    const access = comparison[which.image];
+    this.#scratch = scratch;
+    this.#comparison = comparison;
+    this.#which = which;
+    this.#links = linksOf(access);
+    this.#desk = new Int32Array((access.ends.ids.length + 31) >>> 5);
+  }
+
+  add(members: readonly number[], all: readonly Shift[]): void {
+    const shifts = all.filter((shift) => !isEmptyBits(shift[this.#which.change]));
+    if (shifts.length === 0) return;
+    const at = members[0] as number;
+    const byPiece: (Shift | undefined)[] = [];
+    for (const shift of shifts) for (const piece of shift.pieces) byPiece[piece] = shift;
+    const known = new Map<string, Shifted | undefined>();
+    const several = new Map<Link, Spoken[]>();
+    for (const flow of this.#comparison.about[at]?.[this.#which.image] ?? []) {
+      if (flow.drop) continue;
+      if (!known.has(flow.trafficKey)) known.set(flow.trafficKey, this.#shiftedOf(flow.trafficKey, byPiece));
+      const what = known.get(flow.trafficKey);
+      if (what === undefined || !shareBits(what.some, flow.to.possible)) continue;
+      const spoken = { flow, what };
+      for (const link of this.#links.get(flow) ?? []) {
+        if (link.rules === 1) this.#count(link, members, [spoken]);
+        else several.set(link, [...(several.get(link) ?? []), spoken]);
+      }
+    }
+    for (const [link, spoken] of several) this.#count(link, members, spoken);
+  }
+
+  rows(images: readonly Access[]): readonly GroupShift[] {
+    const states = images.map(({ state }) => state);
+    const { pieces } = this.#comparison;
+    return [...new Set([...this.#links.values()].flat())]
+      .filter(({ pairs }) => pairs > 0)
+      .map((link) => ({
+        change: this.#which.change,
+        from: nameOf(link.from, ...states),
+        to: nameOf(link.to, ...states),
+        traffic: joinIntervals([...link.pieces].flatMap((piece) => pieces[piece] ?? noTraffic)),
+        pairs: link.pairs,
+        conditional: link.conditional,
+        partly: link.partly,
+      }))
+      .sort((a, b) => compareNamed(a.from, b.from) || compareNamed(a.to, b.to));
+  }
+
+  #shiftedOf(key: string, byPiece: readonly (Shift | undefined)[]): Shifted | undefined {
+    const { numbers, parts } = this.#comparison;
+    const pieces = (parts[numbers.get(key) ?? 0] ?? []).filter((piece) => byPiece[piece] !== undefined);
+    if (pieces.length === 0) return undefined;
+    const shifts = [...new Set(pieces.flatMap((piece) => byPiece[piece] ?? []))];
+    const { change, surely } = this.#which;
+    const some = this.#united(shifts.map((shift) => shift[change]));
+    const isSure = shifts.every((shift) => shift[change] === shift[surely]);
+    return { some, sure: isSure ? some : this.#united(shifts.map((shift) => shift[surely])), shifts, pieces };
+  }
+
+  #united(sets: readonly BitSet[]): BitSet {
+    if (sets.length === 1) return sets[0] ?? noBits;
+    const united = this.#scratch.take();
+    for (const set of sets) addBits(united, set);
+    return united;
+  }
+
+  #count(link: Link, members: readonly number[], spoken: readonly Spoken[]): void {
+    const own = members.length === 1 ? members : members.filter((member) => hasBit(link.sources, member));
+    if (own.length === 0 || !hasBit(link.sources, own[0] as number)) return;
+    const pairs = this.#pairs(link, own, spoken, false);
+    if (pairs === 0) return;
+    link.pairs += pairs;
+    if (spoken.some(isOpen)) {
+      const sure = this.#pairs(link, own, spoken, true);
+      link.conditional += pairs - sure;
+      link.partly ||= sure > 0 && this.#isPartly(link, own, spoken);
+    }
+    for (const { flow, what } of spoken) {
+      if (what.pieces.every((piece) => link.pieces.has(piece))) continue;
+      for (const { pieces, [this.#which.change]: some } of what.shifts) {
+        const one = { flow, what: { ...what, some } };
+        if (this.#pairs(link, own, [one], false) > 0) for (const piece of pieces) link.pieces.add(piece);
+      }
+    }
+  }
+
+  /** Whether a pair shifts something surely and something else only perhaps. */
+  #isPartly({ targets }: Link, own: readonly number[], spoken: readonly Spoken[]): boolean {
+    const { change, surely } = this.#which;
+    const open = spoken.flatMap(({ flow, what }) =>
+      what.shifts.map((shift) => intersectBits(subtractBits(shift[change], shift[surely]), flow.to.possible)),
+    );
+    const sure = spoken.map(({ flow, what }) => intersectBits(what.sure, flow.to.possible));
+    const both = intersectBits(intersectBits(uniteBits(...open), uniteBits(...sure)), targets);
+    const count = countBits(both);
+    return own.some((member) => count > (hasBit(both, member) ? 1 : 0));
+  }
+
+  /** How many pairs there are of own ends and ends that both the flows and the link mean. */
+  #pairs({ targets }: Link, own: readonly number[], spoken: readonly Spoken[], surely: boolean): number {
+    const desk = this.#desk.fill(0);
+    for (const { flow, what } of spoken) addCommonBits(desk, surely ? what.sure : what.some, flow.to.possible);
+    const count = own.length * countCommonBits(desk, targets);
+    if (count === 0) return 0;
+    return count - own.filter((member) => hasBit(desk, member) && hasBit(targets, member)).length;
+  }
+}
+
+interface Spoken {
+  readonly flow: Flow;
+  readonly what: Shifted;
+}
+
+function isOpen({ what }: Spoken): boolean {
+  return what.some !== what.sure;
+}
+
+/** For each rule that accepts something, the names that it connects. */
+function linksOf(access: Access): ReadonlyMap<Flow, readonly Link[]> {
+  const known = new Map<string, Link>();
+  const ends = new Map<string, BitSet>();
+  const endsOf = (name: string) => {
+    const present = ends.get(name) ?? endsNamed(access, name);
+    ends.set(name, present);
+    return present;
+  };
+  const link = (from: string, to: string): Link => {
+    const key = `${from}\0${to}`;
+    const fresh = {
+      from,
+      to,
+      sources: endsOf(from),
+      targets: endsOf(to),
+      rules: 0,
+      pieces: new Set<number>(),
+      pairs: 0,
+      conditional: 0,
+      partly: false,
+    };
+    const present = known.get(key) ?? fresh;
+    known.set(key, present);
+    present.rules += 1;
+    return present;
+  };
+  const accepting = access.flows.filter(({ drop }) => !drop);
+  return new Map(
+    accepting.map((flow) => [flow, flow.fromNames.flatMap((from) => flow.toNames.map((to) => link(from, to)))]),
+  );
+}

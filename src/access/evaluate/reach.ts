@@ -1,0 +1,199 @@
+import { type BitSet, bitsOf, hasBit, intersectBits, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
+import type { Interval } from '../../lib/bits/intervals.ts';
+import type { Access } from '../ruleset/access.ts';
+import { idsAt, slotsOf } from '../ruleset/ends.ts';
+import type { Flow } from '../ruleset/flows.ts';
+import type { RuleAction } from '../ruleset/vocabulary.ts';
+import { type Protocol, partOf, readResource, readRoute } from '../ruleset/vocabulary.ts';
+import { compareTexts } from './named.ts';
+import { neighbourhoodOf, type PlaceAt } from './neighbours.ts';
+import { flowsAbout } from './reached.ts';
+
+/**
+ * What a peer has to know to take its part: all that is certain, in an order that stays. Lists of peers are shared between
+ * answers of one image as long as they are equal, and may name the peer itself, which then means nothing.
+ */
+export interface Reach {
+  readonly peer: string;
+  /** Peers with which it keeps a tunnel. */
+  readonly peers: readonly string[];
+  /** Peers with which it would, but whose user has to sign in again. */
+  readonly away: readonly string[];
+  /** What it may open to others, and others to it: drops first, because they win. */
+  readonly outbound: readonly FirewallRule[];
+  readonly inbound: readonly FirewallRule[];
+  /** Where others lead it. */
+  readonly uses: readonly UsedPlace[];
+  /** Where it leads others. */
+  readonly serves: readonly ServedPlace[];
+}
+
+/** One rule in one direction, with the peers on the other side. */
+export interface FirewallRule {
+  /** Absent where a route without access control groups lets its receivers through. */
+  readonly policy?: { readonly id: string; readonly name: string };
+  readonly rule?: { readonly id: string; readonly name: string };
+  readonly action: RuleAction;
+  readonly protocol: Protocol;
+  /** None: all of them. */
+  readonly ports: readonly Interval[];
+  readonly peers: readonly string[];
+  /** For `ssh`: the local users that each group of users may log in as; none given, any. */
+  readonly authorizedGroups?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A resource or a route. */
+export interface PlaceInfo {
+  readonly type: 'resource' | 'route';
+  readonly id: string;
+  /** The name by which routes stand in for each other; of a resource its own. */
+  readonly name: string;
+  /** An address, a range or a domain of a resource, the range of a route; empty for routes to domains. */
+  readonly address: string;
+  readonly domains: readonly string[];
+  readonly keepRoute: boolean;
+  readonly skipAutoApply: boolean;
+}
+
+/** A place to which a peer is led. */
+export interface UsedPlace extends PlaceInfo {
+  /** By whom: the ways in the order of their metric. */
+  readonly ways: readonly UsedWay[];
+}
+
+/** Peers that lead to a place, by a router or by the route itself. */
+export interface UsedWay {
+  readonly id: string;
+  readonly peers: readonly string[];
+  readonly metric: number;
+  readonly masquerade: boolean;
+}
+
+/** A place to which a peer leads others, and what it lets through. */
+export interface ServedPlace extends PlaceInfo {
+  readonly ways: readonly Omit<UsedWay, 'peers'>[];
+  readonly rules: readonly FirewallRule[];
+}
+
+/** What a peer has to know; `undefined` when there is no such peer. */
+export function reachOf(access: Access, peer: string): Reach | undefined {
+  const at = access.ends.slots.get(peer);
+  if (at === undefined || !hasBit(access.ends.of.peer, at)) return undefined;
+  if (!hasBit(access.live, at) || access.observedPeers.expired.has(peer)) return nothing(peer);
+  const { neighbours, ...rest } = commonReach(access, at);
+  const others = subtractBits(neighbours, bitsOf([at]));
+  const expired = slotsOf(access.ends, access.observedPeers.expired);
+  return {
+    peer,
+    peers: idsAt(access.ends, subtractBits(others, expired)),
+    away: idsAt(access.ends, intersectBits(others, expired)),
+    ...rest,
+  };
+}
+
+/** What peers that are alike have to know in common; `neighbours` are those of any of them. */
+type CommonReach = Pick<Reach, 'outbound' | 'inbound' | 'uses' | 'serves'> & { readonly neighbours: BitSet };
+
+function commonReach(access: Access, at: number): CommonReach {
+  const neighbourhood = neighbourhoodOf(access, at);
+  return {
+    neighbours: neighbourhood.neighbours,
+    outbound: rulesOf(access, at, 'to'),
+    inbound: rulesOf(access, at, 'from'),
+    uses: neighbourhood.uses.map((used) => usedPlace(access, used)).sort(compareIds),
+    serves: neighbourhood.serves.map((served) => servedPlace(access, served, at)).sort(compareIds),
+  };
+}
+
+function nothing(peer: string): Reach {
+  return { peer, peers: [], away: [], outbound: [], inbound: [], uses: [], serves: [] };
+}
+
+/** The rules of flows that speak about an end, with the peers on the other side. */
+function rulesOf(access: Access, at: number, other: 'from' | 'to'): readonly FirewallRule[] {
+  const own = other === 'to' ? 'from' : 'to';
+  const drops: FirewallRule[] = [];
+  const accepts: FirewallRule[] = [];
+  for (const nth of flowsAbout(access, at, own)) {
+    const flow = access.flows[nth] as Flow;
+    const which = flow.drop ? 'possible' : 'sure';
+    if (!hasBit(flow[own][which], at)) continue;
+    const rule = ruleOf(access, flow, flow[other][which]);
+    if (rule.peers.length > 0) (flow.drop ? drops : accepts).push(rule);
+  }
+  return [...drops, ...accepts];
+}
+
+/** Rules that were made, by the peers on the other side; equal as long as both live. */
+const made = new WeakMap<Flow, WeakMap<BitSet, FirewallRule>>();
+
+function ruleOf(access: Access, flow: Flow, others: BitSet): FirewallRule {
+  const known = made.get(flow) ?? new WeakMap<BitSet, FirewallRule>();
+  made.set(flow, known);
+  const present = known.get(others);
+  if (present !== undefined) return present;
+  const rule = describe(
+    flow,
+    idsAt(access.ends, intersectBits(others, uniteBits(access.ends.of.peer, access.ends.of.proxy))),
+  );
+  known.set(others, rule);
+  return rule;
+}
+
+function describe({ by, drop }: Flow, peers: readonly string[]): FirewallRule {
+  if (by === undefined) return { action: 'accept', protocol: 'all', ports: [], peers };
+  const { policy, rule } = by;
+  return {
+    policy: { id: policy.id, name: policy.name },
+    rule: { id: rule.id, name: rule.name },
+    action: drop ? 'drop' : 'accept',
+    protocol: rule.protocol,
+    ports: rule.ports,
+    peers,
+    ...(rule.protocol === 'ssh' ? { authorizedGroups: rule.authorized } : {}),
+  };
+}
+
+function usedPlace(access: Access, { place }: PlaceAt): UsedPlace {
+  const ways = place.ways.map(({ id, peers, metric, masquerade }) => ({
+    id,
+    peers: idsAt(access.ends, peers),
+    metric,
+    masquerade,
+  }));
+  return { ...placeInfo(place.object), ways: ways.sort(compareWays) };
+}
+
+function servedPlace(access: Access, { at, place }: PlaceAt, gateway: number): ServedPlace {
+  const own = place.ways.filter(({ peers }) => hasBit(peers, gateway));
+  const ways = own.map(({ id, metric, masquerade }) => ({ id, metric, masquerade }));
+  return { ...placeInfo(place.object), ways: ways.sort(compareWays), rules: rulesTo(access, at) };
+}
+
+/** What gateways let through to a place: only receivers use a route, whatever policies say. */
+function rulesTo(access: Access, at: number): readonly FirewallRule[] {
+  const gate = access.gates.find(({ slot }) => slot === at);
+  const rules = rulesOf(access, at, 'from');
+  if (gate === undefined) return rules;
+  const receivers = new Set(idsAt(access.ends, gate.receivers));
+  return rules
+    .map((rule) => ({ ...rule, peers: rule.peers.filter((peer) => receivers.has(peer)) }))
+    .filter(({ peers }) => peers.length > 0);
+}
+
+function placeInfo(object: PlaceAt['place']['object']): PlaceInfo {
+  if (partOf(object) === 'resource') {
+    const common = { domains: [], keepRoute: false, skipAutoApply: false };
+    return { type: 'resource', id: object.id, name: object.name, address: readResource(object).address, ...common };
+  }
+  const { networkId, network, domains, keepRoute, skipAutoApply } = readRoute(object);
+  return { type: 'route', id: object.id, name: networkId, address: network, domains, keepRoute, skipAutoApply };
+}
+
+function compareIds(a: { readonly id: string }, b: { readonly id: string }): number {
+  return compareTexts(a.id, b.id);
+}
+
+function compareWays(a: Omit<UsedWay, 'peers'>, b: Omit<UsedWay, 'peers'>): number {
+  return a.metric - b.metric || compareIds(a, b);
+}

@@ -1,0 +1,112 @@
+import {
+  type BitSet,
+  bitsOf,
+  differingBits,
+  hasBit,
+  intersectBits,
+  noBits,
+  numbersIn,
+  uniteBits,
+} from '../../lib/bits/bit-set.ts';
+import type { Access } from '../ruleset/access.ts';
+import { agreeOnSlots, idsAt } from '../ruleset/ends.ts';
+import { type Extent, equalExtents, type Flow } from '../ruleset/flows.ts';
+import { looksEqual } from '../ruleset/places.ts';
+import { neighbourhoodOf } from './neighbours.ts';
+
+/** Something before and after; an absent side means that it came or went. */
+interface Pair<T> {
+  readonly before?: T | undefined;
+  readonly after?: T | undefined;
+}
+
+/** Ids of peers whose `reachOf` may differ between an image and one carried on from it, in order; none is missing. */
+export function touchedPeers(before: Access, after: Access): readonly string[] {
+  const { peer } = after.ends.of;
+  if (!agreeOnSlots(before.ends, after.ends)) return idsAt(after.ends, peer);
+  const touched = uniteBits(
+    differingBits(before.live, after.live),
+    differingBits(before.ends.of.peer, peer),
+    ...flowPairs(before, after).flatMap((pair) => concernedByFlow(before, after, pair)),
+    ...changedPlaces(before, after).flatMap((id) => concernedByPlace(before, after, id)),
+    ...differing(before.observedPeers.expired, after.observedPeers.expired).flatMap((id) =>
+      [before, after].flatMap((image) => around(image, id)),
+    ),
+  );
+  return idsAt(after.ends, intersectBits(touched, peer));
+}
+
+/** Flows that are not the same value any more. */
+function flowPairs(before: Access, after: Access): readonly Pair<Flow>[] {
+  if (before.flows === after.flows) return [];
+  const known = new Map(before.flows.map((flow) => [flow.id, flow]));
+  const pairs: Pair<Flow>[] = [];
+  for (const flow of after.flows) {
+    const old = known.get(flow.id);
+    known.delete(flow.id);
+    if (old !== flow) pairs.push({ before: old, after: flow });
+  }
+  return [...pairs, ...[...known.values()].map((flow) => ({ before: flow }))];
+}
+
+/** When only one end of a rule means others, those of that end that stay see nothing of it. */
+function concernedByFlow(was: Access, is: Access, { before, after }: Pair<Flow>): readonly BitSet[] {
+  const sides = [before, after].flatMap((flow) => flow ?? []);
+  const gateways = [was, is].flatMap((image) => sides.flatMap(({ to }) => gatewaysOf(image, to.possible)));
+  if (
+    before === undefined ||
+    after === undefined ||
+    before.by?.rule !== after.by?.rule ||
+    before.by?.policy !== after.by?.policy
+  )
+    return [...gateways, ...sides.flatMap(({ from, to }) => [from.possible, to.possible])];
+  // Where temporary peers came or went that take no part, a set of the same ends has another name.
+  const isSame = (own: 'from' | 'to') =>
+    equalExtents(before[own], after[own]) && before.temporarySides.includes(own) === after.temporarySides.includes(own);
+  const moved = (own: 'from' | 'to', other: 'from' | 'to') =>
+    isSame(own) ? [] : [...differences(before[own], after[own]), before[other].possible, after[other].possible];
+  return [...gateways, ...moved('from', 'to'), ...moved('to', 'from')];
+}
+
+function differences(a: Extent, b: Extent): readonly BitSet[] {
+  return [differingBits(a.sure, b.sure), differingBits(a.possible, b.possible)];
+}
+
+/** Peers that lead to any of these ends. */
+function gatewaysOf({ ends, places }: Access, among: BitSet): readonly BitSet[] {
+  return numbersIn(intersectBits(among, uniteBits(ends.of.resource, ends.of.route))).flatMap(
+    (at) => places.get(ends.ids[at] ?? '')?.gateways ?? [],
+  );
+}
+
+/** Ids of resources and routes that are reached otherwise. */
+function changedPlaces(before: Access, after: Access): readonly string[] {
+  if (before.places === after.places) return [];
+  const ids = new Set([...before.places.keys(), ...after.places.keys()]);
+  return [...ids].filter((id) => before.places.get(id) !== after.places.get(id));
+}
+
+/** Who leads to a place, and who is led there, if they see it otherwise. */
+function concernedByPlace(before: Access, after: Access, id: string): readonly BitSet[] {
+  const [old, place] = [before.places.get(id), after.places.get(id)];
+  const gateways = [old?.gateways ?? noBits, place?.gateways ?? noBits];
+  if (old !== undefined && place !== undefined && looksEqual(old, place))
+    return [...gateways, differingBits(old.receivers ?? noBits, place.receivers ?? noBits)];
+  return [...gateways, ...ledTo(before, id), ...ledTo(after, id)];
+}
+
+function ledTo({ ends, flows }: Access, id: string): readonly BitSet[] {
+  const at = ends.slots.get(id);
+  return at === undefined ? [] : flows.filter(({ to }) => hasBit(to.possible, at)).map(({ from }) => from.possible);
+}
+
+/** A peer, and everybody who keeps a tunnel with it. */
+function around(access: Access, id: string): readonly BitSet[] {
+  const at = access.ends.slots.get(id);
+  if (at === undefined || !hasBit(access.ends.of.peer, at)) return [];
+  return [bitsOf([at]), neighbourhoodOf(access, at).neighbours];
+}
+
+function differing(a: ReadonlySet<string>, b: ReadonlySet<string>): readonly string[] {
+  return [...[...a].filter((id) => !b.has(id)), ...[...b].filter((id) => !a.has(id))];
+}

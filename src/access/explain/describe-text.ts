@@ -1,0 +1,162 @@
+import { intersectIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
+import type { Named } from '../evaluate/named.ts';
+import { missingText, type Traffic, trafficText } from '../evaluate/traffic.ts';
+import type { Consideration, Explanation, Obstacle } from './explain.ts';
+import type { Mismatch } from './matching.ts';
+import type { Party } from './parties.ts';
+
+/** The answer and its reason in a sentence. */
+export function verdictText(explanation: Explanation): string {
+  const { from, to, asked, verdict, passing, obstacles, considered } = explanation;
+  const deciding = considered.filter(({ decides }) => decides);
+  const open = `open ${trafficText(asked)} to ${partyText(to)}`;
+  const [obstacle] = obstacles;
+  if (obstacle !== undefined) return `${partyText(from)} may not ${open}: ${obstacleText(explanation, obstacle)}`;
+  // A rule that works both ways counts twice, and is one reason.
+  const reasons = [...new Set(deciding.map((one) => `${ruleText(one)} ${effectText(explanation, one)}`))].join('; ');
+  switch (verdict) {
+    case 'allow':
+      return `${partyText(from)} may ${open}: ${reasons}`;
+    case 'conditional':
+      return `whether ${partyText(from)} may ${open} depends on posture checks: ${reasons}`;
+    case 'deny':
+      return `${partyText(from)} may not ${open}: ${reasons === '' ? `no rule lets it through${almostText(explanation)}` : reasons}`;
+    case 'mixed': {
+      const passes = trafficText(passing.possible);
+      const rest = missingText(subtractIntervals(asked, passing.possible));
+      const part = passes.length < rest.length ? `namely ${passes}` : `not ${rest}`;
+      return `${partyText(from)} may ${open} only in part, ${part}: ${reasons}`;
+    }
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** How many rules are named that would let something through if they were not kept from it. */
+const mostAlmost = 2;
+
+/** Rules that are kept from letting something through by one thing that people can change. */
+function almostText(explanation: Explanation): string {
+  const almost = explanation.considered.filter((one) => one.almost);
+  const texts = almost
+    .slice(0, mostAlmost)
+    .flatMap((one) =>
+      one.mismatches.map((why) => `${ruleText(one)} would, but ${mismatchText(explanation, one, why)}`),
+    );
+  return texts.length === 0 ? '' : `; ${texts.join('; ')}`;
+}
+
+/** What a rule has to do with what was asked, in a sentence without its name. */
+export function considerationText(explanation: Explanation, one: Consideration): string {
+  const { mismatches, asked, decides, traffic } = one;
+  if (mismatches.length > 0) return mismatches.map((mismatch) => mismatchText(explanation, one, mismatch)).join('; ');
+  if (asked.length === 0)
+    return `is about ${one.drop ? missingText(traffic) : trafficText(traffic)}, not about what was asked`;
+  return `${effectText(explanation, one)}${decides ? '' : whyNot(explanation, one)}: ${membershipText(explanation, one)}`;
+}
+
+/** Why a rule that speaks about a connection does not decide. */
+function whyNot(explanation: Explanation, { asked, drop, sure }: Consideration): string {
+  const { obstacles, passing, considered } = explanation;
+  const [obstacle] = obstacles;
+  if (obstacle !== undefined) return `, but ${obstacleText(explanation, obstacle)}`;
+  if (drop) {
+    const others = considered.some((other) => other.drop && other.decides && shares(other.asked, asked));
+    return others ? ', but that is dropped anyway' : ', which no rule lets through';
+  }
+  return !sure && shares(asked, passing.sure) ? ', but that passes anyway' : ', but drops win';
+}
+
+function shares(a: Traffic, b: Traffic): boolean {
+  return intersectIntervals(a, b).length > 0;
+}
+
+function ruleText({ by }: Consideration): string {
+  return by === undefined ? 'the route itself' : `rule \`${by.rule.name}\` of policy \`${by.policy.name}\``;
+}
+
+function effectText(explanation: Explanation, { drop, asked, sure, checks, reverse }: Consideration): string {
+  const effect = drop ? `drops ${missingText(asked)}` : `lets ${trafficText(asked)} through`;
+  if (sure) return effect;
+  const open = checks.filter(({ result }) => result === 'unknown').map(({ check }) => check);
+  return `${effect} if ${partyText(checkedParty(explanation, reverse))} passes ${namesText(open)}, which is not known`;
+}
+
+function membershipText({ from, to }: Explanation, one: Consideration): string {
+  return `${whereText(from, one.from)}, ${whereText(to, one.to)}`;
+}
+
+/** By what a rule means an end: groups that hold it or guard it, or itself. */
+function whereText(party: Party, names: readonly Named[]): string {
+  const groups = names.filter(({ id }) => id !== party.id);
+  if (party.imagined && party.type === 'group') return `${partyText(party)} is meant by ${namesText(names)}`;
+  if (groups.length === 0) return `${partyText(party)} is named itself`;
+  return `${partyText(party)} is ${party.type === 'route' ? 'guarded by' : 'in'} ${namesText(groups)}`;
+}
+
+function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mismatch): string {
+  const { from, to } = explanation;
+  const { reverse, checks } = one;
+  switch (mismatch) {
+    case 'policy_disabled':
+      return 'the policy is disabled';
+    case 'rule_disabled':
+      return 'the rule is disabled';
+    case 'source_differs':
+      return `${partyText(from)} is not among its ${reverse ? 'destinations' : 'sources'}${temporaryPeerText(from, one, !reverse)}`;
+    case 'destination_differs':
+      return `${partyText(to)} is not among its ${reverse ? 'sources' : 'destinations'}${temporaryPeerText(to, one, reverse)}`;
+    case 'posture_failed': {
+      const failed = checks.filter(({ result }) => result === 'fail');
+      const parts = failed.flatMap((check) => check.parts);
+      const which = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+      const names = namesText(failed.map(({ check }) => check));
+      return `${partyText(checkedParty(explanation, reverse))} does not pass ${names}${which}`;
+    }
+    case 'one_way':
+      return `it leads from ${partyText(to)} to ${partyText(from)} only; with \`bidirectional\` it would lead both ways`;
+    default:
+      return mismatch satisfies never;
+  }
+}
+
+/** Why a group of the rule holds somebody in vain. */
+function temporaryPeerText(party: Party, { by }: Consideration, atSources: boolean): string {
+  const groups = (atSources ? by?.rule.sources : by?.rule.destinations)?.groups ?? [];
+  if (party.groupsAmong(groups, 'drop').length === 0) return '';
+  return ': it is there for a while to reach one peer, and what groups are let do is not for it';
+}
+
+function obstacleText({ from, to }: Explanation, { end, why }: Obstacle): string {
+  const party = partyText(end === 'from' ? from : to);
+  switch (why) {
+    case 'waiting':
+      return `${party} waits for approval`;
+    case 'disabled':
+      return `${party} is disabled`;
+    case 'unreachable':
+      return `nobody who takes part leads to ${party}`;
+    case 'opens_nothing':
+      return `${party} is no peer, and only peers open connections`;
+    case 'same_end':
+      return 'both ends are the same';
+    case 'not_a_receiver':
+      return `${party} is in none of the groups that receive ${partyText(to)}`;
+    default:
+      return why satisfies never;
+  }
+}
+
+function checkedParty({ from, to }: Explanation, reverse: boolean): Party {
+  return reverse ? to : from;
+}
+
+function partyText({ type, name, imagined }: Party): string {
+  if (!imagined) return `\`${name}\``;
+  return type === 'group' ? `a peer of \`${name}\`` : `\`${name}\` (not enrolled)`;
+}
+
+function namesText(named: readonly Named[]): string {
+  const names = named.map(({ name }) => `\`${name}\``);
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}

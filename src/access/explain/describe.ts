@@ -1,0 +1,97 @@
+import { subtractIntervals } from '../../lib/bits/intervals.ts';
+import type { Named } from '../evaluate/named.ts';
+import { missingText, trafficText } from '../evaluate/traffic.ts';
+import type { Policy, RuleAction } from '../ruleset/vocabulary.ts';
+import { considerationText, verdictText } from './describe-text.ts';
+import type { Consideration, Explanation, Obstacle, Verdict } from './explain.ts';
+import type { CheckOutcome, Mismatch } from './matching.ts';
+import type { Party } from './parties.ts';
+
+/** An explanation as plain data. */
+export interface DescribedAccess {
+  readonly from: DescribedParty;
+  readonly to: DescribedParty;
+  readonly asked: string;
+  readonly verdict: Verdict;
+  /** What passes of what was asked, and what does if posture checks turn out well. */
+  readonly passes?: string;
+  readonly passesIfPostureAllows?: string;
+  /** The answer and its reason in a sentence. */
+  readonly message: string;
+  readonly obstacles: readonly Obstacle[];
+  readonly rules: readonly DescribedRule[];
+}
+
+/** One end of an explanation. */
+export interface DescribedParty extends Named {
+  /** Nobody of this id, or no member of this group, takes part: a peer is imagined that does. */
+  readonly imagined?: true;
+}
+
+/** A rule that was considered. */
+export interface DescribedRule {
+  /** Absent where a route without access control groups lets its receivers through. */
+  readonly policy?: Pick<Policy, 'id' | 'name' | 'origin' | 'declared'>;
+  readonly rule?: { readonly id: string; readonly name: string };
+  readonly action: RuleAction;
+  /** `reverse`: from its destinations to its sources. */
+  readonly direction: 'forward' | 'reverse';
+  readonly traffic: string;
+  readonly matches: boolean;
+  readonly decides: boolean;
+  /** It would let something through, but for one thing that people can change. */
+  readonly almost?: true;
+  /** By which of its groups and objects the rule means each end. */
+  readonly from: readonly Named[];
+  readonly to: readonly Named[];
+  readonly checks: readonly CheckOutcome[];
+  readonly mismatches: readonly Mismatch[];
+  readonly message: string;
+}
+
+/** The explanation for programs, with sentences for people. */
+export function describeAccess(explanation: Explanation): DescribedAccess {
+  const { from, to, asked, verdict, passing, obstacles, considered } = explanation;
+  const open = subtractIntervals(passing.possible, passing.sure);
+  return {
+    from: describeParty(from),
+    to: describeParty(to),
+    asked: trafficText(asked),
+    verdict,
+    ...(passing.sure.length === 0 ? {} : { passes: trafficText(passing.sure) }),
+    ...(open.length === 0 ? {} : { passesIfPostureAllows: trafficText(open) }),
+    message: verdictText(explanation),
+    obstacles,
+    rules: considered.map((consideration) => describeRule(explanation, consideration)),
+  };
+}
+
+function describeParty({ type, id, name, imagined }: Party): DescribedParty {
+  return { type, id, name, ...(imagined ? { imagined } : {}) };
+}
+
+function describeRule(explanation: Explanation, consideration: Consideration): DescribedRule {
+  const { by, drop, reverse, traffic, decides, almost, from, to, checks, mismatches } = consideration;
+  return {
+    ...(by === undefined ? {} : describeSource(by)),
+    action: drop ? 'drop' : 'accept',
+    direction: reverse ? 'reverse' : 'forward',
+    traffic: drop ? missingText(traffic) : trafficText(traffic),
+    matches: mismatches.length === 0,
+    decides,
+    ...(almost ? { almost } : {}),
+    from,
+    to,
+    checks,
+    mismatches,
+    message: considerationText(explanation, consideration),
+  };
+}
+
+function describeSource({ policy, rule }: NonNullable<Consideration['by']>): Pick<DescribedRule, 'policy' | 'rule'> {
+  const { id, name, origin, declared } = policy;
+  return {
+    policy: { id, name, ...(origin === undefined ? {} : { origin }), declared },
+    rule: { id: rule.id, name: rule.name },
+  };
+}

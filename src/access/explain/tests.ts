@@ -1,0 +1,64 @@
+import type { State } from '../../model/declare/kind.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { type Named, nameOf } from '../evaluate/named.ts';
+import { trafficText } from '../evaluate/traffic.ts';
+import type { Access } from '../ruleset/access.ts';
+import { readTest, testKind } from '../ruleset/vocabulary.ts';
+import { describeAccess } from './describe.ts';
+import { type Explanation, trafficOfQuestion } from './explain.ts';
+import { judgeAccess, type TestOutcome, testAccess } from './test-access.ts';
+
+/** What an access test of an account finds. */
+export interface TestReport {
+  readonly test: StoredObject;
+  readonly from: Named;
+  readonly to: Named;
+  /** The traffic in question, such as `tcp/443`. */
+  readonly asked: string;
+  readonly expect: 'allow' | 'deny';
+  readonly outcome: TestOutcome['outcome'];
+  /** What is expected and what is found, with the rules that decide and where they are declared. */
+  readonly message: string;
+  /** Where the ends are known. */
+  readonly states: readonly State[];
+}
+
+/** Runs these tests on an image; yields between them, so that many do not keep others from being answered. */
+export function* runTests(access: Access, tests: readonly StoredObject[]): Generator<undefined, readonly TestReport[]> {
+  const reports: TestReport[] = [];
+  for (const test of tests) {
+    reports.push(runTest(access, test));
+    yield undefined;
+  }
+  return reports;
+}
+
+/** The tests of a state. */
+export function testsIn({ state }: Pick<Access, 'state'>): readonly Stored<typeof testKind>[] {
+  return state.ofKind(testKind);
+}
+
+function runTest(access: Access, test: StoredObject): TestReport {
+  const { expect, ...question } = readTest(test);
+  // What nobody of a group may do, temporary peers may not do either; what all of it may, they need not.
+  const result = testAccess(access, question, { temporaryPeers: expect === 'deny' });
+  const { outcome, decided } = judgeAccess(result, expect);
+  const [from, to] = [nameOf(question.from, access.state), nameOf(question.to, access.state)];
+  const asked = trafficText(trafficOfQuestion(question));
+  const wanted = `expects ${asked} from \`${from.name}\` to \`${to.name}\` to be ${expect === 'allow' ? 'allowed' : 'denied'}`;
+  const message = `${wanted}${foundText(outcome, decided)}`;
+  return { test, from, to, asked, expect, outcome, message, states: [access.state] };
+}
+
+function foundText(outcome: TestReport['outcome'], decided: Explanation | undefined): string {
+  if (decided === undefined) return ', and nobody is there to ask about';
+  const { message, rules } = describeAccess(decided);
+  const deciding = rules.filter(({ decides }) => decides);
+  // Where no rule lets it through, the one that nearly does is what there is to look at.
+  const places = (deciding.length > 0 ? deciding : rules.filter(({ almost }) => almost === true))
+    .flatMap(({ policy }) => policy?.declared ?? [])
+    .map(({ file, line }) => `${file}:${line}`);
+  const where = places.length === 0 ? '' : ` (${[...new Set(places)].join(', ')})`;
+  return `${outcome === 'fail' ? ', but ' : ': '}${message}${where}`;
+}

@@ -1,0 +1,74 @@
+import type { BitSet } from '../../lib/bits/bit-set.ts';
+import type { Entry } from './section.ts';
+
+/**
+ * What lists of peers add up to. Once many are asked for, the sums of all selections of eight neighbouring slots are kept,
+ * so that a list of thousands takes some hundred steps.
+ */
+export interface Digests {
+  /** By eighth slot: for each selection of eight entries, four numbers. */
+  readonly sums: (Int32Array | undefined)[];
+  asked: number;
+}
+
+/** The entry at a slot, for those who are in the list. */
+type EntryAt = (slot: number) => Entry | undefined;
+
+/** How many lists are added up one entry after the other before sums are kept. */
+const fewLists = 64;
+
+/** Digests that are carried on from others, but for what these slots hold. */
+export function reuseDigests(from: Digests | undefined, changed: Iterable<number>): Digests {
+  const sums = from === undefined ? [] : [...from.sums];
+  for (const slot of changed) if (slot >= 0) sums[slot >>> 3] = undefined;
+  return { sums, asked: 0 };
+}
+
+/** The digest of the list of these slots: that of the same entries as a section. */
+export function digestOfSlots(digests: Digests, slots: BitSet, entryAt: EntryAt): string {
+  digests.asked += 1;
+  const keep = digests.asked > fewLists;
+  let [count, a, b, c, d] = [0, 0, 0, 0, 0];
+  for (let word = 0; word < slots.length; word++) {
+    const bits = slots[word] as number;
+    if (bits === 0) continue;
+    for (let part = 0; part < 4; part++) {
+      const chosen = (bits >>> (part * 8)) & 0xff;
+      if (chosen === 0) continue;
+      const block = word * 4 + part;
+      const sums = digests.sums[block] ?? (keep ? keepSums(digests, block, entryAt) : undefined);
+      if (sums !== undefined) {
+        const at = chosen * 5;
+        count += sums[at] as number;
+        a = (a + (sums[at + 1] as number)) | 0;
+        b = (b + (sums[at + 2] as number)) | 0;
+        c = (c + (sums[at + 3] as number)) | 0;
+        d = (d + (sums[at + 4] as number)) | 0;
+        continue;
+      }
+      for (let left = chosen; left !== 0; left &= left - 1) {
+        const { digest } = entryAt(block * 8 + 31 - Math.clz32(left & -left)) as Entry;
+        count += 1;
+        a = (a + digest[0]) | 0;
+        b = (b + digest[1]) | 0;
+        c = (c + digest[2]) | 0;
+        d = (d + digest[3]) | 0;
+      }
+    }
+  }
+  return `${count} ${a} ${b} ${c} ${d}`;
+}
+
+/** Adds up all selections of eight slots; those that nobody holds count for nothing. */
+function keepSums({ sums }: Digests, block: number, entryAt: EntryAt): Int32Array {
+  const kept = new Int32Array(256 * 5);
+  for (let chosen = 1; chosen < 256; chosen++) {
+    const rest = (chosen & (chosen - 1)) * 5;
+    const entry = entryAt(block * 8 + 31 - Math.clz32(chosen & -chosen));
+    kept[chosen * 5] = (kept[rest] as number) + (entry === undefined ? 0 : 1);
+    for (let part = 0; part < 4; part++)
+      kept[chosen * 5 + 1 + part] = ((kept[rest + 1 + part] as number) + (entry?.digest[part] ?? 0)) | 0;
+  }
+  sums[block] = kept;
+  return kept;
+}

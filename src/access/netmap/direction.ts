@@ -1,0 +1,122 @@
+import { type BitSet, equalBits, hasAllBits, hasBit, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
+import { isDenyAll, isHeld } from '../evaluate/overlap.ts';
+import { flowsAbout, flowsIn, type Manner, surelyReachedFrom, surelyReachedTo } from '../evaluate/reached.ts';
+import type { Access } from '../ruleset/access.ts';
+import { type Flow, sideOf } from '../ruleset/flows.ts';
+import { type FlowRule, flowRuleOf, flowTableOf, setId } from './flow-rules.ts';
+import type { FlowEdit, PreviousMaps } from './incremental.ts';
+import { editListing, type Listing, listed } from './listing.ts';
+import { rulesOf } from './rules.ts';
+import { type Entry, inOrder, type Section } from './section.ts';
+
+/** The side of a flow at which a peer is. */
+export type OwnSide = 'from' | 'to';
+
+/** What is said about a peer in one direction: as one that opens connections, or as one that is reached. */
+export interface DirectionMap {
+  /** Whom it surely reaches, or who surely reaches it. */
+  readonly reached: BitSet;
+  readonly rules: Listing;
+  /** The sets that the rules name. */
+  readonly sets: Listing;
+}
+
+/** What is said about a peer; from what an earlier image said as far as that may be. */
+export function directionOf(
+  access: Access,
+  previous: PreviousMaps | undefined,
+  at: number,
+  own: OwnSide,
+): DirectionMap {
+  const old = previous?.maps[at]?.directions?.[own];
+  if (previous === undefined || old === undefined) return buildDirection(access, at, own);
+  if (!hasBit(previous.moved[own], at)) return old;
+  const edit = previous.edits?.[own];
+  return edit === undefined ? buildDirection(access, at, own) : updateDirection(access, at, own, old, edit);
+}
+
+function buildDirection(access: Access, at: number, own: OwnSide): DirectionMap {
+  const places = flowsAbout(access, at, own);
+  const sets = new Map<string, Entry>();
+  const other = otherSide(own);
+  const rules = rulesOf(access, at, { about: places, other, sets: { add: (set) => sets.set(set.id, set) } });
+  const reached = weigh(access, at, own, flowsIn(access, places), { itself: 'as another' });
+  return { reached, rules: listed(rules), sets: listed(inOrder([...sets.values()])) };
+}
+
+/** Only what flows say that came and went is looked at, and only for the ends that they name on the other side. */
+function updateDirection(access: Access, at: number, own: OwnSide, old: DirectionMap, edit: FlowEdit): DirectionMap {
+  const added = edit.added.filter((flow) => concerns(flow, at, own));
+  const flowRules = flowRulesTo(access, at, own, added);
+  const named = new Set(flowRules.map(({ set }) => set.id));
+  const lost = edit.removed.some((flow) => isListedFor(flow, at, own) && !named.has(setId(flow, otherSide(own))));
+  const rules = flowRules.map(({ rule }) => rule);
+  return {
+    reached: updateReached(access, at, own, old.reached, { added, edit }),
+    rules: editListing(old.rules, edit.rules, rules),
+    sets: lost
+      ? listed(setsOf(flowRulesTo(access, at, own, about(access, at, own))))
+      : editListing(old.sets, [], setsOf(flowRules)),
+  };
+}
+
+interface FlowChanges {
+  readonly added: readonly Flow[];
+  readonly edit: FlowEdit;
+}
+
+function updateReached(access: Access, at: number, own: OwnSide, old: BitSet, { added, edit }: FlowChanges): BitSet {
+  const others = (flow: Flow) => sideOf(flow, otherSide(own));
+  const concerned = [...edit.removed, ...added].filter((flow) => concerns(flow, at, own));
+  const drops = flowTableOf(access).drops.filter((flow) => concerns(flow, at, own));
+  const accepts = added.filter((flow) => !flow.drop && isListedFor(flow, at, own) && !isHeld(access, flow, drops));
+  // Who is accepted for sure need not be weighed, unless a gate may be closed all the same.
+  const isAccepted = (flow: Flow) => accepts.some((accept) => hasAllBits(others(accept).sure, others(flow).possible));
+  const named = concerned.map((flow) => others(flow).possible);
+  const isSure = access.gates.length === 0 && concerned.every(isAccepted);
+  const denied = drops.filter(isDenyAll).map((drop) => others(drop).possible);
+  if (isSure && denied.length === 0 && named.every((set) => hasAllBits(old, set))) return old;
+  const reached = isSure
+    ? // What deny-all drops name is not reached by whatever else; about the others nothing changed but what is accepted.
+      subtractBits(uniteBits(old, ...named), uniteBits(...denied))
+    : edit.projection.replace(
+        old,
+        weigh(access, at, own, about(access, at, own), { itself: 'as another', projection: edit.projection }),
+      );
+  return equalBits(reached, old) ? old : reached;
+}
+
+function weigh(access: Access, at: number, own: OwnSide, about: readonly Flow[], manner: Manner): BitSet {
+  return (own === 'from' ? surelyReachedFrom : surelyReachedTo)(access, at, about, manner);
+}
+
+/** What is told of flows to an end at this side of them. */
+function flowRulesTo(access: Access, at: number, own: OwnSide, flows: readonly Flow[]): readonly FlowRule[] {
+  return flows.flatMap((flow) => {
+    if (!isListedFor(flow, at, own)) return [];
+    const rules = flowRuleOf(access, flow, otherSide(own));
+    return rules.set.members?.length === 0 ? [] : [rules];
+  });
+}
+
+/** All flows that may be about an end. */
+function about(access: Access, at: number, own: OwnSide): readonly Flow[] {
+  return flowsIn(access, flowsAbout(access, at, own));
+}
+
+function concerns(flow: Flow, at: number, own: OwnSide): boolean {
+  return hasBit(sideOf(flow, own).possible, at);
+}
+
+function isListedFor(flow: Flow, at: number, own: OwnSide): boolean {
+  const { sure, possible } = sideOf(flow, own);
+  return hasBit(flow.drop ? possible : sure, at);
+}
+
+function setsOf(rules: readonly FlowRule[]): Section {
+  return inOrder([...new Map(rules.map(({ set }) => [set.id, set])).values()]);
+}
+
+function otherSide(own: OwnSide): OwnSide {
+  return own === 'from' ? 'to' : 'from';
+}

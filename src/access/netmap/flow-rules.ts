@@ -1,0 +1,133 @@
+import { type BitSet, intersectBits, uniteBits } from '../../lib/bits/bit-set.ts';
+import { compareTexts } from '../evaluate/named.ts';
+import type { Access } from '../ruleset/access.ts';
+import { idsAt } from '../ruleset/ends.ts';
+import type { Flow } from '../ruleset/flows.ts';
+import { type Entry, writeEntry, writeSet } from './section.ts';
+
+/** The side of a flow at which others are. */
+export type OtherSide = 'from' | 'to';
+
+/** A flow as the map of a peer at one of its ends states it: the rule, and the set of peers on the other side. */
+export interface FlowRule {
+  readonly rule: Entry;
+  readonly set: Entry;
+}
+
+/** The peers that may use a guarded route, which all rules to it are limited to. */
+export interface Limit {
+  readonly id: string;
+  readonly receivers: BitSet;
+}
+
+/** The rules of an image's flows that were made already, by the positions of the flows in its list. */
+export interface FlowTable {
+  readonly rules: Readonly<Record<OtherSide, (FlowRule | undefined)[]>>;
+  /** Whether their rules are in the order of their ids as they stand. */
+  readonly inOrder: boolean;
+  readonly drops: readonly Flow[];
+  /** Flows by which users may log in. */
+  readonly logins: readonly Flow[];
+}
+
+const tables = new WeakMap<Access['flows'], FlowTable>();
+
+/** The table of an image. */
+export function flowTableOf({ flows }: Access): FlowTable {
+  const known = tables.get(flows);
+  if (known !== undefined) return known;
+  const ids = flows.map(ruleId);
+  const table: FlowTable = {
+    rules: { from: flows.map(() => undefined), to: flows.map(() => undefined) },
+    inOrder: ids.every((id, nth) => nth === 0 || compareTexts(ids[nth - 1] as string, id) <= 0),
+    drops: flows.filter(({ drop }) => drop),
+    logins: flows.filter(({ by, drop }) => !drop && by?.rule.protocol === 'ssh'),
+  };
+  tables.set(flows, table);
+  return table;
+}
+
+/** What every peer asks for that a flow speaks about, good as long as the flow lives. */
+const written = { from: new WeakMap<Flow, FlowRule>(), to: new WeakMap<Flow, FlowRule>() };
+
+/** The rule of the flow at a position of the list. */
+export function flowRuleAt(access: Access, table: FlowTable, nth: number, other: OtherSide): FlowRule {
+  const known = table.rules[other][nth];
+  if (known !== undefined) return known;
+  const rule = flowRuleOf(access, access.flows[nth] as Flow, other);
+  table.rules[other][nth] = rule;
+  return rule;
+}
+
+/** The rule of a flow; of an earlier image too, as long as its ends have the same slots. */
+export function flowRuleOf(access: Access, flow: Flow, other: OtherSide): FlowRule {
+  const known = written[other].get(flow);
+  if (known !== undefined) return known;
+  const rules = makeFlowRule(flow, commonSet(access, flow, other));
+  written[other].set(flow, rules);
+  return rules;
+}
+
+/** The rule of a flow for the routers of a destination that only some peers may use. */
+export function flowRuleWithin(access: Access, nth: number, limit: Limit): FlowRule {
+  const flow = access.flows[nth] as Flow;
+  return makeFlowRule(flow, writePeers(access, flow, 'from', limit));
+}
+
+function makeFlowRule(flow: Flow, set: Entry): FlowRule {
+  return { set, rule: writeRule(flow, set.id) };
+}
+
+/** Sets that were written, by what they hold; good as long as that lives. */
+const sets = new WeakMap<BitSet, Map<string, Entry>>();
+
+/** The peers at the other side of a flow. The same names mean the same peers in one image, whatever flow has them. */
+function commonSet(access: Access, flow: Flow, other: OtherSide): Entry {
+  const bits = flow[other][flow.drop ? 'possible' : 'sure'];
+  const known = sets.get(bits) ?? new Map<string, Entry>();
+  sets.set(bits, known);
+  const present = known.get(setId(flow, other));
+  if (present !== undefined) return present;
+  const entry = writePeers(access, flow, other);
+  known.set(entry.id, entry);
+  return entry;
+}
+
+function writePeers({ ends }: Access, flow: Flow, other: OtherSide, limit?: Limit): Entry {
+  const bits = intersectBits(flow[other][flow.drop ? 'possible' : 'sure'], uniteBits(ends.of.peer, ends.of.proxy));
+  const among = limit === undefined ? bits : intersectBits(bits, limit.receivers);
+  return writeSet(setId(flow, other, limit), idsAt(ends, among));
+}
+
+/** The names by which the set of peers on the other side is known. */
+export function setId(flow: Flow, other: OtherSide, limit?: Limit): string {
+  const names = [...(other === 'from' ? flow.fromNames : flow.toNames)].sort().join('+');
+  // Posture checks are about the sources of a rule, which a flow in reverse goes to.
+  const checked = (other === 'from') !== flow.reverse ? (flow.by?.policy.postures ?? []) : [];
+  const checks = checked.length === 0 ? '' : `/${[...checked].sort().join('+')}${flow.drop ? '?' : ''}`;
+  // Rules that drop mean temporary peers too, who are in no set of those that accept.
+  const temporary = flow.temporarySides.includes(other) ? '!' : '';
+  return `${names}${temporary}${checks}${limit === undefined ? '' : `@${limit.id}`}`;
+}
+
+/** The id of the rule as which a flow is told. */
+export function ruleId({ id, by, reverse }: Flow): string {
+  return by === undefined ? id : `${by.policy.id}/${by.rule.key}${reverse ? '/reverse' : ''}`;
+}
+
+function writeRule(flow: Flow, set: string): Entry {
+  const { by, drop } = flow;
+  const id = ruleId(flow);
+  if (by === undefined) return writeEntry(id, { id, action: 'accept', protocol: 'all', ports: [], set });
+  const { policy, rule } = by;
+  return writeEntry(id, {
+    id,
+    policy: { id: policy.id, name: policy.name },
+    rule: { id: rule.id, name: rule.name },
+    action: drop ? 'drop' : 'accept',
+    protocol: rule.protocol,
+    ports: rule.ports,
+    set,
+    ...(rule.protocol === 'ssh' ? { authorized_groups: rule.authorized } : {}),
+  });
+}

@@ -1,0 +1,115 @@
+import { compareTexts } from '../evaluate/named.ts';
+import {
+  changeOfSection,
+  type Entry,
+  joinSections,
+  noEntries,
+  type Section,
+  type SectionChange,
+  sameEntry,
+} from './section.ts';
+
+/** A list of a map: entries in the order of their ids, and what their digests add up to. */
+export interface Listing {
+  readonly entries: Section;
+  readonly sum: Sum;
+  /** Equal for equal lists, whatever server worked them out. */
+  readonly digest: string;
+}
+
+/** What the digests of entries add up to, and how many they are: adding up is faster than hashing thousands again. */
+type Sum = readonly [count: number, a: number, b: number, c: number, d: number];
+
+/** Nothing. */
+export const nothingListed: Listing = { entries: noEntries, ...digested([0, 0, 0, 0, 0]) };
+
+/** Makes a list of entries that are in order. */
+export function listed(entries: Section): Listing {
+  if (entries.length === 0) return nothingListed;
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (const { digest } of entries) {
+    a = (a + digest[0]) | 0;
+    b = (b + digest[1]) | 0;
+    c = (c + digest[2]) | 0;
+    d = (d + digest[3]) | 0;
+  }
+  return { entries, ...digested([entries.length, a, b, c, d]) };
+}
+
+/** Both lists as one; of an entry that both have, that of the second. */
+export function joinListings(a: Listing, b: Listing): Listing {
+  if (a.entries.length === 0 || b.entries.length === 0) return a.entries.length === 0 ? b : a;
+  const entries = joinSections(a.entries, b.entries);
+  if (entries.length < a.entries.length + b.entries.length) return listed(entries);
+  const add = (at: 1 | 2 | 3 | 4) => (a.sum[at] + b.sum[at]) | 0;
+  return { entries, ...digested([entries.length, add(1), add(2), add(3), add(4)]) };
+}
+
+/**
+ * A list without some entries and with others, which take the place of those of the same id; the same value when nothing is
+ * other. Only few entries are looked at: what is far away in memory takes longest.
+ */
+export function editListing(listing: Listing, remove: Iterable<string>, put: Section): Listing {
+  const { entries } = listing;
+  const fresh = new Map(put.map((entry) => [entry.id, entry]));
+  const cuts: Cut[] = [];
+  let { sum } = listing;
+  for (const id of new Set([...remove, ...fresh.keys()])) {
+    const at = placeIn(entries, id);
+    const old = entries[at]?.id === id ? entries[at] : undefined;
+    const entry = fresh.get(id);
+    // What says the same stays the same value, so that nobody has to look at it again.
+    if (old === entry || (old !== undefined && entry !== undefined && sameEntry(old, entry))) continue;
+    if (old !== undefined) sum = addTo(sum, old, -1);
+    if (entry !== undefined) sum = addTo(sum, entry, 1);
+    cuts.push({ at, id, skip: old === undefined ? 0 : 1, entry });
+  }
+  return cuts.length === 0 ? listing : { entries: cutIn(entries, cuts), ...digested(sum) };
+}
+
+/** One entry that comes, goes or takes the place of another. */
+interface Cut {
+  readonly at: number;
+  readonly id: string;
+  /** How many of the old entries go there. */
+  readonly skip: 0 | 1;
+  readonly entry: Entry | undefined;
+}
+
+function cutIn(entries: Section, cuts: Cut[]): Section {
+  cuts.sort((a, b) => a.at - b.at || compareTexts(a.id, b.id));
+  const edited: Entry[] = [];
+  let from = 0;
+  for (const { at, skip, entry } of cuts) {
+    while (from < at) edited.push(entries[from++] as Entry);
+    from += skip;
+    if (entry !== undefined) edited.push(entry);
+  }
+  while (from < entries.length) edited.push(entries[from++] as Entry);
+  return edited;
+}
+
+/** What has to be done to one list to get the other; `undefined` when nothing has. */
+export function changeOfListing(before: Listing, after: Listing): SectionChange | undefined {
+  return before.digest === after.digest ? undefined : changeOfSection(before.entries, after.entries);
+}
+
+function digested(sum: Sum): Pick<Listing, 'sum' | 'digest'> {
+  return { sum, digest: sum.join(' ') };
+}
+
+function addTo([count, a, b, c, d]: Sum, { digest }: Entry, times: 1 | -1): Sum {
+  const add = (to: number, part: 0 | 1 | 2 | 3) => (to + times * digest[part]) | 0;
+  return [count + times, add(a, 0), add(b, 1), add(c, 2), add(d, 3)];
+}
+
+/** Where an entry of this id is, or would be. */
+function placeIn(section: Section, id: string): number {
+  let [from, to] = [0, section.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((section[middle] as Entry).id < id) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}

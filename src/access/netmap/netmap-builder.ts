@@ -1,0 +1,171 @@
+import { type BitSet, bitsOf, hasBit, intersectBits, noBits, numbersIn, uniteBits } from '../../lib/bits/bit-set.ts';
+import type { Access } from '../ruleset/access.ts';
+import { slotsOf } from '../ruleset/ends.ts';
+import { type Digests, digestOfSlots, reuseDigests } from './digests.ts';
+import type { PreviousMaps } from './incremental.ts';
+import type { Book, PeerSet } from './peer-set.ts';
+import type { Entry } from './section.ts';
+import type { SharedMap } from './shared.ts';
+import {
+  type ClientSettings,
+  type Distributed,
+  isExpired,
+  readNameservers,
+  readSettings,
+  readUnmanaged,
+  readZones,
+  writePeer,
+} from './vocabulary.ts';
+
+/** Something that is meant for the peers of some groups; `what` is another value when it changed. */
+export interface Audience {
+  readonly id: string;
+  readonly what: unknown;
+  readonly peers: BitSet;
+}
+
+/** An audience of something of DNS. */
+export interface DnsAudience extends Audience {
+  readonly what: Entry;
+  readonly of: 'zones' | 'nameservers';
+  readonly search: readonly string[];
+}
+
+/** How it is found out which peers are alike. */
+export interface PeerClasses {
+  /** How often somebody asked, and what all are like once that was worth it. */
+  asked: number;
+  classes: Int32Array | undefined;
+  /** The places of flows that have an end among 32 peers next to each other, by the number of these. */
+  readonly near: Map<number, readonly number[]>;
+  /** For how many images it is taken for granted that hardly two are. */
+  strangers: number;
+}
+
+/** An image of an account with all that its maps tell besides; made once for an image. */
+export interface NetmapBuilder {
+  readonly access: Access;
+  readonly settings: ClientSettings;
+  readonly dns: readonly DnsAudience[];
+  /** Peers that keep the DNS configuration of their machine. */
+  readonly unmanaged: Audience;
+  /** Peers that report their traffic. */
+  readonly logging: Audience;
+  /** Peers that may publish services. */
+  readonly exposing: Audience;
+  /** Peers whose user has to sign in again; looked for when they are asked for. */
+  expired: BitSet | undefined;
+  book: Book;
+  digests: Digests;
+  /** What peers that are alike are told in common, by their peer class. */
+  readonly shared: Map<string | number, SharedMap>;
+  /** The same by slot, as far as it was asked for, or is known from before the image. */
+  maps: (SharedMap | undefined)[];
+  /** What is known from before about peers whose maps may be others now. */
+  previous: PreviousMaps | undefined;
+  readonly peerClasses: PeerClasses;
+  /** What is told of DNS besides its lists, by its text. */
+  readonly entries: Map<string, Entry>;
+}
+
+const builders = new WeakMap<Access, NetmapBuilder>();
+
+/** The netmap builder of an image. */
+export function netmapBuilderOf(access: Access): NetmapBuilder {
+  const known = builders.get(access) ?? createNetmapBuilder(access);
+  builders.set(access, known);
+  return known;
+}
+
+/**
+ * The netmap builder of an image carried on from another: what is said about peers stays written. `peers` are the ids of those that
+ * came, changed or went.
+ */
+export function reuseNetmapBuilder(before: Access, after: Access, peers: readonly string[]): void {
+  const [old, next] = [builders.get(before), netmapBuilderOf(after)];
+  if (old === undefined || next.peerClasses.asked > 0 || before.ends !== after.ends) return;
+  if (old.settings.domain !== next.settings.domain) return;
+  if (peers.length === 0 && before.observedPeers === after.observedPeers) next.expired = old.expired;
+  const slots = peers.map((id) => after.ends.slots.get(id) ?? -1);
+  next.digests = reuseDigests(old.digests, slots);
+  next.book = old.book;
+  if (peers.length === 0) return;
+  next.book = { ends: after.ends, entries: [...old.book.entries] };
+  for (const slot of slots) if (slot >= 0) next.book.entries[slot] = undefined;
+}
+
+/** Everything that is meant for the peers of some groups. */
+export function audiencesOf({ dns, unmanaged, logging, exposing }: NetmapBuilder): readonly Audience[] {
+  return [...dns, unmanaged, logging, exposing];
+}
+
+/** Peers whose user has to sign in again, as their objects or what is observed say: they are told nothing, and are away. */
+export function expiredIn(builder: NetmapBuilder): BitSet {
+  const { state, ends, observedPeers } = builder.access;
+  builder.expired ??= uniteBits(
+    slotsOf(ends, observedPeers.expired),
+    bitsOf(
+      numbersIn(ends.of.peer).filter((slot) => {
+        const peer = state.find('Peer', ends.ids[slot] ?? '');
+        return peer !== undefined && isExpired(peer);
+      }),
+    ),
+  );
+  return builder.expired;
+}
+
+/** The peers of a set as others are told about them. */
+export function peersIn(builder: NetmapBuilder, slots: BitSet): PeerSet {
+  const { book, digests } = builder;
+  return { book, slots, digest: digestOfSlots(digests, slots, (slot) => entryAt(builder, slot)) };
+}
+
+/** What others are told about whoever is at a slot; nothing where no peer and no proxy is. */
+function entryAt({ access, settings, book }: NetmapBuilder, slot: number): Entry | undefined {
+  const known = book.entries[slot];
+  if (known !== undefined) return known;
+  const id = access.ends.ids[slot] ?? '';
+  const object = access.state.find('Peer', id) ?? access.state.find('ProxyPeer', id);
+  if (object === undefined) return undefined;
+  const { entry } = writePeer(object, settings.domain);
+  book.entries[slot] = entry;
+  return entry;
+}
+
+/** The audiences that a peer belongs to. */
+export function isFor(audience: Audience, at: number): boolean {
+  return hasBit(audience.peers, at);
+}
+
+function createNetmapBuilder(access: Access): NetmapBuilder {
+  const { state } = access;
+  const settings = readSettings(state);
+  const { logged, exposing } = settings;
+  const everyone = access.ends.of.peer;
+  const chosen = ({ enabled, groups }: ClientSettings['logged']) =>
+    enabled ? (groups.length === 0 ? everyone : membersOf(access, groups)) : noBits;
+  const dns = (of: DnsAudience['of'], things: readonly Distributed[]) =>
+    things.map(({ entry, groups, search }): DnsAudience => {
+      return { id: entry.id, of, what: entry, search, peers: membersOf(access, groups) };
+    });
+  return {
+    access,
+    settings,
+    dns: [...dns('zones', readZones(state)), ...dns('nameservers', readNameservers(state))],
+    unmanaged: { id: 'unmanaged', what: undefined, peers: membersOf(access, readUnmanaged(state)) },
+    logging: { id: 'logging', what: undefined, peers: chosen(logged) },
+    exposing: { id: 'exposing', what: undefined, peers: chosen(exposing) },
+    expired: undefined,
+    book: { ends: access.ends, entries: new Array(access.ends.ids.length) },
+    digests: reuseDigests(undefined, []),
+    shared: new Map(),
+    maps: new Array(access.ends.ids.length),
+    previous: undefined,
+    entries: new Map(),
+    peerClasses: { asked: 0, classes: undefined, near: new Map(), strangers: 0 },
+  };
+}
+
+function membersOf({ groups: known, ends }: Access, groups: readonly string[]): BitSet {
+  return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), ends.of.peer);
+}

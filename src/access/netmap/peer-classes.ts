@@ -1,0 +1,100 @@
+import { type BitSet, hasBit } from '../../lib/bits/bit-set.ts';
+import { partition } from '../../lib/bits/partition.ts';
+import { leadingPlaces } from '../evaluate/neighbours.ts';
+import type { Access } from '../ruleset/access.ts';
+import { isFor, type NetmapBuilder } from './netmap-builder.ts';
+
+/** How many peers are asked about one by one before it is worked out for all of an image at once, which takes as long. */
+const fewPeers = 300;
+
+/** For how many images nobody looks again whether peers are alike when hardly any two were. */
+const blindImages = 16;
+
+/**
+ * What two peers of one image have in common only if the same is said about both: so they are told the same. Where hardly
+ * any two are alike it is not looked for: then it is another for each.
+ */
+export function peerClassOf(builder: NetmapBuilder, at: number): string | number {
+  const { peerClasses } = builder;
+  peerClasses.asked += 1;
+  if (peerClasses.strangers > 0) return at;
+  if (peerClasses.asked === fewPeers) peerClasses.classes = classesOf(builder);
+  return peerClasses.classes?.[at] ?? markedBy(builder, at);
+}
+
+/** Learns from the image before whether it is worth while to look for peers that are alike. */
+export function reusePeerClasses(
+  { peerClasses: old, shared }: NetmapBuilder,
+  { peerClasses: next }: NetmapBuilder,
+): void {
+  const isStrange = old.asked >= fewPeers / 8 && shared.size * 2 > old.asked;
+  if (old.strangers > 0) next.strangers = old.strangers - 1;
+  else if (isStrange) next.strangers = blindImages;
+}
+
+/** By slot: which class of peers that are alike each one is of. */
+function classesOf({ access, unmanaged, dns }: NetmapBuilder): Int32Array {
+  const { flows, gates, places, live, ends } = access;
+  const sets = new Set<BitSet>([unmanaged.peers, live]);
+  for (const { from, to } of flows) sets.add(from.possible).add(from.sure).add(to.possible).add(to.sure);
+  for (const { receivers } of gates) sets.add(receivers);
+  for (const { ways } of places.values()) for (const { peers } of ways) sets.add(peers);
+  for (const { peers } of dns) sets.add(peers);
+  const classes = new Int32Array(ends.ids.length);
+  for (const [number, members] of partition(ends.of.peer, sets).entries())
+    for (const at of members) classes[at] = number;
+  return classes;
+}
+
+function markedBy({ access, unmanaged, dns, peerClasses }: NetmapBuilder, at: number): string {
+  const marks: number[] = [];
+  const { flows } = access;
+  const near = peerClasses.near.get(at >>> 5) ?? nearFlows(access, at >>> 5);
+  peerClasses.near.set(at >>> 5, near);
+  // A plain loop that makes nothing but numbers: it runs for every peer.
+  for (const index of near) {
+    const { from, to } = flows[index] as (typeof flows)[number];
+    const said =
+      (hasBit(from.possible, at) ? 1 : 0) |
+      (hasBit(from.sure, at) ? 2 : 0) |
+      (hasBit(to.possible, at) ? 4 : 0) |
+      (hasBit(to.sure, at) ? 8 : 0);
+    if (said !== 0) mark(marks, index * 16 + said);
+  }
+  mark(marks, -1);
+  // Two gateways of a place may stand in other ways to it.
+  for (const { at: slot, place } of leadingPlaces(access, at))
+    for (const [nth, { peers }] of place.ways.entries()) if (hasBit(peers, at)) mark(marks, slot, nth);
+  mark(marks, -1);
+  for (const { slot, receivers } of access.gates) if (hasBit(receivers, at)) mark(marks, slot);
+  mark(marks, -1, isFor(unmanaged, at) ? 1 : 0);
+  for (const [nth, audience] of dns.entries()) if (isFor(audience, at)) mark(marks, nth);
+  return textOf(marks);
+}
+
+/** The flows that have an end among the 32 peers whose numbers lie next to each other, by their places. */
+function nearFlows({ flows }: Access, word: number): readonly number[] {
+  const near: number[] = [];
+  // Plain words, no lists: this runs for all flows, for every few peers that are asked about.
+  for (let index = 0; index < flows.length; index++) {
+    const { from, to } = flows[index] as (typeof flows)[number];
+    const opening = (from.possible[word] ?? 0) | (from.sure[word] ?? 0);
+    if ((opening | (to.possible[word] ?? 0) | (to.sure[word] ?? 0)) !== 0) near.push(index);
+  }
+  return near;
+}
+
+/** Puts numbers of 32 bits as two characters each. */
+function mark(marks: number[], ...numbers: readonly number[]): void {
+  for (const number of numbers) marks.push(number & 0xffff, number >>> 16);
+}
+
+/** More arguments than this at once may be too many. */
+const mostArguments = 8192;
+
+function textOf(marks: readonly number[]): string {
+  let text = '';
+  for (let at = 0; at < marks.length; at += mostArguments)
+    text += String.fromCharCode(...marks.slice(at, at + mostArguments));
+  return text;
+}

@@ -1,0 +1,157 @@
+import { hasBit, intersectBits, noBits, shareBits, subtractBits } from '../../lib/bits/bit-set.ts';
+import { leadingPlaces, neighbourhoodBetween, type PlaceAt } from '../evaluate/neighbours.ts';
+import type { Access } from '../ruleset/access.ts';
+import { type DirectionMap, directionOf, type OwnSide } from './direction.ts';
+import { flowTableOf } from './flow-rules.ts';
+import { joinListings, type Listing, listed, nothingListed } from './listing.ts';
+import { type DnsAudience, expiredIn, isFor, type NetmapBuilder, peersIn } from './netmap-builder.ts';
+import { peerClassOf } from './peer-classes.ts';
+import type { PeerSet } from './peer-set.ts';
+import { routesBy, routesTo } from './places.ts';
+import { type Digest, digestOf, type Entry, inOrder, type Section, writeEntry } from './section.ts';
+import { usersOf } from './vocabulary.ts';
+
+/** The lists of peers in a map, and its other lists, in the order in which they are written. */
+export const peerLists = ['peers', 'away'] as const;
+export const listNames = [
+  ...(['sets', 'outbound', 'inbound', 'routes', 'leads'] as const),
+  ...(['users', 'zones', 'nameservers'] as const),
+] as const;
+
+type ListName = (typeof listNames)[number];
+
+/** What peers of which the same is said are told in common. Lists of peers may name the peer that reads them. */
+export interface SharedMap {
+  readonly settings: Entry;
+  readonly dns: Entry;
+  readonly around: Readonly<Record<(typeof peerLists)[number], PeerSet>>;
+  readonly lists: Readonly<Record<ListName, Listing>>;
+  readonly digest: Digest;
+  /** From what it was made, so that a later image may go on from there; absent for those who take no part. */
+  readonly directions: Directions | undefined;
+}
+
+type Directions = Readonly<Record<OwnSide, DirectionMap>>;
+
+/** What is said about a peer besides rules. */
+interface Said {
+  readonly leads: readonly PlaceAt[];
+  readonly dns: readonly DnsAudience[];
+}
+
+/** What a peer is told in common with all that are alike. */
+export function sharedMapOf(builder: NetmapBuilder, at: number, takesPart: boolean): SharedMap {
+  const present = builder.maps[at];
+  if (present !== undefined) return present;
+  const key = takesPart ? peerClassOf(builder, at) : '';
+  const known = builder.shared.get(key) ?? writeShared(builder, at, takesPart ? whatIsSaid(builder, at) : nothing);
+  builder.shared.set(key, known);
+  builder.maps[at] = known;
+  return known;
+}
+
+const nothing: Said = { leads: [], dns: [] };
+
+function whatIsSaid(builder: NetmapBuilder, at: number): Said {
+  const { access } = builder;
+  const dns = isFor(builder.unmanaged, at) ? [] : builder.dns.filter((audience) => isFor(audience, at));
+  return { leads: leadingPlaces(access, at), dns };
+}
+
+function writeShared(builder: NetmapBuilder, at: number, said: Said): SharedMap {
+  const content = said === nothing ? emptyContent(builder) : contentOf(builder, at, said);
+  const { around, lists } = content;
+  const { settings } = builder;
+  const dns = dnsOf(builder, at, said);
+  const digest = digestOf(
+    [
+      listed([settings.entry]).digest,
+      listed([dns]).digest,
+      ...peerLists.map((name) => around[name].digest),
+      ...listNames.map((name) => lists[name].digest),
+    ].join('\n'),
+  );
+  return { settings: settings.entry, dns, digest, ...content };
+}
+
+function dnsOf({ settings, unmanaged, entries }: NetmapBuilder, at: number, said: Said): Entry {
+  const managed = said !== nothing && !isFor(unmanaged, at);
+  const search = [settings.domain, ...said.dns.flatMap((audience) => audience.search)];
+  const dns = managed ? { managed, domain: settings.domain, search: [...new Set(search)] } : { managed };
+  const key = managed ? `managed ${search.join(' ')}` : '';
+  const known = entries.get(key) ?? writeEntry('dns', dns);
+  entries.set(key, known);
+  return known;
+}
+
+type Content = Pick<SharedMap, 'around' | 'lists' | 'directions'>;
+
+function contentOf(builder: NetmapBuilder, at: number, said: Said): Content {
+  const { access, previous } = builder;
+  const directions = { from: directionOf(access, previous, at, 'from'), to: directionOf(access, previous, at, 'to') };
+  const more = new Map<string, Entry>();
+  const leads = listed(routesBy(access, at, said.leads, { add: (set) => more.set(set.id, set) }));
+  const entriesOf = (of: DnsAudience['of']) =>
+    listed(inOrder(said.dns.filter((audience) => audience.of === of).map(({ what }) => what)));
+  const { around, routes } = tunnelsOf(builder, at, directions, leads);
+  return {
+    directions,
+    around,
+    lists: {
+      outbound: directions.from.rules,
+      inbound: directions.to.rules,
+      routes,
+      leads,
+      sets: setsOf(previous?.maps[at], directions, listed(inOrder([...more.values()]))),
+      users: listed(usersWhoLogIn(access, at)),
+      zones: entriesOf('zones'),
+      nameservers: entriesOf('nameservers'),
+    },
+  };
+}
+
+/** The sets that rules name, those of places besides. */
+function setsOf(old: SharedMap | undefined, { from, to }: Directions, more: Listing): Listing {
+  const isSame = old?.directions?.from.sets === from.sets && old.directions.to.sets === to.sets;
+  if (isSame && more === nothingListed && old.lists.leads === nothingListed) return old.lists.sets;
+  return joinListings(joinListings(from.sets, to.sets), more);
+}
+
+/** The peers with which there are tunnels, and where they lead; what they were when nothing of that changed. */
+function tunnelsOf(builder: NetmapBuilder, at: number, { from, to }: Directions, leads: Listing) {
+  const { access, book, previous } = builder;
+  const expired = expiredIn(builder);
+  const old = previous?.maps[at];
+  const isSame =
+    old?.directions?.from.reached === from.reached &&
+    old.directions.to.reached === to.reached &&
+    old.around.peers.book === book &&
+    previous?.places === access.places &&
+    previous.expired === expired;
+  // Who leads others depends on what these reach.
+  if (isSame && leads === nothingListed && old.lists.leads === nothingListed)
+    return { around: old.around, routes: old.lists.routes };
+  const { neighbours, uses } = neighbourhoodBetween(access, at, { from: from.reached, to: to.reached });
+  const isAway = shareBits(neighbours, expired);
+  const around = {
+    peers: peersIn(builder, isAway ? subtractBits(neighbours, expired) : neighbours),
+    away: peersIn(builder, isAway ? intersectBits(neighbours, expired) : noBits),
+  };
+  return { around, routes: listed(routesTo(access, uses)) };
+}
+
+/** By group: the users that rules let log in. */
+function usersWhoLogIn(access: Access, at: number): Section {
+  const { logins } = flowTableOf(access);
+  const groups = new Set(
+    logins.filter(({ to }) => hasBit(to.sure, at)).flatMap(({ by }) => Object.keys(by?.rule.authorized ?? {})),
+  );
+  return inOrder([...groups].map((id) => writeEntry(id, { id, users: usersOf(id, access.state) })));
+}
+
+const noLists = Object.fromEntries(listNames.map((name) => [name, nothingListed])) as SharedMap['lists'];
+
+function emptyContent(builder: NetmapBuilder): Content {
+  const nobody = peersIn(builder, noBits);
+  return { around: { peers: nobody, away: nobody }, lists: noLists, directions: undefined };
+}

@@ -1,0 +1,73 @@
+import { type BitSet, bitsOf, differingBits, intersectBits, noBits, uniteBits } from '../../lib/bits/bit-set.ts';
+import { neighbourhoodOf } from '../evaluate/neighbours.ts';
+import { touchedPeers } from '../evaluate/touched.ts';
+import type { Access } from '../ruleset/access.ts';
+import { agreeOnSlots, idsAt, slotsOf } from '../ruleset/ends.ts';
+import { partOf } from '../ruleset/vocabulary.ts';
+import { reuseMaps } from './incremental.ts';
+import { type Audience, audiencesOf, netmapBuilderOf, reuseNetmapBuilder } from './netmap-builder.ts';
+import { mapPartOf } from './vocabulary.ts';
+
+/**
+ * Ids of peers whose maps may differ between an image and one carried on from it, in order; none is missing. `changed` are
+ * ids of objects that came, changed or went, as they are given to `updateAccess`.
+ */
+export function touchedMaps(before: Access, after: Access, changed: Iterable<string>): readonly string[] {
+  const everyone = after.ends.of.peer;
+  if (!agreeOnSlots(before.ends, after.ends)) return idsAt(after.ends, everyone);
+  const peers: string[] = [];
+  let [users, all] = [false, false];
+  for (const id of changed) {
+    const object = after.state.get(id) ?? before.state.get(id);
+    const part = mapPartOf(object);
+    if (part === 'account') all = true;
+    if (part === 'user') users = true;
+    const isMachine = ['peer', 'proxy'].includes(partOf(object) ?? '');
+    if (isMachine && before.state.get(id) !== after.state.get(id)) peers.push(id);
+  }
+  reuseNetmapBuilder(before, after, peers);
+  // To look around each of very many peers takes longer than to compare all maps.
+  const isAll = all || peers.length * 16 > after.ends.order.length;
+  const touched = isAll
+    ? everyone
+    : intersectBits(
+        uniteBits(
+          slotsOf(after.ends, touchedPeers(before, after)),
+          ...audienceShifts(before, after),
+          ...peers.flatMap((id) => around(after, id)),
+          ...(users ? loggedInto(after) : []),
+        ),
+        everyone,
+      );
+  reuseMaps(netmapBuilderOf(before), netmapBuilderOf(after), touched);
+  return idsAt(after.ends, touched);
+}
+
+/** Peers that are told something that changed, or not any more, or for the first time. */
+function audienceShifts(before: Access, after: Access): readonly BitSet[] {
+  const known = new Map(audiencesOf(netmapBuilderOf(before)).map((audience) => [audience.id, audience]));
+  const shifts: BitSet[] = [];
+  for (const audience of audiencesOf(netmapBuilderOf(after))) {
+    shifts.push(shiftOf(known.get(audience.id), audience));
+    known.delete(audience.id);
+  }
+  return [...shifts, ...[...known.values()].map(({ peers }) => peers)];
+}
+
+function shiftOf(old: Audience | undefined, audience: Audience): BitSet {
+  if (old?.what === audience.what) return differingBits(old?.peers ?? noBits, audience.peers);
+  return uniteBits(old?.peers ?? noBits, audience.peers);
+}
+
+/** A peer, and everybody who keeps a tunnel with it. */
+function around(access: Access, id: string): readonly BitSet[] {
+  const at = access.ends.slots.get(id);
+  return at === undefined ? [] : [bitsOf([at]), neighbourhoodOf(access, at).neighbours];
+}
+
+/** Peers that users may log in to: who is in the groups that rules name is told to them. */
+function loggedInto({ flows }: Access): readonly BitSet[] {
+  return flows
+    .filter(({ by }) => by?.rule.protocol === 'ssh' && Object.keys(by.rule.authorized).length > 0)
+    .map(({ to }) => to.possible);
+}

@@ -1,0 +1,98 @@
+import { noBits } from '../../lib/bits/bit-set.ts';
+import { emptyMap } from '../../lib/persistent-map.ts';
+import { runToEnd } from '../../lib/steps.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { Access } from './access.ts';
+import { type Ends, noEnds, reserveSlots } from './ends.ts';
+import { nothingObserved, type ObservedPeers } from './facts.ts';
+import { updateImage } from './stages.ts';
+import { kindOf, type Part, partOf } from './vocabulary.ts';
+
+/** Works out who reaches whom. `like` makes the result comparable with an image that has these ends. */
+export function compileAccess(
+  state: State,
+  observedPeers: ObservedPeers = nothingObserved,
+  like: Ends = noEnds,
+): Access {
+  return runToEnd(compileAccessInSteps(state, observedPeers, like));
+}
+
+/** The same, which yields now and then, so that a large account does not keep others from being answered. */
+export function* compileAccessInSteps(
+  state: State,
+  observedPeers: ObservedPeers = nothingObserved,
+  like: Ends = noEnds,
+): Generator<undefined, Access> {
+  const ids = (part: Part) => new Set(state.ofKind(kindOf[part]).map(({ id }) => id));
+  const touched = {
+    peer: ids('peer'),
+    proxy: ids('proxy'),
+    group: ids('group'),
+    policy: ids('policy'),
+    posture: ids('posture'),
+    resource: ids('resource'),
+    route: ids('route'),
+  };
+  return yield* updateImage(nothing(state, observedPeers, like), state, observedPeers, touched, true);
+}
+
+/**
+ * The image after a change, at the cost of what the change touches. `changed` are the ids of objects that came, changed or
+ * went, and of peers about which other facts are observed now; ids that mean nothing for access may be among them.
+ */
+export function updateAccess(
+  previous: Access,
+  state: State,
+  changed: Iterable<string>,
+  observedPeers: ObservedPeers = previous.observedPeers,
+): Access {
+  return runToEnd(updateAccessInSteps(previous, state, changed, observedPeers));
+}
+
+/** The same, which yields now and then. */
+export function* updateAccessInSteps(
+  previous: Access,
+  state: State,
+  changed: Iterable<string>,
+  observedPeers: ObservedPeers = previous.observedPeers,
+): Generator<undefined, Access> {
+  const touched = {
+    peer: new Set<string>(),
+    proxy: new Set<string>(),
+    group: new Set<string>(),
+    policy: new Set<string>(),
+    posture: new Set<string>(),
+    resource: new Set<string>(),
+    route: new Set<string>(),
+  };
+  for (const id of changed) {
+    const objects = [previous.state.get(id), state.get(id)];
+    const part = partOf(objects[1] ?? objects[0]);
+    if (part === undefined || part === 'network') continue;
+    if (part !== 'router') {
+      touched[part].add(id);
+      continue;
+    }
+    // A router changes what the resources of its network are reached by.
+    for (const router of objects) {
+      for (const resource of state.childrenOf(router?.parent ?? '', kindOf.resource)) touched.resource.add(resource.id);
+    }
+  }
+  return yield* updateImage(previous, state, observedPeers, touched, false);
+}
+
+function nothing(state: State, observedPeers: ObservedPeers, like: Ends): Access {
+  return {
+    state,
+    observedPeers,
+    ends: reserveSlots(like),
+    groups: emptyMap(),
+    alls: [],
+    places: emptyMap(),
+    gates: [],
+    live: noBits,
+    postures: emptyMap(),
+    flowsBy: emptyMap(),
+    flows: [],
+  };
+}

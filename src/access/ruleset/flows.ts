@@ -1,0 +1,196 @@
+import {
+  type BitSet,
+  bitsOf,
+  equalBits,
+  intersectBits,
+  isEmptyBits,
+  noBits,
+  subtractBits,
+  uniteBits,
+} from '../../lib/bits/bit-set.ts';
+import type { PersistentMap } from '../../lib/persistent-map.ts';
+import { allTraffic, type Traffic, trafficKey, trafficOf } from '../evaluate/traffic.ts';
+import type { Ends } from './ends.ts';
+import type { Membership } from './groups.ts';
+import type { Place } from './places.ts';
+import type { PostureBits } from './postures.ts';
+import type { Policy, Rule, Side } from './vocabulary.ts';
+
+/** Ends that are meant for sure, and those that are meant or may be: where nothing is open both are the same set. */
+export interface Extent {
+  readonly sure: BitSet;
+  readonly possible: BitSet;
+}
+
+/** One rule in one direction: peers that may open connections, or must not, and what they reach. */
+export interface Flow {
+  /** Unique in the account, the same from image to image. */
+  readonly id: string;
+  /** The rule; absent where a route without guards lets its receivers through. */
+  readonly by?: { readonly policy: Policy; readonly rule: Rule };
+  /** From the destinations of the rule to its sources. */
+  readonly reverse: boolean;
+  readonly drop: boolean;
+  /** The sides at which temporary peers are meant by their groups: only those who drop mean them. */
+  readonly temporarySides: readonly ('from' | 'to')[];
+  readonly traffic: Traffic;
+  readonly trafficKey: string;
+  readonly from: Extent;
+  readonly to: Extent;
+  /** The groups, or the one object, that each end was named by. */
+  readonly fromNames: readonly string[];
+  readonly toNames: readonly string[];
+}
+
+/** The ends at one side of a flow, by plain names: a name that varies takes ten times as long, and maps ask all the time. */
+export function sideOf(flow: Flow, side: 'from' | 'to'): Extent {
+  return side === 'from' ? flow.from : flow.to;
+}
+
+/** Ends that are meant for sure, or also those that may be; by plain names too. */
+export function endsOf(extent: Extent, which: keyof Extent): BitSet {
+  return which === 'sure' ? extent.sure : extent.possible;
+}
+
+/** What flows are worked out from. */
+export interface Ground {
+  readonly ends: Ends;
+  readonly groups: PersistentMap<Membership>;
+  readonly live: BitSet;
+  readonly postures: PersistentMap<PostureBits>;
+}
+
+/** The flows of a policy: none when it is disabled or lets nobody through. */
+export function flowsOfPolicy(policy: Policy, ground: Ground): readonly Flow[] {
+  if (!policy.enabled) return [];
+  const passing = passingOf(policy.postures, ground);
+  return policy.rules
+    .filter(({ enabled }) => enabled)
+    .flatMap((rule) => flowsOfRule(policy, rule, passing, ground))
+    .filter(({ from, to }) => !isEmptyBits(from.possible) && !isEmptyBits(to.possible));
+}
+
+/** What lets the receivers of a route through that no group guards. */
+export function flowsOfRoute(id: string, groups: readonly string[], place: Place, ground: Ground): readonly Flow[] {
+  const at = ground.ends.slots.get(id);
+  const receivers = intersectBits(place.receivers ?? noBits, ground.live);
+  const to = intersectBits(at === undefined ? noBits : bitsOf([at]), ground.live);
+  if (isEmptyBits(receivers) || isEmptyBits(to)) return [];
+  const traffic = { traffic: allTraffic, trafficKey: trafficKey(allTraffic) };
+  const common = { id, reverse: false, drop: false, temporarySides: [], ...traffic, fromNames: groups, toNames: [id] };
+  return [{ ...common, from: certain(receivers), to: certain(to) }];
+}
+
+/** Whether two flows mean the same. */
+export function equalFlows(a: Flow, b: Flow): boolean {
+  return (
+    a === b ||
+    (a.by?.policy === b.by?.policy &&
+      a.by?.rule === b.by?.rule &&
+      a.trafficKey === b.trafficKey &&
+      equalTexts(a.temporarySides, b.temporarySides) &&
+      equalExtents(a.from, b.from) &&
+      equalExtents(a.to, b.to) &&
+      equalTexts(a.fromNames, b.fromNames) &&
+      equalTexts(a.toNames, b.toNames))
+  );
+}
+
+/** Whether both mean the same ends. */
+export function equalExtents(a: Extent, b: Extent): boolean {
+  return equalBits(a.sure, b.sure) && equalBits(a.possible, b.possible);
+}
+
+function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, ground: Ground): readonly Flow[] {
+  const { ends, live } = ground;
+  const isDrop = rule.action === 'drop';
+  const [temporarySources, temporaryDestinations] = [rule.sources, rule.destinations].map((side) =>
+    isDrop ? intersectBits(temporaryPeersOf(side, ground), live) : noBits,
+  ) as [BitSet, BitSet];
+  const sources = uniteBits(intersectBits(membersOf(rule.sources, ground), live), temporarySources);
+  const destinations = uniteBits(intersectBits(membersOf(rule.destinations, ground), live), temporaryDestinations);
+  const reached = intersectBits(uniteBits(destinations, guardedBy(rule.destinations, ground)), live);
+  const traffic = trafficOf(rule);
+  const common = {
+    by: { policy, rule },
+    drop: isDrop,
+    traffic,
+    trafficKey: trafficKey(traffic),
+  };
+  const [from, to] = [namesOf(rule.sources), namesOf(rule.destinations)];
+  const forward: Flow = {
+    id: [policy.id, rule.key, 'forward'].join('\0'),
+    ...common,
+    reverse: false,
+    temporarySides: sidesWith(temporarySources, temporaryDestinations),
+    from: limit(certain(intersectBits(sources, ends.of.peer)), passing),
+    to: certain(reached),
+    fromNames: from,
+    toNames: to,
+  };
+  if (!rule.bidirectional) return [forward];
+  const backward: Flow = {
+    id: [policy.id, rule.key, 'reverse'].join('\0'),
+    ...common,
+    reverse: true,
+    temporarySides: sidesWith(temporaryDestinations, temporarySources),
+    from: certain(intersectBits(destinations, ends.of.peer)),
+    to: limitPeers(certain(sources), passing, ends),
+    fromNames: to,
+    toNames: from,
+  };
+  return [forward, backward];
+}
+
+function membersOf({ groups, one }: Side, { ends, groups: known }: Ground): BitSet {
+  const at = one === undefined ? undefined : ends.slots.get(one);
+  return uniteBits(at === undefined ? noBits : bitsOf([at]), ...groups.map((id) => known.get(id)?.members ?? noBits));
+}
+
+function temporaryPeersOf({ groups }: Side, { groups: known }: Ground): BitSet {
+  return uniteBits(...groups.map((id) => known.get(id)?.temporaryPeers ?? noBits));
+}
+
+function sidesWith(from: BitSet, to: BitSet): Flow['temporarySides'] {
+  return [...(isEmptyBits(from) ? [] : ['from' as const]), ...(isEmptyBits(to) ? [] : ['to' as const])];
+}
+
+function guardedBy({ groups }: Side, { groups: known }: Ground): BitSet {
+  return uniteBits(...groups.map((id) => known.get(id)?.guarded ?? noBits));
+}
+
+function namesOf({ groups, one }: Side): readonly string[] {
+  return one === undefined ? groups : [...groups, one];
+}
+
+/** The peers that pass all checks; `undefined` when there are no checks. A check that is gone lets nobody pass. */
+function passingOf(postures: readonly string[], ground: Ground): Extent | undefined {
+  if (postures.length === 0) return undefined;
+  return postures
+    .map((id): Extent => ground.postures.get(id) ?? certain(noBits))
+    .reduce((all, next) => limit(all, next));
+}
+
+function certain(bits: BitSet): Extent {
+  return { sure: bits, possible: bits };
+}
+
+function limit(extent: Extent, passing: Extent | undefined): Extent {
+  if (passing === undefined) return extent;
+  const sure = intersectBits(extent.sure, passing.sure);
+  const possible = intersectBits(extent.possible, passing.possible);
+  return equalBits(sure, possible) ? certain(sure) : { sure, possible };
+}
+
+/** Checks are about peers: resources and proxies beside them stay. */
+function limitPeers(extent: Extent, passing: Extent | undefined, ends: Ends): Extent {
+  if (passing === undefined) return extent;
+  const others = subtractBits(extent.sure, ends.of.peer);
+  const { sure, possible } = limit(extent, passing);
+  const united = uniteBits(sure, others);
+  return sure === possible ? certain(united) : { sure: united, possible: uniteBits(possible, others) };
+}
+
+function equalTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((text, at) => text === b[at]));
+}

@@ -1,0 +1,47 @@
+import { type BitSet, intersectBits, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
+import type { State } from '../../model/declare/kind.ts';
+import { type Ends, slotsOf } from './ends.ts';
+import { groupFields, partOf, readGroup } from './vocabulary.ts';
+
+/** Who is meant when a rule names a group. */
+export interface Membership {
+  /** Peers, proxies and resources. */
+  readonly members: BitSet;
+  /** Peers in the group that it lets do nothing: rules that drop mean them all the same. */
+  readonly temporaryPeers: BitSet;
+  /** Routes that whoever may reach the group may use. */
+  readonly guarded: BitSet;
+}
+
+/** The membership of a group. */
+export function membershipOf(id: string, state: State, ends: Ends): Membership | undefined {
+  const object = state.get(id);
+  if (object === undefined) return undefined;
+  const { all, peers, proxies } = readGroup(object);
+  const named = (field: string, part: 'resource' | 'route') =>
+    slotsOf(
+      ends,
+      state
+        .referrersOf(id)
+        .filter((referrer) => referrer.field === field && partOf(referrer.from) === part)
+        .map(({ from }) => from.id),
+    );
+  const held = all ? ends.of.peer : slotsOf(ends, peers);
+  return {
+    temporaryPeers: intersectBits(held, ends.temporaryPeers),
+    members: uniteBits(
+      subtractBits(held, ends.temporaryPeers),
+      slotsOf(ends, proxies),
+      named(groupFields.resource, 'resource'),
+    ),
+    guarded: named(groupFields.guarded, 'route'),
+  };
+}
+
+/** Whether a peer is in a group. */
+export function isInGroup(state: State, id: string, peer: string): boolean {
+  const group = state.get(id);
+  if (group === undefined) return false;
+  const { all, peers } = readGroup(group);
+  return all || peers.includes(peer);
+}

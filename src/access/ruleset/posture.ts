@@ -1,0 +1,182 @@
+import { type Address, type Cidr, contains, parseAddress, parseCidr } from '../../lib/net/address.ts';
+import { chainsTo } from '../../lib/node-pure.ts';
+import { compareVersions, leadingNumbers } from '../../lib/version.ts';
+import type { postureResults } from '../../model/declare/access-words.ts';
+import type { PeerFacts } from './facts.ts';
+
+/** Whether a peer passes; `unknown` when that depends on something nobody knows. */
+export type PostureResult = (typeof postureResults)[number];
+
+/** The checks of a posture check, as they are stored. A check that is not given is absent. */
+export interface Checks {
+  readonly client_version_check?: { readonly min_version: string };
+  readonly os_version_check?: Readonly<Partial<Record<string, MinVersion>>>;
+  readonly geo_location_check?: { readonly locations: readonly Location[]; readonly action: Action };
+  readonly peer_network_range_check?: { readonly ranges: readonly string[]; readonly action: Action };
+  readonly process_check?: { readonly processes: readonly Process[] };
+  readonly certificate_check?: { readonly ca_certificates: readonly string[] };
+}
+
+/** The name of one of the checks. */
+export type CheckName = keyof Checks;
+
+type Action = 'allow' | 'deny';
+type MinVersion = { readonly min_version?: string; readonly min_kernel_version?: string };
+type Location = { readonly country_code: string; readonly city_name?: string };
+type Process = { readonly linux_path?: string; readonly mac_path?: string; readonly windows_path?: string };
+
+/** Says for any peer whether it passes. */
+export type Posture = (facts: PeerFacts) => PostureResult;
+
+/** Reads the checks once, to ask them about many peers. A peer passes when it passes every check that is given. */
+export function readPosture(checks: Checks): Posture {
+  const given = givenChecks(checks).map(([, check]) => check);
+  return (facts) => combine(given.map((check) => check(facts)));
+}
+
+/** What each given check says about a peer. */
+export function checkResults(
+  checks: Checks,
+  facts: PeerFacts,
+): readonly { readonly check: CheckName; readonly result: PostureResult }[] {
+  return givenChecks(checks).map(([check, ask]) => ({ check, result: ask(facts) }));
+}
+
+/** Whether all pass: one that fails settles it, otherwise one that is unknown leaves it open. */
+export function combine(results: readonly PostureResult[]): PostureResult {
+  if (results.includes('fail')) return 'fail';
+  return results.includes('unknown') ? 'unknown' : 'pass';
+}
+
+function givenChecks(checks: Checks): readonly (readonly [CheckName, Posture])[] {
+  const given = <N extends CheckName>(name: N, read: (check: NonNullable<Checks[N]>) => Posture) => {
+    const check = checks[name];
+    return check === undefined ? [] : [[name, read(check)] as const];
+  };
+  return [
+    ...given('client_version_check', readClientVersion),
+    ...given('os_version_check', readSystemVersion),
+    ...given('geo_location_check', readLocation),
+    ...given('peer_network_range_check', readRanges),
+    ...given('process_check', readProcesses),
+    ...given('certificate_check', readCertificates),
+  ];
+}
+
+function readClientVersion({ min_version }: { readonly min_version: string }): Posture {
+  return ({ clientVersion }) => atLeast(clientVersion, min_version);
+}
+
+const checkedSystems = ['android', 'ios', 'darwin', 'linux', 'windows'];
+
+/** A system of these that is not named does not pass; one that cannot be named is none of the check's business. */
+function readSystemVersion(systems: Readonly<Partial<Record<string, MinVersion>>>): Posture {
+  return ({ system, systemVersion, kernelVersion }) => {
+    if (system === undefined) return 'unknown';
+    if (!checkedSystems.includes(system)) return 'pass';
+    const least = systems[system];
+    if (least === undefined) return 'fail';
+    if (least.min_kernel_version === undefined) return atLeast(systemVersion, least.min_version ?? '0');
+    // What distributions put behind the numbers of a kernel says nothing about its age.
+    const numbers = system === 'linux' ? leadingNumbers : (text: string) => text;
+    return atLeast(
+      kernelVersion === undefined ? undefined : numbers(kernelVersion),
+      numbers(least.min_kernel_version) ?? '0',
+    );
+  };
+}
+
+/** A version that cannot be read is as good as none. */
+function atLeast(version: string | undefined, least: string): PostureResult {
+  const order = version === undefined ? undefined : compareVersions(version, least);
+  if (order === undefined) return 'unknown';
+  return order >= 0 ? 'pass' : 'fail';
+}
+
+function readLocation({
+  locations,
+  action,
+}: {
+  readonly locations: readonly Location[];
+  readonly action: Action;
+}): Posture {
+  return (facts) => {
+    if (facts.country === undefined || facts.country === '') return 'unknown';
+    const matches = locations.map((location) => isAt(location, facts));
+    if (matches.includes('pass')) return action === 'allow' ? 'pass' : 'fail';
+    if (matches.includes('unknown')) return 'unknown';
+    return action === 'allow' ? 'fail' : 'pass';
+  };
+}
+
+function isAt({ country_code, city_name = '' }: Location, { country = '', city = '' }: PeerFacts): PostureResult {
+  if (country.toUpperCase() !== country_code.toUpperCase()) return 'fail';
+  if (city_name === '') return 'pass';
+  if (city === '') return 'unknown';
+  return fold(city) === fold(city_name) ? 'pass' : 'fail';
+}
+
+function fold(name: string): string {
+  return name.normalize('NFC').trim().toLowerCase();
+}
+
+/** A range matches when it holds any address of the peer; a peer that has none does not pass, whatever the action. */
+function readRanges({ ranges, action }: { readonly ranges: readonly string[]; readonly action: Action }): Posture {
+  const read = ranges.flatMap(readRange);
+  return ({ addresses, connectionAddress }) => {
+    const known = [...(addresses ?? []), ...(connectionAddress === undefined ? [] : [connectionAddress])].flatMap(
+      readAddress,
+    );
+    if (known.some((address) => read.some((range) => contains(range, address))))
+      return action === 'allow' ? 'pass' : 'fail';
+    if (addresses === undefined || connectionAddress === undefined) return 'unknown';
+    return action === 'deny' && known.length > 0 ? 'pass' : 'fail';
+  };
+}
+
+function readRange(text: string): readonly Cidr[] {
+  const result = parseCidr(text);
+  return result.ok ? [result.cidr] : [];
+}
+
+/** The address in front of a prefix or a zone, IPv4 also where it is written as IPv6. */
+function readAddress(text: string): readonly Address[] {
+  const bare = text.replace(/[/%].*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+  const address = parseAddress(bare);
+  return address === undefined ? [] : [address];
+}
+
+const pathOn: Readonly<Record<string, keyof Process>> = {
+  linux: 'linux_path',
+  darwin: 'mac_path',
+  windows: 'windows_path',
+};
+
+/** On a system for which a program has no path, it cannot run. */
+function readProcesses({ processes }: { readonly processes: readonly Process[] }): Posture {
+  return ({ system, processes: running }) => {
+    if (system === undefined) return 'unknown';
+    const member = pathOn[system];
+    const paths = processes.map((program) => (member === undefined ? '' : (program[member] ?? '')));
+    if (paths.includes('')) return 'fail';
+    if (running === undefined) return 'unknown';
+    const spelled = system === 'windows' ? spellWindowsPath : (path: string) => path;
+    const found = new Set(running.map(spelled));
+    return paths.every((path) => found.has(spelled(path))) ? 'pass' : 'fail';
+  };
+}
+
+function spellWindowsPath(path: string): string {
+  return path.replaceAll('/', '\\').toLowerCase();
+}
+
+const withoutCertificates = ['android', 'ios'];
+
+function readCertificates({ ca_certificates }: { readonly ca_certificates: readonly string[] }): Posture {
+  return ({ system, certificates }) => {
+    if (system !== undefined && withoutCertificates.includes(system)) return 'fail';
+    if (certificates === undefined) return 'unknown';
+    if (!certificates.some((chain) => chainsTo(chain, ca_certificates))) return 'fail';
+    return system === undefined ? 'unknown' : 'pass';
+  };
+}

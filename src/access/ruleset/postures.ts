@@ -1,0 +1,41 @@
+import { type BitSet, bitsOf, equalBits, numbersIn, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
+import type { Ends } from './ends.ts';
+import type { PeerFacts } from './facts.ts';
+import { type Checks, type Posture, readPosture } from './posture.ts';
+
+/** Which peers pass a posture check for sure, and which do so or may do so. */
+export interface PostureBits {
+  readonly checks: Checks;
+  readonly posture: Posture;
+  readonly sure: BitSet;
+  readonly possible: BitSet;
+}
+
+type Facts = ReadonlyMap<string, PeerFacts>;
+
+/** Asks a check about every peer. */
+export function askAll(checks: Checks, ends: Ends, facts: Facts): PostureBits {
+  const posture = readPosture(checks);
+  return { checks, posture, ...ask(posture, numbersIn(ends.of.peer), ends, facts) };
+}
+
+/** Asks about some slots again: peers whose facts changed, who came or who went. The same value when nothing changed. */
+export function askAgain(known: PostureBits, slots: BitSet, ends: Ends, facts: Facts): PostureBits {
+  const peers = numbersIn(slots).filter((at) => ends.ids[at] !== undefined);
+  const asked = ask(known.posture, peers, ends, facts);
+  const sure = uniteBits(subtractBits(known.sure, slots), asked.sure);
+  const possible = uniteBits(subtractBits(known.possible, slots), asked.possible);
+  if (equalBits(sure, known.sure) && equalBits(possible, known.possible)) return known;
+  return { ...known, sure, possible };
+}
+
+function ask(posture: Posture, peers: readonly number[], ends: Ends, facts: Facts) {
+  const unknown = posture({});
+  const results = peers.map((at) => {
+    const own = facts.get(ends.ids[at] ?? '');
+    return [at, own === undefined ? unknown : posture(own)] as const;
+  });
+  const which = (accepts: (result: string) => boolean) =>
+    bitsOf(results.filter(([, result]) => accepts(result)).map(([at]) => at));
+  return { sure: which((result) => result === 'pass'), possible: which((result) => result !== 'fail') };
+}

@@ -1,0 +1,115 @@
+import { hasBit } from '../../lib/bits/bit-set.ts';
+import type { MapDraft, PersistentMap } from '../../lib/persistent-map.ts';
+import { inParts } from '../../lib/steps.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Access } from './access.ts';
+import type { Ends } from './ends.ts';
+import { equalFlows, type Flow, flowsOfPolicy, flowsOfRoute, type Ground } from './flows.ts';
+import type { Place } from './places.ts';
+import type { Step } from './stages.ts';
+import type { GroupsStep } from './step-groups.ts';
+import type { PeersStep } from './step-peers.ts';
+import type { PlacesStep } from './step-places.ts';
+import type { PosturesStep } from './step-postures.ts';
+import { readPolicy, readResource, readRoute } from './vocabulary.ts';
+
+/** What the stages before found. */
+interface Found {
+  readonly ends: Ends;
+  readonly peers: PeersStep;
+  readonly groups: GroupsStep;
+  readonly places: PlacesStep;
+  readonly postures: PosturesStep;
+}
+
+/** How many policies are read before others get a turn. */
+const mostAtOnce = 100;
+
+/** What policies and routes let through now. Flows that stay as they were are the same values. */
+export function* stepFlows(step: Step, found: Found): Generator<undefined, Pick<Access, 'flows' | 'flowsBy'>> {
+  const { previous, state } = step;
+  const ground: Ground = {
+    ends: found.ends,
+    groups: found.groups.all,
+    live: found.places.live,
+    postures: found.postures.all,
+  };
+  let same = true;
+  let { flowsBy } = previous;
+  const restless = restlessPolicies(step, found);
+  yield undefined;
+  for (const part of inParts(restless, mostAtOnce)) {
+    flowsBy = flowsBy.edit((draft) => {
+      for (const id of part) {
+        const object = state.get(id);
+        const flows = object === undefined ? [] : flowsOfPolicy(readPolicy(object), ground);
+        same = keepEqual(draft, id, flows) && same;
+      }
+    });
+    yield undefined;
+  }
+  flowsBy = flowsBy.edit((draft) => {
+    for (const id of found.places.routes)
+      same = keepEqual(draft, id, unguardedFlows(id, state, found.places.all.get(id), ground)) && same;
+  });
+  return same ? { flowsBy: previous.flowsBy, flows: previous.flows } : { flowsBy, flows: inOrder(flowsBy) };
+}
+
+function unguardedFlows(id: string, state: State, place: Place | undefined, ground: Ground): readonly Flow[] {
+  const object = state.get(id);
+  if (object === undefined || place === undefined) return [];
+  const { groups, guards } = readRoute(object);
+  return guards.length > 0 ? [] : flowsOfRoute(id, groups, place, ground);
+}
+
+/** Puts flows in, in place of equal ones nothing; says whether there was nothing to do. */
+function keepEqual(draft: MapDraft<readonly Flow[]>, id: string, flows: readonly Flow[]): boolean {
+  const before = draft.get(id) ?? [];
+  const known = new Map(before.map((flow) => [flow.id, flow]));
+  const after = flows.map((flow) => {
+    const present = known.get(flow.id);
+    return present !== undefined && equalFlows(present, flow) ? present : flow;
+  });
+  if (after.length === before.length && after.every((flow, at) => flow === before[at])) return true;
+  if (after.length === 0) draft.delete(id);
+  else draft.set(id, after);
+  return false;
+}
+
+/** Resources and routes that take part now and did not, or the other way round. */
+interface Flipped {
+  readonly resources: readonly string[];
+  readonly routes: readonly string[];
+}
+
+/** Policies that may let others through than before. */
+function restlessPolicies(step: Step, { ends, peers, groups, places, postures }: Found): ReadonlySet<string> {
+  const flips = (ids: ReadonlySet<string>) =>
+    [...ids].filter((id) => takesPart(step.previous.ends, step.previous, id) !== takesPart(ends, places, id));
+  const flipped = { resources: flips(places.resources), routes: flips(places.routes) };
+  const named = [...groups.changed, ...peers.stirred, ...postures.changed, ...flipped.resources];
+  const policies = new Set(step.touched.policy);
+  for (const id of new Set([...named, ...groupsNamedBy(step, flipped)]))
+    for (const policy of step.namedBy(id, 'policy')) policies.add(policy);
+  return policies;
+}
+
+/** The groups by which rules name resources and routes, before or after. */
+function groupsNamedBy({ previous, state }: Step, { resources, routes }: Flipped): readonly string[] {
+  const read = (ids: readonly string[], groups: (object: StoredObject) => readonly string[]) =>
+    [previous.state, state].flatMap((side) => ids.flatMap((id) => side.get(id) ?? []).flatMap(groups));
+  return [
+    ...read(resources, (object) => readResource(object).groups),
+    ...read(routes, (object) => readRoute(object).guards),
+  ];
+}
+
+function takesPart(ends: Ends, { live }: Pick<Access, 'live'>, id: string): boolean {
+  const at = ends.slots.get(id);
+  return at !== undefined && hasBit(live, at);
+}
+
+function inOrder(flowsBy: PersistentMap<readonly Flow[]>): readonly Flow[] {
+  return [...flowsBy].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, flows]) => flows);
+}

@@ -1,0 +1,66 @@
+import { equalBits } from '../../lib/bits/bit-set.ts';
+import type { PersistentMap } from '../../lib/persistent-map.ts';
+import { inParts } from '../../lib/steps.ts';
+import type { Ends } from './ends.ts';
+import { type Membership, membershipOf } from './groups.ts';
+import type { Step } from './stages.ts';
+import { groupFields, partOf, readGroup, readResource, readRoute } from './vocabulary.ts';
+
+/** The groups of a step. */
+export interface GroupsStep {
+  readonly all: PersistentMap<Membership>;
+  /** Groups that hold everybody. */
+  readonly alls: readonly string[];
+  /** Groups that mean others than before, or whose members take part otherwise. */
+  readonly changed: ReadonlySet<string>;
+}
+
+/** How many groups are looked at before others get a turn. */
+const mostAtOnce = 200;
+
+/** Whom each group means now. */
+export function* stepGroups(step: Step, ends: Ends, stirred: ReadonlySet<string>): Generator<undefined, GroupsStep> {
+  const { previous, state, touched } = step;
+  const alls = [...new Set([...previous.alls, ...touched.group])].filter((id) => holdsAll(step, id)).sort();
+  const changed = new Set<string>();
+  for (const peer of stirred) for (const group of step.namedBy(peer, 'group', groupFields.member)) changed.add(group);
+  if (stirred.size > 0) for (const group of [...previous.alls, ...alls]) changed.add(group);
+  const looked = new Set([...changed, ...touched.group, ...namedByPlaces(step)]);
+  let all = previous.groups;
+  for (const part of inParts(looked, mostAtOnce)) {
+    all = all.edit((draft) => {
+      for (const id of part) {
+        const before = draft.get(id);
+        const after = membershipOf(id, state, ends);
+        if (!equalMemberships(before, after)) changed.add(id);
+        if (after === undefined) draft.delete(id);
+        else draft.set(id, after);
+      }
+    });
+    yield undefined;
+  }
+  return { all, alls, changed };
+}
+
+/** Groups that resources and routes name which changed, before or after. */
+function namedByPlaces({ previous, state, touched }: Step): readonly string[] {
+  const sides = [previous.state, state];
+  const resources = [...touched.resource].flatMap((id) => sides.flatMap((side) => side.get(id) ?? []));
+  const routes = [...touched.route].flatMap((id) => sides.flatMap((side) => side.get(id) ?? []));
+  return [
+    ...resources.flatMap((object) => readResource(object).groups),
+    ...routes.flatMap((object) => readRoute(object).guards),
+  ];
+}
+
+function holdsAll({ state }: Step, id: string): boolean {
+  const object = state.get(id);
+  return object !== undefined && partOf(object) === 'group' && readGroup(object).all;
+}
+
+function equalMemberships(a: Membership | undefined, b: Membership | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return (
+    equalBits(a.members, b.members) && equalBits(a.temporaryPeers, b.temporaryPeers) && equalBits(a.guarded, b.guarded)
+  );
+}

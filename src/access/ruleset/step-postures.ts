@@ -1,0 +1,36 @@
+import { isEmptyBits, uniteBits } from '../../lib/bits/bit-set.ts';
+import type { PersistentMap } from '../../lib/persistent-map.ts';
+import { type Ends, slotsOf } from './ends.ts';
+import { askAgain, askAll, type PostureBits } from './postures.ts';
+import type { Step } from './stages.ts';
+import { readChecks } from './vocabulary.ts';
+
+/** The posture checks of a step. */
+export interface PosturesStep {
+  readonly all: PersistentMap<PostureBits>;
+  /** Checks that others pass than before. */
+  readonly changed: ReadonlySet<string>;
+}
+
+/** Who passes which check now. */
+export function stepPostures({ previous, state, observedPeers, touched }: Step, ends: Ends): PosturesStep {
+  const changed = new Set<string>();
+  const asked = uniteBits(slotsOf(previous.ends, touched.peer), slotsOf(ends, touched.peer));
+  const all = previous.postures.edit((draft) => {
+    for (const id of touched.posture) {
+      const object = state.get(id);
+      if (object === undefined) draft.delete(id);
+      else draft.set(id, askAll(readChecks(object), ends, observedPeers.facts));
+      changed.add(id);
+    }
+    if (isEmptyBits(asked)) return;
+    for (const [id, known] of previous.postures) {
+      if (touched.posture.has(id)) continue;
+      const after = askAgain(known, asked, ends, observedPeers.facts);
+      if (after === known) continue;
+      draft.set(id, after);
+      changed.add(id);
+    }
+  });
+  return { all, changed };
+}

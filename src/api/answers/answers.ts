@@ -1,0 +1,120 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { inSlices } from '../../commit/slices.ts';
+import type { Json } from '../../lib/json.ts';
+import { jsonInSteps } from '../../lib/json-steps.ts';
+import { sha256InSteps } from '../../lib/node-pure.ts';
+import { runToEnd } from '../../lib/steps.ts';
+import { textInParts } from '../../lib/text-parts.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+
+/** A JSON answer that is ready to be sent, with its ETag. */
+export interface Answer {
+  readonly text: string;
+  readonly etag: string;
+  /** Where the next page is. */
+  readonly link?: string;
+}
+
+/** How many answers are kept for one state of an account. */
+const capacity = 20_000;
+
+const cache = new WeakMap<Snapshot, Map<string, Answer | Promise<Answer>>>();
+
+/** What an answer is made of: the version of what it tells, and the body. */
+export interface Content {
+  readonly version: number;
+  readonly body: Json;
+  readonly link?: string;
+}
+
+/** What an answer is made of, or how that is made; it yields now and then. */
+export type AnswerWork = Content | Generator<undefined, Content | Answer>;
+
+/**
+ * The answer about a state; made once, because a state never changes, and in slices. `name` is unique among the answers of
+ * a state.
+ */
+export function answerFrom(state: Snapshot, name: string, make: () => AnswerWork): Answer | Promise<Answer> {
+  let known = cache.get(state);
+  if (known === undefined) {
+    known = new Map();
+    cache.set(state, known);
+  }
+  const present = known.get(name);
+  if (present !== undefined) return present;
+  const answer = inSlices(answerInSteps(make()));
+  if (known.size < capacity) keep(known, name, answer);
+  return answer;
+}
+
+/** What cannot be made is tried again by the next one. */
+function keep(known: Map<string, Answer | Promise<Answer>>, name: string, answer: Answer | Promise<Answer>): void {
+  known.set(name, answer);
+  if (!(answer instanceof Promise)) return;
+  answer.then(
+    (made) => known.set(name, made),
+    () => known.delete(name),
+  );
+}
+
+/** Serialises an answer that is short; the ETag is the version and a hash of the whole body. */
+export function makeAnswer(made: Content): Answer {
+  return runToEnd(answerInSteps(made));
+}
+
+/** Serialises an answer that may be long, in slices. */
+export function makeLongAnswer(make: AnswerWork): Answer | Promise<Answer> {
+  return inSlices(answerInSteps(make));
+}
+
+function* answerInSteps(make: AnswerWork): Generator<undefined, Answer> {
+  const made = 'version' in make ? make : yield* make;
+  if ('text' in made) return made;
+  const { version, body, link } = made;
+  return { ...(yield* textAnswer(version, yield* jsonInSteps(body))), ...(link === undefined ? {} : { link }) };
+}
+
+/** An answer whose body is JSON text already. */
+export function* textAnswer(version: number, text: string): Generator<undefined, Answer> {
+  return { text, etag: yield* etagInSteps(version, text) };
+}
+
+/** The ETag of a body: its version and a hash. */
+export function etagOf(version: number, text: string): string {
+  return runToEnd(etagInSteps(version, text));
+}
+
+/** The same, of one that may be long. */
+export function* etagInSteps(version: number, text: string): Generator<undefined, string> {
+  const hash = yield* sha256InSteps(textInParts(text));
+  return `"${version}.${hash.slice(0, 16)}"`;
+}
+
+/** Sends what may be long, serialised in slices, or 304 when the client has it. */
+export async function sendLong(request: FastifyRequest, reply: FastifyReply, content: Content): Promise<FastifyReply> {
+  return sendAnswer(request, reply, await inSlices(answerInSteps(content)));
+}
+
+/** Sends an answer, or 304 when the client has it. */
+export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+  void reply.header('etag', answer.etag);
+  if (answer.link !== undefined) void reply.header('link', answer.link);
+  if (isKnown(request, answer.etag)) return reply.code(304).send();
+  return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text);
+}
+
+/** Whether whoever reads has the body of this ETag already. */
+export function isKnown({ method, headers }: FastifyRequest, etag: string): boolean {
+  const known = headers['if-none-match'];
+  return ['GET', 'HEAD'].includes(method) && known !== undefined && matches(known, etag);
+}
+
+function matches(header: string, etag: string): boolean {
+  return header.split(',').some((item) => item.trim() === '*' || item.trim().replace(/^W\//, '') === etag);
+}
+
+/** The versions that `If-Match` names; a part of an ETag that is not ours matches nothing. */
+export function versionsOf(header: string | undefined): readonly string[] | undefined {
+  if (header === undefined) return undefined;
+  return header.split(',').map((item) => (item.trim() === '*' ? '*' : (/^"(\d+)\./.exec(item.trim())?.[1] ?? '')));
+}

@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify';
+import { inSlices } from '../../commit/slices.ts';
+import { etagInSteps, isKnown } from './answers.ts';
+
+/** Gives an ETag to what is read and has none yet; what nobody may keep has none, unless its route gave it one. */
+export function addEtags(app: FastifyInstance): void {
+  app.addHook('onSend', async (request, reply, payload) => {
+    const isRead = request.method === 'GET' && reply.statusCode === 200 && typeof payload === 'string';
+    if (!isRead) return payload;
+    const given = reply.getHeader('etag');
+    if (given === undefined && reply.getHeader('cache-control') === 'no-store') return payload;
+    const etag = given === undefined ? await inSlices(etagInSteps(0, payload)) : String(given);
+    void reply.header('etag', etag);
+    if (!isKnown(request, etag)) return payload;
+    void reply.code(304).removeHeader('content-length');
+    return null;
+  });
+}

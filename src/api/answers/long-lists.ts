@@ -1,0 +1,171 @@
+import type { Engine } from '../../commit/engine.ts';
+import { isTurn } from '../../lib/steps.ts';
+import { lowerToResponse } from '../../model/lower/response.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { parts, WatchedState } from '../../model/state/state-parts.ts';
+import { type Answer, textAnswer } from './answers.ts';
+
+/** One object of a list as it was last written, and what was looked at for it. */
+interface Item {
+  readonly id: string;
+  readonly version: number;
+  readonly text: string;
+  readonly seen: readonly string[];
+}
+
+/** A list as it was last written. */
+interface Kept {
+  state: Snapshot;
+  /** Sorted by id. */
+  readonly items: Item[];
+  /** Ids of the items that follow from a part of the state. */
+  readonly followers: Map<string, string | Set<string>>;
+}
+
+/** Lists shorter than this are written anew as fast. */
+const longEnough = 500;
+
+/** How many objects the kept lists hold in all; one takes about 1 kB. */
+const capacity = 100_000;
+
+/** Lists that are kept. */
+interface LongLists {
+  /** The list of all objects of a kind; `undefined` when it is short, older than what is kept, or at work. Yields now and then. */
+  answer(state: Snapshot, kind: string): Generator<undefined, Answer | undefined>;
+}
+
+const lists = new WeakMap<Engine, LongLists>();
+
+/** The long lists of a server. */
+export function longListsOf(engine: Engine): LongLists {
+  const present = lists.get(engine) ?? createLongLists();
+  lists.set(engine, present);
+  return present;
+}
+
+/**
+ * Writes lists of all objects of a kind. Of a long one each object is kept as text until something changes that was
+ * looked at for it: after a change of one among 10,000 objects the list costs 5 ms instead of 60.
+ */
+export function createLongLists(shortest = longEnough): LongLists {
+  const known = new Map<string, Kept>();
+  /** Lists that are being brought up to date: whoever asks for another state meanwhile does without. */
+  const busy = new Set<string>();
+  return {
+    *answer(state, kind) {
+      if (state.countOf(kind) < shortest) return undefined;
+      const name = `${state.account} ${kind}`;
+      const present = known.get(name);
+      // An older state is asked for seldom, and what is kept is worth more.
+      if (busy.has(name) || (present !== undefined && present.state.revision > state.revision)) return undefined;
+      busy.add(name);
+      // What is left half done is of no use.
+      known.delete(name);
+      try {
+        const kept = present ?? { state, items: [], followers: new Map() };
+        if (present === undefined) yield* fill(kept, state, kind);
+        else if (present.state !== state) yield* update(kept, state, kind);
+        known.set(name, kept);
+        evict(known);
+        return yield* write(kept);
+      } finally {
+        busy.delete(name);
+      }
+    },
+  };
+}
+
+function* fill(kept: Kept, state: Snapshot, kind: string): Generator<undefined, void> {
+  for (const [at, object] of state.ofKind(kind).entries()) {
+    if (isTurn(at)) yield undefined;
+    put(kept, state, object);
+  }
+}
+
+function* update(kept: Kept, state: Snapshot, kind: string): Generator<undefined, void> {
+  const changed = state.partsSince(kept.state);
+  const stale = new Set<string>();
+  for (const part of changed) for (const id of followersOf(kept, part)) stale.add(id);
+  // Objects that are new were looked at for nobody.
+  for (const id of state.changedOf(kind, kept.state)) stale.add(id);
+  kept.state = state;
+  let at = 0;
+  for (const id of stale) {
+    if (isTurn(at++)) yield undefined;
+    const object = state.get(id);
+    if (object === undefined) drop(kept, id);
+    else put(kept, state, object);
+  }
+}
+
+/** Most parts of a state are looked at for one object alone. */
+function followersOf({ followers }: Kept, part: string): Iterable<string> {
+  const found = followers.get(part);
+  return typeof found === 'string' ? [found] : (found ?? []);
+}
+
+function put(kept: Kept, state: Snapshot, object: StoredObject): void {
+  const { id, updatedRevision: version } = object;
+  const watched = new WatchedState(state);
+  const text = JSON.stringify(lowerToResponse(state.registry, object, watched, 'list'));
+  const item = { id, version, text, seen: [...watched.seen, parts.object(id)] };
+  const at = placeOf(kept.items, id);
+  const old = kept.items[at];
+  if (old?.id === id) {
+    forget(kept, old);
+    kept.items[at] = item;
+  } else kept.items.splice(at, 0, item);
+  for (const part of item.seen) {
+    const followers = kept.followers.get(part);
+    if (followers === undefined) kept.followers.set(part, id);
+    else if (typeof followers === 'string') kept.followers.set(part, new Set([followers, id]));
+    else followers.add(id);
+  }
+}
+
+function drop(kept: Kept, id: string): void {
+  const at = placeOf(kept.items, id);
+  const item = kept.items[at];
+  if (item?.id !== id) return;
+  forget(kept, item);
+  kept.items.splice(at, 1);
+}
+
+function forget({ followers }: Kept, { id, seen }: Item): void {
+  for (const part of seen) {
+    const others = followers.get(part);
+    if (typeof others === 'string') {
+      if (others === id) followers.delete(part);
+      continue;
+    }
+    others?.delete(id);
+    if (others?.size === 0) followers.delete(part);
+  }
+}
+
+/** Where an id stands among the items, or would. */
+function placeOf(items: readonly Item[], id: string): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((items[middle]?.id ?? '') < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function write({ items }: Kept): Generator<undefined, Answer> {
+  const version = items.reduce((newest, item) => Math.max(newest, item.version), 0);
+  return textAnswer(version, `[${items.map(({ text }) => text).join(',')}]`);
+}
+
+function evict(known: Map<string, Kept>): void {
+  let total = 0;
+  for (const { items } of known.values()) total += items.length;
+  for (const [name, { items }] of known) {
+    if (total <= capacity || known.size === 1) return;
+    known.delete(name);
+    total -= items.length;
+  }
+}

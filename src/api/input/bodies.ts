@@ -1,0 +1,128 @@
+import type { FastifyInstance } from 'fastify';
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import { BadBody, textOfBody } from './utf8.ts';
+
+/**
+ * Reads JSON bodies the way clients send them: an empty body with a JSON content type is no body, and a DELETE may carry
+ * anything. Text that Postgres cannot store is refused here, once, or replaced where strangers make it up.
+ */
+export function acceptJson(app: FastifyInstance, unstorable: 'refused' | 'replaced' = 'refused'): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (bytes.length === 0 || request.method === 'DELETE') {
+      done(null, undefined);
+      return;
+    }
+    try {
+      const value = unstorable === 'refused' ? parseJson(textOfBody(bytes)) : parseReplacing(String(bytes));
+      done(null, value);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}
+
+/** In JSON that is valid UTF-8 such text can only be written as an escape. */
+const suspicious = /\\u(0000|[dD][89a-fA-F])|"__proto__"/;
+
+/** The value of a JSON text that can be stored. */
+export function parseJson(text: string): unknown {
+  const value = readJson(text);
+  if (suspicious.test(text)) refuseUnstorable(value, '', 0);
+  return value;
+}
+
+/** The same, with U+FFFD in place of characters that cannot be stored. */
+function parseReplacing(text: string): unknown {
+  const value = readJson(text);
+  if (!suspicious.test(text)) return value;
+  const storable = replaceUnstorable(value, 0);
+  refuseUnstorable(storable, '', 0);
+  return storable;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new BadBody(`the body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** How deep a body that has to be walked may nest. */
+const deepest = 100;
+
+function requireFlat(depth: number): void {
+  if (depth > deepest) throw new BadBody(`the body nests more than ${deepest} levels deep; send a flatter one`);
+}
+
+function refuseUnstorable(value: unknown, pointer: string, depth: number): void {
+  requireFlat(depth);
+  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
+    throw new BadBody(
+      `the text at ${pointer === '' ? 'the top' : pointer} contains NUL or half a surrogate pair, which cannot be stored; remove it`,
+    );
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    if (name === '__proto__')
+      throw new BadBody(
+        `the member name __proto__ at ${pointer === '' ? 'the top' : pointer} is not allowed; remove it`,
+      );
+    refuseUnstorable(name, pointer, depth);
+    refuseUnstorable(item, `${pointer}/${name}`, depth + 1);
+  }
+}
+
+function replaceUnstorable(value: unknown, depth: number): unknown {
+  requireFlat(depth);
+  if (typeof value === 'string') return storableText(value);
+  if (Array.isArray(value)) return value.map((item) => replaceUnstorable(item, depth + 1));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value);
+  return Object.fromEntries(members.map(([name, item]) => [storableText(name), replaceUnstorable(item, depth + 1)]));
+}
+
+function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+/** The body of a request as an object; anything else is a bad request. */
+export function objectBody(body: unknown): JsonObject {
+  if (isObject(body)) return body as JsonObject;
+  throw new BadBody(body === undefined ? 'the request needs a body: a JSON object' : 'the body must be a JSON object');
+}
+
+/** A text that the body must carry, one of `words` when there are any. */
+export function textMember(body: JsonObject, name: string, words: readonly string[] = []): string {
+  const value = body[name];
+  const refuse = (code: string, path: string, message: string): never => {
+    throw new InvalidInput(message, { problems: [{ code, path, message }] });
+  };
+  if (value === undefined || value === null) return refuse('field_required', '', `\`${name}\` is required; add it`);
+  if (typeof value !== 'string') return refuse('type_wrong', `/${name}`, `\`${name}\` must be a text`);
+  if (words.length > 0 && !words.includes(value))
+    return refuse(
+      'value_not_allowed',
+      `/${name}`,
+      `\`${name}\` must be one of ${words.map((word) => `\`${word}\``).join(', ')}`,
+    );
+  return value === '' ? refuse('value_too_short', `/${name}`, `\`${name}\` must not be empty`) : value;
+}
+
+/** A text that the body must carry, of at most so many characters: what is cut could be the name of something else. */
+export function nameMember(body: JsonObject, name: string, most: number): string {
+  const value = textMember(body, name);
+  if (value.length <= most) return value;
+  const message = `\`${name}\` must have at most ${most} characters`;
+  throw new InvalidInput(message, { problems: [{ code: 'value_too_long', path: `/${name}`, message }] });
+}
+
+/** A list that the body must carry, of at most so many items. */
+export function listOf(body: JsonObject, name: string, most: number): readonly Json[] {
+  const list = body[name];
+  if (Array.isArray(list) && list.length <= most) return list;
+  const message = `\`${name}\` is required: a list of at most ${most}`;
+  throw new InvalidInput(message, { problems: [{ code: 'field_required', path: `/${name}`, message }] });
+}

@@ -1,0 +1,46 @@
+import type { DriftReport } from '../../features/config/history/drift.ts';
+import { type Client, clientSettings, connect, listIn } from '../client.ts';
+import { defineCommand, type Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { writeJson } from '../failure.ts';
+import { jsonFlag, queryOf } from '../flags.ts';
+import { formatFlag, formatOf, formatValid } from '../formats.ts';
+import { driftProblems, driftSummary, renderDrift } from '../render/drift.ts';
+import { requireSource } from '../sources/source-names.ts';
+
+export const drift = defineCommand({
+  name: 'drift',
+  summary: 'Show what is not as documents state it, and why; exits 2 when there is anything.',
+  details:
+    'Compares the account with the documents that were applied last. What documents would change that are not applied yet is told by `heddle plan`.',
+  flags: {
+    source: { placeholder: 'NAME', doc: 'Only what this source states.' },
+    ...formatFlag,
+    ...jsonFlag,
+  },
+  settings: clientSettings,
+  examples: [
+    ['heddle drift', 'Fail with 2 when somebody changed what documents state'],
+    ['heddle drift --format github', 'Show in a nightly pipeline where documents and account differ'],
+    ['heddle drift --source office --json', 'Read the differences from one source in a program'],
+  ],
+  async run({ flags, config, terminal }) {
+    const format = formatOf(flags);
+    const report = await readDrift(await connect(config), flags);
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
+    else if (format !== undefined) terminal.out(formatValid(format, driftSummary(report), driftProblems(report)));
+    else terminal.out(renderDrift(report, terminal.paint));
+    return report.units.length + report.byHand.length === 0 ? exit.ok : exit.changes;
+  },
+});
+
+async function readDrift(client: Client, flags: Invocation['flags']): Promise<DriftReport> {
+  const report = await client.read(`/api/config/drift?${queryOf(flags, ['source'])}`);
+  const units = listIn(report, 'units', 'differences');
+  listIn(report, 'byHand', 'differences');
+  const { source } = flags;
+  // A name that nobody has would differ in nothing for ever.
+  if (units.length === 0 && typeof source === 'string') await requireSource(client, source);
+  // The interface says what it holds.
+  return report as unknown as DriftReport;
+}

@@ -1,0 +1,68 @@
+import { InvalidInput } from '../../model/errors.ts';
+import { clientSettings, connect, unreadable } from '../client.ts';
+import { defineCommand, type Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { writeJson } from '../failure.ts';
+import { jsonFlag, queryOf } from '../flags.ts';
+import { renderRevision, renderRevisions, revisionIn } from '../render/history.ts';
+
+const filters = {
+  source: { placeholder: 'NAME', doc: 'Only revisions that applied this source.' },
+  object: { placeholder: 'KIND/KEY|ID', doc: 'Only revisions of this object, with what each did to it.' },
+  kind: { placeholder: 'KIND', doc: 'Only revisions that changed an object of this kind.' },
+  actor: { placeholder: 'NAME', doc: 'Only revisions by whoever has this id, name or e-mail address.' },
+  since: { placeholder: 'TIME', doc: 'Only revisions made at this time or later, such as 2026-03-01.' },
+  until: { placeholder: 'TIME', doc: 'Only revisions made before this time.' },
+  before: { placeholder: 'N', doc: 'Only revisions before this one: the next page.' },
+  limit: { placeholder: 'N', doc: 'How many at the most (default 20).' },
+} as const;
+
+export const history = defineCommand({
+  name: 'history',
+  summary: 'Show what happened in the account: who changed what, when and from where.',
+  argument: {
+    placeholder: '[REVISION]',
+    doc: 'a revision, to show every value before and after',
+    least: 0,
+    most: 1,
+  },
+  flags: { ...filters, ...jsonFlag },
+  settings: clientSettings,
+  examples: [
+    ['heddle history', 'The latest revisions'],
+    ['heddle history 42', 'Everything that revision 42 changed'],
+    ['heddle history --object Group/developers', 'What became of one object, and by whom'],
+  ],
+  async run(invocation) {
+    const { flags, positionals, terminal } = invocation;
+    const [number] = positionals;
+    const json = flags['json'] === true;
+    if (number !== undefined) {
+      const revision = await readOne(invocation, number);
+      if (json) writeJson(terminal, { formatVersion: '1.0', revision });
+      else terminal.out(renderRevision(revision, terminal.paint));
+      return exit.ok;
+    }
+    const revisions = await readSome(invocation);
+    if (json) writeJson(terminal, { formatVersion: '1.0', revisions });
+    else terminal.out(renderRevisions(revisions, terminal.paint));
+    return exit.ok;
+  },
+});
+
+type Call = Invocation<(typeof clientSettings)[number]>;
+
+async function readOne({ flags, config }: Call, number: string) {
+  const given = Object.keys(filters).filter((name) => flags[name] !== undefined);
+  if (given.length > 0) throw new InvalidInput(`--${given[0]} is for the list; leave it out, or the revision.`);
+  const client = await connect(config);
+  return revisionIn(await client.read(`/api/config/revisions/${encodeURIComponent(number)}`));
+}
+
+async function readSome({ flags, config }: Call) {
+  const client = await connect(config);
+  const query = queryOf({ limit: '20', ...flags }, Object.keys(filters));
+  const found = await client.read(`/api/config/revisions?${query}`);
+  if (!Array.isArray(found)) throw unreadable('a history');
+  return found.map(revisionIn);
+}

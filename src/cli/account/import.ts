@@ -1,0 +1,52 @@
+import { isObject } from '../../lib/json.ts';
+import { accept, type Client, clientSettings, connect, listIn } from '../client.ts';
+import { defineCommand } from '../command.ts';
+import { exit } from '../exit.ts';
+import { writeJson } from '../failure.ts';
+import { jsonFlag } from '../flags.ts';
+import { printable } from '../terminal/paint.ts';
+import { placeOf } from '../terminal/problems.ts';
+import { kindNamed } from './kind-name.ts';
+
+export const importObject = defineCommand({
+  name: 'import',
+  summary: 'Print the document of one object that is in the account, ready to be committed.',
+  details:
+    'The document names its object by id, so that applying it takes the object over instead of making another one. As it stands it changes nothing.',
+  argument: {
+    placeholder: 'KIND NAME|ID',
+    doc: 'a kind, and the name, key or id of one of its objects',
+    least: 2,
+    most: 2,
+  },
+  flags: jsonFlag,
+  settings: clientSettings,
+  examples: [
+    ['heddle import Group "Ops team" >> config/groups.yaml', 'Bring a group that was made by hand into Git'],
+    ['heddle import SetupKey 12', 'Show the document of the setup key with the id 12'],
+  ],
+  async run({ flags, positionals: [kind = '', name = ''], config, terminal }) {
+    const client = await connect(config);
+    const object = `${kindNamed(kind)}/${name}`;
+    const query = new URLSearchParams({ kind: kindNamed(kind), object, markAdopt: 'true' });
+    if (flags['json'] === true) {
+      const documents = await client.read(`/api/config/export?${query}&format=json`);
+      writeJson(terminal, { formatVersion: '1.0', documents });
+    } else terminal.out(`---\n${accept(await client.get(`/api/config/export?${query}&format=yaml`)).text}`);
+    const owner = await ownerOf(client, object);
+    if (owner !== undefined) terminal.note(`${owner}\n`);
+    return exit.ok;
+  },
+});
+
+/** A sentence about an object that is stated already. */
+async function ownerOf(client: Client, object: string): Promise<string | undefined> {
+  const list = await client.read(`/api/config/objects?${new URLSearchParams({ object })}`);
+  const [found] = listIn(list, 'objects', 'objects').filter(isObject);
+  const declared = Array.isArray(found?.['declared']) ? found['declared'].filter(isObject) : [];
+  if (declared.length === 0) return undefined;
+  const places = declared.map(
+    ({ source, file, line }) => `${String(source)} (${placeOf({ file: String(file), line: Number(line) })})`,
+  );
+  return `${printable(object)} is stated already, by the source ${printable(places.join(' and by '))}; move that document rather than stating the object twice.`;
+}

@@ -1,0 +1,56 @@
+import { isObject } from '../../lib/json.ts';
+import type { ObjectList } from '../../objects/object-list.ts';
+import { type Client, clientSettings, connect, listIn, unreadable } from '../client.ts';
+import { defineCommand, type Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { writeJson } from '../failure.ts';
+import { jsonFlag, queryOf } from '../flags.ts';
+import { renderObjects } from '../render/objects.ts';
+import { renderStatus } from '../render/status.ts';
+import { requireSource } from '../sources/source-names.ts';
+
+export const status = defineCommand({
+  name: 'status',
+  summary: 'Show the account, its objects and its sources.',
+  details:
+    'With --objects, every object with how it stands: InSync, Drifted, Overridden, Conflicted, Blocked or Unmanaged. `heddle drift` says what differs.',
+  flags: {
+    objects: { doc: 'List the objects instead, with owner, place and status.' },
+    status: { placeholder: 'STATUS', doc: 'List only the objects that stand so.' },
+    kind: { placeholder: 'KIND', doc: 'List only the objects of this kind.' },
+    source: { placeholder: 'NAME', doc: 'List only the objects that this source owns or states.' },
+    ...jsonFlag,
+  },
+  settings: clientSettings,
+  examples: [
+    ['heddle status --json', 'Read the state of the sources in a program'],
+    ['heddle status --objects --status Drifted', 'Show what is not as documents state it'],
+  ],
+  async run({ flags, config, terminal }) {
+    const client = await connect(config);
+    const json = flags['json'] === true;
+    if (filters.some((name) => flags[name] !== undefined)) {
+      const list = await readObjects(client, flags);
+      if (json) writeJson(terminal, { formatVersion: '1.0', ...list });
+      else terminal.out(renderObjects(list.objects, terminal.paint));
+      return exit.ok;
+    }
+    const body = await client.read('/api/config/status');
+    if (!isObject(body)) throw unreadable('a status');
+    if (json) writeJson(terminal, { formatVersion: '1.0', ...body });
+    else terminal.out(renderStatus(body, config.server, terminal.paint));
+    return exit.ok;
+  },
+});
+
+/** Flags that ask for objects. */
+const filters = ['objects', 'status', 'kind', 'source'];
+
+async function readObjects(client: Client, flags: Invocation['flags']): Promise<ObjectList> {
+  const body = await client.read(`/api/config/objects?${queryOf(flags, ['status', 'kind', 'source'])}`);
+  const { source } = flags;
+  if (listIn(body, 'objects', 'objects').length === 0 && typeof source === 'string')
+    await requireSource(client, source);
+  // The interface says what it holds.
+  return body as unknown as ObjectList;
+}

@@ -1,0 +1,80 @@
+import { defineCommand, type Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { openInBrowser, signInByBrowser } from './browser.ts';
+import { signInByCode } from './device.ts';
+import { findPlaces, revoke } from './oauth.ts';
+import { type Login, openLogins } from './store.ts';
+
+type Call = Invocation<'server' | 'token' | 'configDir'>;
+
+export const login = defineCommand({
+  name: 'login',
+  summary: 'Sign in to a server, so that commands run as you.',
+  details:
+    'Opens a browser on this machine, or with --device shows a code to be entered in a browser anywhere. What the server gives is kept in a file that only you may read, and renewed by itself for up to 30 days. A token that is given with --token or HEDDLE_TOKEN goes first.',
+  flags: {
+    device: { doc: 'Show a code and an address instead of opening a browser; for machines without one.' },
+    'no-browser': { doc: 'Only print the address that the browser has to open.' },
+  },
+  settings: ['server', 'token', 'configDir'],
+  examples: [
+    ['heddle login --server https://heddle.example.com', 'Sign in with the browser of this machine'],
+    ['heddle login --device', 'Sign in on a machine that is reached by SSH'],
+  ],
+  async run({ flags, config, terminal }) {
+    const places = await findPlaces(config.server);
+    const note = terminal.note;
+    const made =
+      flags['device'] === true
+        ? await signInByCode(places, ({ userCode, address, completeAddress }) => {
+            note(`Open ${address} in a browser and enter the code\n\n    ${userCode}\n\n`);
+            note(`or open ${completeAddress}\nWaiting for you to sign in there …\n`);
+          })
+        : await signInByBrowser(places, (url) => showAddress({ flags, terminal }, url));
+    await keep(config, made);
+    terminal.out(`Signed in to ${config.server}${made.email === '' ? '' : ` as ${made.email}`}.\n`);
+    if (config.token !== undefined)
+      note('HEDDLE_TOKEN or --token is set and goes first; unset it to run commands as this person.\n');
+    return exit.ok;
+  },
+});
+
+function showAddress({ flags, terminal }: Pick<Call, 'flags' | 'terminal'>, url: string): void {
+  const opens = flags['no-browser'] !== true;
+  terminal.note(`${opens ? 'Your browser opens; if it does not, go to' : 'Open in a browser:'}\n\n    ${url}\n\n`);
+  if (opens) openInBrowser(url);
+}
+
+/** Keeps a login in place of the one that was there, which ends. */
+async function keep({ server, configDir }: Call['config'], made: Login): Promise<void> {
+  let before: Login | undefined;
+  await openLogins(configDir).change(server, async (present) => {
+    before = present;
+    return made;
+  });
+  if (before !== undefined) await revoke(before);
+}
+
+export const logout = defineCommand({
+  name: 'logout',
+  summary: 'Sign out from a server.',
+  details: 'The server takes back what it gave, and this machine forgets it. Tokens that you made stay.',
+  flags: {},
+  settings: ['server', 'configDir'],
+  examples: [['heddle logout --server https://heddle.example.com', 'Sign out']],
+  async run({ config: { server, configDir }, terminal }) {
+    let before: Login | undefined;
+    await openLogins(configDir).change(server, async (present) => {
+      before = present;
+      return undefined;
+    });
+    if (before === undefined) {
+      terminal.out(`You are not signed in to ${server}.\n`);
+      return exit.ok;
+    }
+    const isRevoked = await revoke(before);
+    terminal.out(`Signed out from ${server}.\n`);
+    if (!isRevoked) terminal.note('The server could not be told; it forgets the sign-in by itself within 14 days.\n');
+    return exit.ok;
+  },
+});

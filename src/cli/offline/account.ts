@@ -1,0 +1,43 @@
+import { newAccount } from '../../kinds/new-account.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
+
+const beginning = '1970-01-01T00:00:00.000Z';
+
+/** What every account has from its first day and nobody can take away: enough for documents to refer to and to build on. */
+export function newSnapshot(registry: Registry): Snapshot {
+  let ids = 0;
+  const objects = newAccount({
+    accountId: 'account',
+    now: beginning,
+    newId: () => {
+      ids += 1;
+      return `first-${ids}`;
+    },
+    networkRange: '100.64.0.0/10',
+    networkRangeV6: 'fd00::/64',
+    domain: '',
+    owner: { id: 'owner', name: 'owner' },
+  });
+  const stored = objects.map((object): StoredObject => {
+    const kind = registry.get(object.kind);
+    return { ...object, ...unmade, name: String(object.spec[kind.nameField] ?? object.key ?? '') };
+  });
+  // The rest may have been changed or deleted by now, and a document that states it makes its own.
+  const lasting = stored.filter((object) => {
+    const kind = registry.get(object.kind);
+    return kind.singleton !== undefined || kind.isSystem?.(object) === true;
+  });
+  return emptySnapshot(registry, 'account').with({ put: lasting, remove: [] });
+}
+
+/** What an object has beside its spec before anything happened to it. */
+export const unmade = {
+  protected: false,
+  createdRevision: 0,
+  updatedRevision: 0,
+  createdAt: beginning,
+  updatedAt: beginning,
+  declared: [],
+} as const;

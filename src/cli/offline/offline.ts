@@ -1,0 +1,159 @@
+import { runTests, type TestReport, testsIn } from '../../access/explain/tests.ts';
+import { compileAccess } from '../../access/ruleset/compile.ts';
+import { runInSlices } from '../../commit/slices.ts';
+import type { DocumentInput } from '../../documents/input.ts';
+import * as kinds from '../../kinds/index.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../../model/declare/plan-environment.ts';
+import { createRegistry } from '../../model/declare/registry.ts';
+import type { Document, SourceFile } from '../../model/document.ts';
+import { type Problem, sortProblems } from '../../model/problem.ts';
+import { createValidator, type Validator } from '../../model/schema/validate.ts';
+import { environmentOfPush, isValueVariable } from '../../model/schema/values.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { problemOf } from '../../objects/access-tests.ts';
+import { adoptAnnotation } from '../../plan/documents/annotations.ts';
+import { expandDocuments } from '../../plan/documents/desired.ts';
+import { planDocuments } from '../../plan/documents/documents.ts';
+import { judgeForeign } from '../../plan/documents/foreign-files.ts';
+import { newSnapshot } from './account.ts';
+import { readOffline } from './input.ts';
+import { findOutside, standIns } from './references.ts';
+import { findValues, type ValueConfig } from './values.ts';
+
+/** What can be said about documents without a server. */
+export interface OfflineResult {
+  readonly documents: number;
+  readonly problems: readonly Problem[];
+  /** References to what no document states: it may exist on the server. */
+  readonly warnings: readonly Problem[];
+  /** How many references are to what documents never make, such as peers. */
+  readonly unchecked: number;
+  /** What access tests find; absent when documents have faults, or name groups and the like that they do not state. */
+  readonly tests?: readonly TestReport[];
+  /** Values that documents name and that are not set here: `env:NAME`, `file:NAME`. */
+  readonly unset: readonly string[];
+}
+
+/** Checks documents as a server with a new account would, but takes what they do not state to exist there. */
+export async function checkOffline(
+  files: readonly SourceFile[],
+  config: ValueConfig,
+  strict = false,
+): Promise<OfflineResult> {
+  return await readOffline(files, (input) => checkInput(input, config, strict));
+}
+
+async function checkInput(read: DocumentInput, config: ValueConfig, strict: boolean): Promise<OfflineResult> {
+  const registry = createRegistry(Object.values(kinds));
+  const { foreign } = read;
+  const others = judgeForeign({ foreign, source: '', kinds: registry.names, strict, stated: () => [] });
+  const input = { ...read, problems: [...read.problems, ...others.problems] };
+  const values = findValues(input.documents, config);
+  const checker = {
+    validator: createValidator(registry),
+    base: newSnapshot(registry),
+    planEnvironment: environmentOfPush(offlineEnvironment, values.found, { account: '', source: '' }),
+  };
+  const first = await check(checker, input.documents.map(withoutAdoption));
+  // Documents with a fault of their own keep the rules from being checked; the others need not wait for their repair.
+  const second = first.problems.length === 0 ? first : await check(checker, soundOnes(input.documents, first.problems));
+  const tests = input.problems.length + first.warnings.length === 0 ? await testsOf(first.next) : undefined;
+  const later = uniqueProblems([...first.problems, ...second.problems, ...failuresOf(tests)]);
+  // Where files could not be read, references only seem to lead outside.
+  const warnings = input.problems.length > 0 ? [] : first.warnings;
+  return {
+    documents: input.documents.length,
+    problems: sortProblems([...input.problems, ...(await input.place(later))]),
+    warnings: [...others.warnings, ...(await input.place(warnings))],
+    unchecked: first.unchecked,
+    ...(tests === undefined ? {} : { tests }),
+    unset: values.missing,
+  };
+}
+
+interface Checker {
+  readonly validator: Validator;
+  readonly base: Snapshot;
+  readonly planEnvironment: PlanEnvironment;
+}
+
+type Checked = Omit<OfflineResult, 'documents' | 'unset' | 'tests'> & {
+  /** What sound documents lead to. */
+  readonly next?: Snapshot;
+};
+
+/** Runs the access tests of documents that are all there is. */
+async function testsOf(next: Snapshot | undefined): Promise<readonly TestReport[] | undefined> {
+  if (next === undefined) return undefined;
+  const image = compileAccess(next);
+  return await runInSlices(runTests(image, testsIn(image)));
+}
+
+function failuresOf(tests: readonly TestReport[] = []): readonly Problem[] {
+  return tests.filter(({ outcome }) => outcome === 'fail').map((report) => problemOf('access_test_failed', report));
+}
+
+async function check({ validator, base, planEnvironment }: Checker, documents: readonly Document[]): Promise<Checked> {
+  const expanded = await runInSlices(expandDocuments(base.registry, validator, documents));
+  const outside = findOutside(base, expanded);
+  const outcome = await runInSlices(
+    planDocuments({
+      snapshot: base.with({ put: standIns(outside.names), remove: [] }),
+      validator,
+      source: 'validate',
+      documents: documents.filter((document) => !outside.orphans.has(document.place)),
+      prune: false,
+      allowEmpty: true,
+      now: '1970-01-01T00:00:00.000Z',
+      newId: counter(),
+      planEnvironment,
+    }),
+  );
+  const planned = outcome.ok ? [] : outcome.problems.filter(({ code }) => !knownByServer.has(code));
+  const problems = uniqueProblems([...expanded.problems, ...planned]);
+  return {
+    ...{ problems, warnings: outside.warnings, unchecked: outside.unchecked },
+    ...(outcome.ok && problems.length === 0 ? { next: outcome.next } : {}),
+  };
+}
+
+/**
+ * Values that are not set here may be where documents are applied: any that could be are taken to be, and the server to
+ * have everything that an edition has. Nothing made here is kept.
+ */
+const offlineEnvironment: PlanEnvironment = {
+  ...emptyEnvironment,
+  mayUse: () => true,
+  edition: 'hosted',
+  random: (bytes) => new Uint8Array(bytes),
+  valueFrom: (origin, name) =>
+    origin === 'fileRef' || (origin === 'envRef' && isValueVariable(name)) ? 'dmFsdWU=' : undefined,
+};
+
+/** Problems that only the server can tell: what is free depends on objects that no document here states. */
+const knownByServer: ReadonlySet<string> = new Set(['nothing_free']);
+
+/** An object to adopt is on the server; here its document makes a new one. */
+function withoutAdoption(document: Document): Document {
+  const { annotations } = document.metadata;
+  if (annotations?.[adoptAnnotation] === undefined) return document;
+  const { [adoptAnnotation]: _, ...others } = annotations;
+  return { ...document, metadata: { ...document.metadata, annotations: others } };
+}
+
+function soundOnes(documents: readonly Document[], problems: readonly Problem[]): readonly Document[] {
+  const faulty = new Set(problems.map(({ file, line }) => `${file}:${line}`));
+  return documents.filter(({ place }) => !faulty.has(`${place.file}:${place.line}`)).map(withoutAdoption);
+}
+
+function uniqueProblems(problems: readonly Problem[]): readonly Problem[] {
+  return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
+}
+
+function counter(): () => string {
+  let last = 0;
+  return () => {
+    last += 1;
+    return `new-${last}`;
+  };
+}

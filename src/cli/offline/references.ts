@@ -1,0 +1,107 @@
+import { nearest } from '../../lib/nearest.ts';
+import { statesOnly } from '../../model/declare/kind.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import type { Place } from '../../model/document.ts';
+import type { Problem } from '../../model/problem.ts';
+import { type Mention, mentionsOf } from '../../model/schema/references.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { type Desired, type Expanded, problemAt } from '../../plan/documents/desired.ts';
+import { type Names, resolveName } from '../../plan/guards/resolve.ts';
+import { unmade } from './account.ts';
+
+/** References that lead out of the documents. */
+export interface Outside {
+  readonly names: readonly OutsideName[];
+  readonly warnings: readonly Problem[];
+  /** References to kinds that documents never make. */
+  readonly unchecked: number;
+  /** Places of documents whose parent is not stated: rules cannot be checked for them. */
+  readonly orphans: ReadonlySet<Place>;
+}
+
+type OutsideName = Pick<Mention, 'kind' | 'text'>;
+
+/** Finds what documents refer to and nothing here states. */
+export function findOutside(base: Snapshot, expanded: Expanded): Outside {
+  const names = namesOf(base, expanded);
+  const found = new Map<string, OutsideName>();
+  const warnings: Problem[] = [];
+  const orphans = new Set<Place>();
+  let unchecked = 0;
+  for (const desired of expanded.desired) {
+    for (const mention of mentionsFrom(desired)) {
+      const fate = fateOf(base.registry, names, mention);
+      if (fate === 'stated') continue;
+      if (fate === 'unchecked') unchecked += 1;
+      if (mention.field === desired.kind.parent?.field) orphans.add(desired.place);
+      if (fate === 'broken') continue;
+      found.set(`${mention.kind}/${mention.text}`, mention);
+      if (fate === 'outside')
+        warnings.push(warningOf(desired, mention, nearest(mention.text, names.desiredKeys(mention.kind))));
+    }
+  }
+  return { names: [...found.values()], warnings, unchecked, orphans };
+}
+
+/** Objects that take the place of what is outside; they belong to somebody else, so that no document adopts them. */
+export function standIns(names: readonly OutsideName[]): readonly StoredObject[] {
+  return names.map(({ kind, text }): StoredObject => {
+    const [, prefix, rest = ''] = /^(id|name):(.*)$/s.exec(text) ?? [];
+    const id = prefix === 'id' ? rest : `outside-${kind}-${text}`;
+    const key = prefix === undefined ? { key: text } : {};
+    return { ...unmade, ...key, id, kind, name: prefix === 'name' ? rest : '', spec: {}, derived: {}, owner: 'server' };
+  });
+}
+
+function mentionsFrom(desired: Desired): readonly Mention[] {
+  const { kind, parent, spec } = desired;
+  const field = kind.parent?.field ?? '';
+  const up =
+    parent === undefined
+      ? []
+      : [{ kind: kind.parent?.kind ?? '', text: parent, pointer: `/${field}`, field, single: true }];
+  return [...up, ...mentionsOf(kind.spec, spec)];
+}
+
+type Fate = 'stated' | 'broken' | 'unchecked' | 'outside';
+
+function fateOf(registry: Registry, names: Names, { kind, text }: Mention): Fate {
+  const declared = registry.find(kind);
+  // A kind that this program does not know is a problem for the plan to tell.
+  if (declared === undefined) return 'stated';
+  const result = resolveName(names, kind, text);
+  if (!('code' in result)) return 'stated';
+  if (result.code === 'broken') return 'broken';
+  if (result.code !== 'reference_unknown') return 'stated';
+  return declared.document.allowed && !statesOnly(declared) ? 'outside' : 'unchecked';
+}
+
+function warningOf(desired: Desired, mention: Mention, guess: string | undefined): Problem {
+  const subject = { kind: desired.kind.name, metadata: { name: desired.key } };
+  const hint =
+    guess === undefined ? '; it has to exist on the server' : `: did you mean \`${guess}\`, or is it on the server?`;
+  return problemAt(desired.place, desired.pointer, subject, {
+    code: 'reference_unknown',
+    path: mention.pointer,
+    message: `no document here states the ${mention.kind} \`${mention.text}\`${hint}`,
+  });
+}
+
+function namesOf(snapshot: Snapshot, { desired, broken }: Expanded): Names {
+  const keys = new Map<string, Set<string>>();
+  for (const { kind, key } of desired) keys.set(kind.name, (keys.get(kind.name) ?? new Set()).add(key));
+  return {
+    snapshot,
+    hints: { left: 200_000 },
+    desired: (kind, key) => (keys.get(kind)?.has(key) === true ? key : undefined),
+    desiredKeys: (kind) => keys.get(kind) ?? [],
+    isBroken: (kind, key) => broken.has(`${kind}/${key}`),
+    isLeftOut: () => false,
+    former: () => undefined,
+    renamedTo: () => undefined,
+    isLeaving: () => false,
+    refusal: () => undefined,
+    label: () => undefined,
+  };
+}

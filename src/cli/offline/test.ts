@@ -1,0 +1,81 @@
+import type { TestResults, TestView } from '../../features/config/access/test-results.ts';
+import { accept, clientSettings, connect, listIn } from '../client.ts';
+import { defineCommand } from '../command.ts';
+import { exit } from '../exit.ts';
+import { failureDocument, writeJson } from '../failure.ts';
+import { jsonFlag } from '../flags.ts';
+import { collectFiles } from '../plan/files.ts';
+import { sourceFlag, sourceNameOf } from '../plan/source-name.ts';
+import type { Paint, Style } from '../terminal/paint.ts';
+import { printable } from '../terminal/paint.ts';
+import { count, placeOf } from '../terminal/problems.ts';
+import { withProgress } from '../terminal/progress.ts';
+import { collectValues, valueSettings } from './values.ts';
+
+export const test = defineCommand({
+  name: 'test',
+  summary: 'Run the access tests of the account, or of documents.',
+  details:
+    'Without paths the tests of the account are run on its state; with paths on what applying these documents would lead to, on the server, or with --offline on the documents alone, which then have to state all that their tests name. Exits with 5 when a test fails. What depends on posture checks is told and fails nothing.',
+  argument: {
+    placeholder: '[PATH…]',
+    doc: 'files or directories of YAML or JSON documents, or - for standard input',
+    least: 0,
+  },
+  flags: {
+    ...sourceFlag,
+    offline: { doc: 'Ask no server: the documents are all there is.' },
+    ...jsonFlag,
+  },
+  settings: [...clientSettings, ...valueSettings],
+  examples: [
+    ['heddle test', 'Run the tests of the account'],
+    ['heddle test config --source-name team', 'Run them on what the documents lead to'],
+    ['heddle test config --offline', 'Run them on the documents alone, in a pipeline without a server'],
+  ],
+  async run({ flags, positionals, config, terminal }) {
+    const files = positionals.length === 0 ? undefined : (await collectFiles(positionals, terminal)).files;
+    const run = async (): Promise<unknown> => {
+      if (files !== undefined && flags['offline'] === true) {
+        // Loaded here: the other ways leave the checking to the server.
+        const { testOffline } = await import('./tests.ts');
+        return testOffline(files, config);
+      }
+      const client = await connect(config);
+      if (files === undefined) return client.read('/api/config/tests');
+      const source = await sourceNameOf(positionals, flags);
+      const values = await collectValues(files, config);
+      return accept(await client.post('/api/config/tests', { source, files, values })).body;
+    };
+    const body = await withProgress(terminal, 'testing', run);
+    listIn(body, 'tests', 'results of tests');
+    // The interface says what it holds.
+    const results = body as TestResults;
+    const isFine = results.failed === 0;
+    const head = isFine
+      ? { formatVersion: '1.0' }
+      : failureDocument(`${count(results.failed, 'access test')} failed`, exit.invalid);
+    if (flags['json'] === true) writeJson(terminal, { ...head, ...results });
+    else terminal.out(renderTests(results, terminal.paint));
+    return isFine ? exit.ok : exit.invalid;
+  },
+});
+
+const words: Readonly<Record<TestView['outcome'], readonly [word: string, style: Style]>> = {
+  pass: ['pass', 'added'],
+  fail: ['fail', 'error'],
+  conditional: ['open', 'warning'],
+};
+
+function renderTests({ tests, passed, failed, conditional }: TestResults, paint: Paint): string {
+  if (tests.length === 0) return 'No access tests.\n';
+  const lines = tests.flatMap((one) => {
+    const [word, style] = words[one.outcome];
+    const place = placeOf(one);
+    const head = `${paint(style, word)}  ${printable(one.key ?? one.name)}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}`;
+    return one.outcome === 'pass' ? [head] : [head, `      ${printable(one.message)}`];
+  });
+  const open = conditional === 0 ? '' : `, ${conditional} depending on posture checks`;
+  const sum = `${count(tests.length, 'access test')}: ${passed} passed, ${failed} failed${open}.`;
+  return `${[...lines, '', paint(failed > 0 ? 'error' : 'strong', sum)].join('\n')}\n`;
+}

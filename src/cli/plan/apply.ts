@@ -1,0 +1,95 @@
+import { Conflict, InvalidInput } from '../../model/errors.ts';
+import { foreignOwnerCode } from '../../plan/documents/foreign-owner.ts';
+import { type Client, clientSettings, connect } from '../client.ts';
+import { defineCommand, type Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { writeJson } from '../failure.ts';
+import { planFlags } from '../flags.ts';
+import { collectValues, valueSettings } from '../offline/values.ts';
+import { leaveFlag, requireLeave } from '../terminal/asking.ts';
+import { decide } from './decide.ts';
+import { collectFiles } from './files.ts';
+import { accessFlag } from './plan-pairs.ts';
+import { requestPlanToApply, type StoredPlan, settlePlan, writesNothing } from './planning.ts';
+import { sourceNameOf } from './source-name.ts';
+import { type PlanName, planNamed, readNamed, requireOpen } from './stored-plan.ts';
+
+export const apply = defineCommand({
+  name: 'apply',
+  summary: 'Bring the account into the shape of documents, or apply a plan that was made before.',
+  details:
+    'Shows the plan, asks, and applies exactly what was shown, all of it or nothing. A plan that was made before is named by its id or by the file of `heddle plan --out`.',
+  argument: {
+    placeholder: 'PATH…|PLAN',
+    doc: 'files or directories of YAML or JSON documents, or - for standard input; or one plan',
+  },
+  flags: {
+    ...leaveFlag,
+    ...accessFlag,
+    approve: { placeholder: 'DIGEST', doc: 'Approve the plan with this digest although a guard tripped.' },
+    override: {
+      placeholder: 'REASON',
+      doc: 'Apply to a source that a server runs all the same, until the server applies its own documents again; says why.',
+    },
+    'expect-digest': { placeholder: 'DIGEST', doc: 'Refuse unless the plan has this digest.' },
+    ...planFlags,
+  },
+  settings: [...clientSettings, ...valueSettings],
+  examples: [
+    ['heddle apply examples/quickstart --source-name office', 'Show the plan of a directory, ask, apply'],
+    ['heddle apply config --source-name team --auto-approve', 'Apply from a pipeline'],
+    ['heddle apply plan.json --auto-approve', 'Apply the plan that `heddle plan --out plan.json` made'],
+  ],
+  async run(invocation) {
+    const { flags, positionals, config, terminal } = invocation;
+    // Who answers would answer on the input that the documents come from.
+    const interactive = terminal.interactive && !positionals.includes('-');
+    requireLeave({ flags, terminal: { interactive } }, 'apply', 'the plan');
+    const name = await planNamed(positionals);
+    if (name !== undefined) refuseDocumentFlags(flags);
+    const client = await connect(config);
+    const plan = name === undefined ? await planOf(invocation, client) : await openPlan(client, name, config.server);
+    refuseForeign(plan);
+    const result = await decide(invocation, client, plan);
+    if (result.code === exit.ok && writesNothing(plan)) await settlePlan(client, plan);
+    if (flags['json'] === true) writeJson(terminal, result.document);
+    return result.code;
+  },
+});
+
+type Settings = (typeof clientSettings)[number] | (typeof valueSettings)[number];
+
+async function planOf({ flags, positionals, config, terminal }: Invocation<Settings>, client: Client) {
+  const { files, rules } = await collectFiles(positionals, terminal);
+  const source = await sourceNameOf(positionals, flags);
+  const values = await collectValues(files, config);
+  return requestPlanToApply(client, { source, files, rules, values }, flags, terminal);
+}
+
+async function openPlan(client: Client, name: PlanName, server: string): Promise<StoredPlan> {
+  const plan = await readNamed(client, name, server);
+  requireOpen(plan);
+  return plan;
+}
+
+/** The server refuses to apply what belongs to its own sources, so nobody is asked about it. Throws `Conflict`. */
+function refuseForeign({ warnings }: StoredPlan): void {
+  const foreign = warnings.filter(({ code }) => code === foreignOwnerCode);
+  const [first] = foreign;
+  if (first === undefined) return;
+  const more = foreign.length === 1 ? '' : ` (and ${foreign.length - 1} more)`;
+  throw new Conflict('managed_field', `${first.message}${more}`, { problems: foreign });
+}
+
+/** Flags that also mean something for a plan that is made already. */
+const anyway = ['json', 'detailed-exitcode', 'strict-base'];
+
+/** What documents are planned with is decided when the plan was made. */
+function refuseDocumentFlags(flags: Invocation['flags']): void {
+  const given = Object.keys(planFlags).filter((flag) => flags[flag] !== undefined && !anyway.includes(flag));
+  if (given.length === 0) return;
+  const list = given.map((flag) => `--${flag}`).join(', ');
+  throw new InvalidInput(
+    `${list} ${given.length === 1 ? 'is' : 'are'} for documents; what a plan does was decided when it was made. Leave ${given.length === 1 ? 'it' : 'them'} out, or make another plan.`,
+  );
+}

@@ -1,0 +1,109 @@
+import type { PlanPairs } from '../../features/config/plans/plan-access.ts';
+import { isObject } from '../../lib/json.ts';
+import type { PlanView } from '../../plan/view/view.ts';
+import type { Client } from '../client.ts';
+import type { Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { failureDocument } from '../failure.ts';
+import { approvalHint, renderPlan } from '../render/plan.ts';
+import { hasLeave } from '../terminal/asking.ts';
+import type { Paint } from '../terminal/paint.ts';
+import { applyCommand } from '../terminal/shell.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { renderOutputs } from './outputs.ts';
+import { readPairs, renderPairs, withPairs } from './plan-pairs.ts';
+import { type Applied, needsApproval, type StoredPlan, writesNothing } from './planning.ts';
+import { sendPlan } from './sending.ts';
+
+type Call = Pick<Invocation, 'flags' | 'positionals' | 'terminal'> & {
+  /** The words of the command that applies the plan when it is approved; absent: this one again. */
+  readonly again?: readonly string[];
+};
+
+/** What became of a plan: the exit code, and what `--json` writes. */
+export interface Decision {
+  readonly code: number;
+  readonly document: object;
+}
+
+/** Shows a plan, asks whether to apply it, and applies it. */
+export async function decide(call: Call, client: Client, asked: StoredPlan): Promise<Decision> {
+  const { flags, terminal } = call;
+  const pairs = flags['access'] === true ? await readPairs(client, asked) : undefined;
+  const plan = withPairs(asked, pairs);
+  show(call, plan, pairs);
+  const { 'expect-digest': expected = plan.digest } = flags;
+  if (expected !== plan.digest) {
+    const message = `The plan has the digest ${plan.digest}, not the expected one; look at it with \`heddle plan\`.`;
+    return refused(terminal, plan, exit.conflict, message);
+  }
+  if (writesNothing(plan)) return { code: exit.ok, document: documentOf(plan, false, null) };
+  const stopped = await stopOf(call, client, plan);
+  if (stopped !== undefined) return stopped;
+  if (!(await hasLeave(call, 'Apply this plan?'))) return refused(terminal, plan, exit.error, 'Nothing was applied.');
+  const applied = await sendPlan(terminal, client, plan, {
+    approve: textIn(flags, 'approve'),
+    strictBase: flags['strict-base'] === true,
+    override: textIn(flags, 'override'),
+  });
+  return applied.done ? appliedDecision(call, plan, applied) : guarded(call, applied.plan);
+}
+
+/** With --json the result is the document, so the plan is shown to whoever is asked. */
+function show({ flags, terminal }: Call, plan: StoredPlan, pairs: PlanPairs | undefined): void {
+  const text = (paint: Paint) => renderPlan(plan, paint) + (pairs === undefined ? '' : renderPairs(pairs, paint));
+  if (flags['json'] !== true) terminal.out(text(terminal.paint));
+  else if (flags['auto-approve'] !== true) terminal.note(text(terminal.notePaint));
+}
+
+/** A plan that its guards stop is not even asked about, unless it was approved. */
+async function stopOf(call: Call, client: Client, plan: StoredPlan): Promise<Decision | undefined> {
+  const approve = textIn(call.flags, 'approve');
+  if (!needsApproval(plan) || approve === plan.digest) return undefined;
+  if (approve !== undefined) return guarded(call, plan, ' The approval given is for another plan.');
+  return (await isApproved(client, plan)) ? undefined : guarded(call, plan);
+}
+
+/** Somebody may have approved another plan of the source that does the same. */
+async function isApproved(client: Client, { source, digest }: StoredPlan): Promise<boolean> {
+  const query = new URLSearchParams({ state: 'approved', ...(source === undefined ? {} : { source }) });
+  const plans = await client.read(`/api/config/plans?${query}`);
+  return Array.isArray(plans) && plans.some((plan) => isObject(plan) && plan['digest'] === digest);
+}
+
+function textIn(flags: Invocation['flags'], name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function guarded({ flags, positionals, terminal, again }: Call, plan: PlanView, more = ''): Decision {
+  const hint = approvalHint(plan, again === undefined ? applyCommand(positionals, flags) : again.join(' '));
+  return refused(terminal, plan, exit.approval, `A guard tripped, so nothing was applied.${more}`, hint);
+}
+
+function refused(terminal: Terminal, plan: PlanView, code: number, message: string, hint = ''): Decision {
+  terminal.note(`${terminal.notePaint('error', 'error:')} ${message}\n${hint}`);
+  return { code, document: { ...failureDocument(message, code), plan } };
+}
+
+type Done = Extract<Applied, { readonly done: true }>;
+
+function appliedDecision({ flags, terminal }: Call, plan: StoredPlan, applied: Done): Decision {
+  const { revision, outputs } = applied;
+  const text = revision === null ? 'Applied; there was nothing to write.' : `Applied as revision ${revision}.`;
+  if (flags['json'] !== true) terminal.out(`${text}\n${outputsText(applied)}`);
+  const changed = flags['detailed-exitcode'] === true && plan.changes.length > 0;
+  return {
+    code: changed ? exit.changes : exit.ok,
+    document: { ...documentOf(plan, true, revision), ...(outputs.length === 0 ? {} : { outputs }) },
+  };
+}
+
+/** What the server made up for new objects, which nobody sees again. */
+function outputsText({ outputs }: Done): string {
+  return outputs.length === 0 ? '' : `\nMade for new objects, and shown this once:\n${renderOutputs(outputs)}`;
+}
+
+function documentOf(plan: PlanView, applied: boolean, revision: number | null): object {
+  return { formatVersion: '1.0', applied, revision, plan };
+}

@@ -1,0 +1,81 @@
+import { resolve } from 'node:path';
+import { readDirectory } from '../../features/sources/directory/read-directory.ts';
+import type { SourceFile } from '../../model/document.ts';
+import { InvalidInput, Unavailable } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { FileRules } from '../../model/sources/file-rules.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { planIn } from './plan-file.ts';
+
+/** The argument of commands that take documents. */
+export const pathArgument = {
+  placeholder: 'PATH…',
+  doc: 'files or directories of YAML or JSON documents, or - for standard input',
+};
+
+/** Files that commands take, and the rules by which those of directories were chosen. */
+export interface Collected {
+  readonly files: readonly SourceFile[];
+  readonly rules: readonly FileRules[];
+}
+
+/** Told of what is wrong with files before they are read as documents. */
+type OnProblem = (problem: Problem) => void;
+
+/**
+ * Reads the files of all paths, each once; directories with everything below them that their rules do not leave out. The
+ * first that cannot be read ends it, unless somebody wants to hear of all of them.
+ */
+export async function collectFiles(
+  paths: readonly string[],
+  terminal: Terminal,
+  onProblem?: OnProblem,
+): Promise<Collected> {
+  const files = new Map<string, SourceFile>();
+  const rules: FileRules[] = [];
+  let unreadable = 0;
+  const noting: OnProblem | undefined =
+    onProblem &&
+    ((problem) => {
+      unreadable += 1;
+      onProblem(problem);
+    });
+  for (const path of new Set(paths)) {
+    const read = path === '-' ? await readInput(terminal) : await readPath(path, terminal, noting);
+    const found = read.files;
+    rules.push(...read.rules);
+    if (found.length === 0 && unreadable === 0) terminal.note(`"${path}" holds no .yaml, .yml or .json file.\n`);
+    for (const file of found) {
+      refusePlan(file);
+      const id = file.path === '-' ? '-' : resolve(file.path);
+      if (!files.has(id)) files.set(id, file);
+    }
+  }
+  return { files: [...files.values()], rules };
+}
+
+/** A plan file is read by name, never as documents. */
+function refusePlan({ path, text }: SourceFile): void {
+  if (planIn(path, text) === undefined) return;
+  throw new InvalidInput(
+    `${path} holds a plan and no documents; apply it by itself with \`heddle apply ${path}\`, and keep plans apart from documents.`,
+  );
+}
+
+async function readInput(terminal: Terminal): Promise<Collected> {
+  return { files: [{ path: '-', text: await terminal.readInput() }], rules: [] };
+}
+
+async function readPath(path: string, terminal: Terminal, onProblem?: OnProblem): Promise<Collected> {
+  const onUnreadable =
+    onProblem && ((file: string, message: string) => onProblem({ code: 'file_unreadable', file, message }));
+  const snapshot = await readDirectory(path, onUnreadable === undefined ? {} : { onUnreadable });
+  if (!snapshot.ok) throw new Unavailable(snapshot.reason);
+  const { rules, problems, notes } = snapshot.selection;
+  const [first] = problems;
+  if (first !== undefined && onProblem === undefined)
+    throw new InvalidInput(`${first.file}:${first.line}: ${first.message}`, { problems });
+  for (const problem of problems) onProblem?.(problem);
+  for (const text of [...snapshot.warnings, ...notes]) terminal.note(`${text}\n`);
+  return { files: snapshot.files, rules };
+}

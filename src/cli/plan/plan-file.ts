@@ -1,0 +1,77 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { isObject } from '../../lib/json.ts';
+import { InvalidInput, Unavailable } from '../../model/errors.ts';
+import type { StoredPlan } from './planning.ts';
+
+/** What `heddle plan --out` writes: which plan of which server, and what it does. It holds no secret. */
+export interface PlanFile {
+  readonly formatVersion: '1.0';
+  readonly type: 'heddle-plan';
+  readonly plan: string;
+  readonly digest: string;
+  readonly server: string;
+  readonly source?: string;
+  readonly expiresAt?: string;
+}
+
+/** Writes down which plan to apply later. */
+export async function writePlanFile(path: string, plan: StoredPlan, server: string): Promise<void> {
+  const { id, digest, source, expiresAt } = plan;
+  const file: PlanFile = {
+    ...{ formatVersion: '1.0', type: 'heddle-plan', plan: id, digest, server },
+    ...(source === undefined ? {} : { source }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+  try {
+    await writeFile(path, `${JSON.stringify(file, null, 2)}\n`);
+  } catch (cause) {
+    throw new Unavailable(`The plan is made, and ${path} cannot be written: ${reasonOf(cause)}.`, { cause });
+  }
+}
+
+/** Plan files are small, and documents often are not. */
+const longest = 10_000;
+
+/** The plan file at a path; `undefined` when something else is there, or nothing. Throws `InvalidInput`. */
+export async function readPlanFile(path: string): Promise<PlanFile | undefined> {
+  const text = await readSmall(path);
+  return text === undefined ? undefined : planIn(path, text);
+}
+
+/** The plan that a text says; `undefined` when it is something else. Throws `InvalidInput`. */
+export function planIn(path: string, text: string): PlanFile | undefined {
+  if (text.length > longest || !text.includes('"heddle-plan"')) return undefined;
+  const content = parse(text);
+  if (!isObject(content) || content['type'] !== 'heddle-plan') return undefined;
+  const { formatVersion, plan, digest, server } = content;
+  const isKnown = typeof formatVersion === 'string' && formatVersion.startsWith('1.');
+  if (isKnown && [plan, digest, server].every((member) => typeof member === 'string'))
+    // Looked at just now; members are only ever added.
+    return content as unknown as PlanFile;
+  throw new InvalidInput(
+    `${path} holds a plan that this program cannot read; make it again with \`heddle plan --out\`.`,
+  );
+}
+
+async function readSmall(path: string): Promise<string | undefined> {
+  try {
+    const status = await stat(path);
+    return status.isFile() && status.size <= longest ? await readFile(path, 'utf8') : undefined;
+  } catch {
+    // Whoever reads it as documents tells what is wrong with it.
+    return undefined;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Documents may mention anything.
+    return undefined;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/^([A-Z]+): ([^,]*),.*$/, '$2 ($1)') : String(error);
+}

@@ -1,0 +1,62 @@
+import type { PlanPair, PlanPairs } from '../../features/config/plans/plan-access.ts';
+import type { AccessName } from '../../plan/view/access.ts';
+import type { Remark } from '../../plan/view/remarks.ts';
+import { type Client, listIn } from '../client.ts';
+import type { Flags } from '../command.ts';
+import { type Paint, paint as paintWith, printable } from '../terminal/paint.ts';
+import type { StoredPlan } from './planning.ts';
+
+/** The flag by which the pairs of a plan are listed. */
+export const accessFlag: Flags = {
+  access: { doc: 'List every pair that gains or loses access, up to 1,000 of them.' },
+};
+
+/** Reads who exactly gains and loses access by a plan. */
+export async function readPairs(client: Client, { id }: StoredPlan): Promise<PlanPairs> {
+  const body = await client.read(`/api/config/plans/${encodeURIComponent(id)}/access?limit=1000`);
+  listIn(body, 'pairs', 'pairs of a plan');
+  // The interface says what it holds.
+  return body as unknown as PlanPairs;
+}
+
+/** A plan as `--json` writes it, with its pairs when they were asked for. */
+export function withPairs<P extends StoredPlan>(plan: P, pairs: PlanPairs | undefined): P {
+  return pairs === undefined ? plan : { ...plan, accessPairs: pairs };
+}
+
+/** The pairs as lines of a diff. */
+export function diffPairs({ pairs, more }: PlanPairs): readonly string[] {
+  const lines = pairs.flatMap((pair) => linesOf(pair, paintWith(false)));
+  return more ? [...lines, '# and more'] : lines;
+}
+
+/** The pairs as remarks on a change request. */
+export function remarkPairs(pairs: PlanPairs): readonly Remark[] {
+  return diffPairs(pairs).map((message) => ({ level: 'notice', code: 'access_pair', title: 'access', message }));
+}
+
+/** The pairs for reading: a line for what each gains and one for what it loses. */
+export function renderPairs({ pairs, more }: PlanPairs, paint: Paint): string {
+  if (pairs.length === 0) return '\nNo pair gains or loses access.\n';
+  const rest = more ? [paint('faint', '  and more; `from` and `to` of the API choose among them')] : [];
+  return `\n${[paint('strong', 'Access, pair by pair:'), ...pairs.flatMap((pair) => linesOf(pair, paint).map((line) => `  ${line}`)), ...rest].join('\n')}\n`;
+}
+
+function linesOf(pair: PlanPair, paint: Paint): readonly string[] {
+  const { gained, gainedIfPostureAllows, lost, lostUnlessPostureAllows } = pair;
+  const combined = (sure: string | undefined, open: string | undefined) =>
+    [
+      ...(sure === undefined ? [] : [sure]),
+      ...(open === undefined ? [] : [`${open} depending on posture checks`]),
+    ].join('; ');
+  const [more, less] = [combined(gained, gainedIfPostureAllows), combined(lost, lostUnlessPostureAllows)];
+  const ends = `${nameOf(pair.from)} → ${nameOf(pair.to)}`;
+  return [
+    ...(more === '' ? [] : [paint('added', `+ ${ends}: ${more}`)]),
+    ...(less === '' ? [] : [paint('removed', `- ${ends}: ${less}`)]),
+  ];
+}
+
+function nameOf({ key, name }: AccessName): string {
+  return printable(key ?? name);
+}

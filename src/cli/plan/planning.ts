@@ -1,0 +1,186 @@
+import { isObject } from '../../lib/json.ts';
+import type { SourceFile } from '../../model/document.ts';
+import { contradictions } from '../../model/problem.ts';
+import type { PushedValues } from '../../model/schema/values.ts';
+import type { FileRules } from '../../model/sources/file-rules.ts';
+import type { PlanView } from '../../plan/view/view.ts';
+import { type Answer, accept, type Client, unreadable } from '../client.ts';
+import type { Invocation } from '../command.ts';
+import { exit, worstOf } from '../exit.ts';
+import { count } from '../terminal/problems.ts';
+import { withProgress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { type Output, outputsIn } from './outputs.ts';
+
+/** A plan that the server keeps. */
+export type StoredPlan = PlanView & { readonly id: string };
+
+/** Files of documents of a source, with the values that they name. */
+export interface Push {
+  readonly source: string;
+  readonly files: readonly SourceFile[];
+  /** By which rules they were chosen. */
+  readonly rules: readonly FileRules[];
+  readonly values: PushedValues;
+}
+
+/** Has the server plan the files. */
+export async function requestPlan(
+  client: Client,
+  push: Push,
+  flags: Invocation['flags'],
+  terminal: Terminal,
+): Promise<StoredPlan> {
+  return planOf(accept(await postPlan(client, bodyOf(push, flags), terminal)).body);
+}
+
+/**
+ * Has the server plan files that are to be applied. When they contradict other sources these have to know, so that none of
+ * them gets its way by being the last one: planning alone writes nothing, so the server is told that it was meant.
+ */
+export async function requestPlanToApply(
+  client: Client,
+  push: Push,
+  flags: Invocation['flags'],
+  terminal: Terminal,
+): Promise<StoredPlan> {
+  const body = bodyOf(push, flags);
+  const answer = await postPlan(client, body, terminal);
+  // Nothing is applied: no plan has this digest.
+  if (contradictsOthers(answer)) await client.post('/api/config/apply', { ...body, expectDigest: 'none' });
+  return planOf(accept(answer).body);
+}
+
+function contradictsOthers({ status, body }: Answer): boolean {
+  const problems = status >= 400 && isObject(body) && Array.isArray(body['problems']) ? body['problems'] : [];
+  return problems.some((problem) => isObject(problem) && contradictions.has(String(problem['code'])));
+}
+
+/** Tells the server that a plan which writes nothing is applied: what others heard that its source lacks is over. */
+export async function settlePlan(client: Client, plan: StoredPlan): Promise<void> {
+  // Whoever may not write, or whose source is suspended, has nothing to settle.
+  await client.post(pathOf(plan, 'apply'), {});
+}
+
+function pathOf({ id }: Pick<StoredPlan, 'id'>, what: string): string {
+  return `/api/config/plans/${encodeURIComponent(id)}/${what}`;
+}
+
+function bodyOf({ source, files, rules, values }: Push, flags: Invocation['flags']) {
+  return {
+    source,
+    files,
+    ...(rules.length === 0 ? {} : { rules }),
+    values,
+    prune: flags['no-prune'] !== true,
+    allowEmpty: flags['allow-empty'] === true,
+    allowReplace: flags['allow-replace'] === true,
+    force: flags['force-ownership'] === true,
+    strictBase: flags['strict-base'] === true,
+    ...(flags['strict-files'] === true ? { strictFiles: true } : {}),
+    ...pick(flags, { adopt: 'adopt', kinds: 'kind', select: 'select' }),
+  };
+}
+
+function postPlan(client: Client, body: ReturnType<typeof bodyOf>, terminal: Terminal): Promise<Answer> {
+  return withProgress(terminal, `planning ${count(body.files.length, 'file')}`, () =>
+    client.post('/api/config/plans', body),
+  );
+}
+
+/** Has the server plan the way back to a revision. */
+export async function requestRollback(
+  client: Client,
+  revision: number,
+  scope: string,
+  terminal: Terminal,
+): Promise<StoredPlan> {
+  const path = `/api/config/revisions/${revision}/rollback`;
+  const answer = await withProgress(terminal, 'planning', () => client.post(path, { scope }));
+  return planOf(accept(answer).body);
+}
+
+/** Members of a request for the flags that were given. */
+function pick(flags: Invocation['flags'], members: Readonly<Record<string, string>>): object {
+  const given = Object.entries(members).map(([member, flag]) => [member, flags[flag]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+/** What applying a stored plan came to. */
+export type Applied =
+  | {
+      readonly done: true;
+      readonly plan: PlanView;
+      readonly revision: number | null;
+      /** Values that the server made up, shown this once. */
+      readonly outputs: readonly Output[];
+    }
+  | { readonly done: false; readonly plan: PlanView };
+
+/** How a plan is applied. */
+export interface ApplyRequest {
+  /** The digest that is approved. */
+  readonly approve?: string | undefined;
+  readonly strictBase: boolean;
+  /** Why it is applied by hand although a server runs its source. */
+  readonly override?: string | undefined;
+  /** Equal keys are one request, however often it is sent. */
+  readonly key: string;
+}
+
+/** Has the server apply a plan that it keeps: exactly what was shown, or nothing. `passing`: it may be asked again soon. */
+export async function requestApply(
+  client: Client,
+  plan: StoredPlan,
+  { approve, strictBase, override, key }: ApplyRequest,
+): Promise<Applied | 'passing'> {
+  const request = {
+    ...(approve === undefined ? {} : { approve }),
+    ...(strictBase ? { strictBase } : {}),
+    ...(override === undefined ? {} : { override }),
+  };
+  const answer: Answer = await client.post(pathOf(plan, 'apply'), request, { 'idempotency-key': key });
+  const { body, passing } = answer;
+  if (passing && answer.status >= 400) return 'passing';
+  if (answer.status === 428 && isObject(body) && isObject(body['plan']))
+    return { done: false, plan: planOf({ id: plan.id, ...body['plan'] }) };
+  const accepted = accept(answer).body;
+  const { revision, outputs } = isObject(accepted) ? accepted : {};
+  return { done: true, plan, revision: typeof revision === 'number' ? revision : null, outputs: outputsIn(outputs) };
+}
+
+/** Reads a plan that the server keeps. Throws `NotFound`. */
+export async function readPlan(client: Client, id: string): Promise<StoredPlan> {
+  return planOf(await client.read(`/api/config/plans/${encodeURIComponent(id)}`));
+}
+
+/** Approves what a plan does. Throws `Conflict` when it is not what it was. */
+export async function requestApproval(client: Client, plan: StoredPlan): Promise<StoredPlan> {
+  const answer = await client.post(pathOf(plan, 'approve'), { digest: plan.digest });
+  return planOf(accept(answer).body);
+}
+
+/** Whether applying the plan would write nothing. */
+export function writesNothing(plan: PlanView): boolean {
+  return plan.changes.length === 0 && plan.claims.length === 0;
+}
+
+/** The exit code that a plan stands for before it is applied. */
+export function exitCodeOfPlan(plan: PlanView, detailed: boolean): number {
+  const changes = detailed && plan.changes.length > 0 ? exit.changes : exit.ok;
+  return worstOf([changes, needsApproval(plan) ? exit.approval : exit.ok]);
+}
+
+/** Whether guards stop the plan and nobody has let it through. */
+export function needsApproval({ guards, state }: PlanView): boolean {
+  return guards.length > 0 && state !== 'approved' && state !== 'applied';
+}
+
+function planOf(body: unknown): StoredPlan {
+  const format = isObject(body) ? body['formatVersion'] : undefined;
+  if (typeof format === 'string' && format.startsWith('1.') && isObject(body) && typeof body['id'] === 'string') {
+    // The format says what it holds: within one major number members are only added.
+    return body as unknown as StoredPlan;
+  }
+  throw unreadable('a plan');
+}

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Conflict, Unavailable } from '../../model/errors.ts';
+import type { Client } from '../client.ts';
+import { withProgress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { type Applied, type ApplyRequest, readPlan, requestApply, type StoredPlan } from './planning.ts';
+
+/** How long to wait before each further attempt, in milliseconds. */
+const patience: readonly number[] = [500, 1000, 2000, 4000, 8000];
+
+/** How a plan is applied, and how patiently. */
+interface Sending extends Omit<ApplyRequest, 'key'> {
+  readonly waits?: readonly number[];
+}
+
+type Listener = Pick<Terminal, 'note' | 'watched' | 'onInterrupt'>;
+
+/**
+ * Has the server apply a plan and finds out what became of it: an answer that gets lost is asked for again, under a key by
+ * which the server carries the request out once. Ctrl-C does not undo what the server does: the first one says so, and the
+ * second one stops waiting. Throws `Unavailable` when nothing could be found out.
+ */
+export async function sendPlan(
+  terminal: Listener,
+  client: Client,
+  plan: StoredPlan,
+  { waits = patience, ...how }: Sending,
+): Promise<Applied> {
+  const request = { ...how, key: randomUUID() };
+  const interrupts = watchInterrupts(terminal, plan);
+  const { signal } = interrupts;
+  try {
+    const answer = withProgress(terminal, 'applying', () => askUntilAnswered(client, plan, request, { waits, signal }));
+    return await Promise.race([answer, interrupts.ended]);
+  } finally {
+    interrupts.stop();
+  }
+}
+
+/** How long to go on asking. */
+interface Patience {
+  readonly waits: readonly number[];
+  readonly signal: AbortSignal;
+}
+
+/** Sends the request until it is answered. */
+async function askUntilAnswered(
+  client: Client,
+  plan: StoredPlan,
+  request: ApplyRequest,
+  { waits, signal }: Patience,
+): Promise<Applied> {
+  let answer = await ask(client, plan, request, false);
+  for (const wait of waits) {
+    if (!(answer instanceof Unavailable)) return answer;
+    await sleep(wait, undefined, { signal });
+    answer = await ask(client, plan, request, true);
+  }
+  if (!(answer instanceof Unavailable)) return answer;
+  throw inDoubt(plan, `The answer of the server was lost (${answer.message})`, answer);
+}
+
+/** One attempt: what came of it, or why that is not known yet. */
+async function ask(
+  client: Client,
+  plan: StoredPlan,
+  request: ApplyRequest,
+  again: boolean,
+): Promise<Applied | Unavailable> {
+  try {
+    const answer = await requestApply(client, plan, request);
+    return answer === 'passing' ? new Unavailable('the server is busy') : answer;
+  } catch (error) {
+    if (error instanceof Unavailable) return error;
+    // It may be refused just because an earlier attempt, whose answer was lost, did it.
+    const done = again && error instanceof Conflict ? await findApplied(client, plan) : undefined;
+    if (done !== undefined) return done;
+    throw error;
+  }
+}
+
+async function findApplied(client: Client, plan: StoredPlan): Promise<Applied | undefined> {
+  const { state, appliedRevision } = await readPlan(client, plan.id);
+  return state === 'applied' ? { done: true, plan, revision: appliedRevision ?? null, outputs: [] } : undefined;
+}
+
+interface Interrupts {
+  readonly signal: AbortSignal;
+  /** Rejects when somebody stops waiting. */
+  readonly ended: Promise<never>;
+  stop(): void;
+}
+
+function watchInterrupts(terminal: Listener, plan: StoredPlan): Interrupts {
+  const controller = new AbortController();
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  let interrupted = false;
+  const stop = terminal.onInterrupt(() => {
+    if (interrupted) return reject(inDoubt(plan, 'Stopped waiting'));
+    interrupted = true;
+    terminal.note(
+      '\nThe server is applying the plan and cannot be stopped half-way; waiting for how it ends. Press Ctrl-C again to stop waiting.\n',
+    );
+  });
+  // Nobody may be waiting for it any more.
+  ended.catch(() => undefined);
+  return {
+    signal: controller.signal,
+    ended,
+    stop() {
+      stop();
+      controller.abort();
+    },
+  };
+}
+
+function inDoubt({ id }: StoredPlan, what: string, cause?: unknown): Unavailable {
+  return new Unavailable(
+    `${what}; the plan is applied as a whole or not at all, and at most once. \`heddle apply ${id}\` applies it, or says that it was applied.`,
+    { inDoubt: true, ...(cause === undefined ? {} : { cause }) },
+  );
+}

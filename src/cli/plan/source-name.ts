@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readDirectorySettings } from '../../documents/directory-settings.ts';
+import { directorySettings, isDirectorySettings } from '../../documents/settings-file.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { Invocation } from '../command.ts';
+
+/** The flag that names the source of pushed documents. */
+export const sourceFlag = {
+  'source-name': {
+    placeholder: 'NAME',
+    doc: 'Source in whose name the documents are stated (default: `source` in the heddle.yaml of the directory).',
+  },
+};
+
+/**
+ * The source in whose name documents are stated: that of the flag, or the one that the settings of all directories name.
+ * There is no other: whatever a source states no longer is deleted, so nothing is stated by accident. Throws `InvalidInput`.
+ */
+export async function sourceNameOf(paths: readonly string[], flags: Invocation['flags']): Promise<string> {
+  const given = flags['source-name'];
+  if (typeof given === 'string') return given;
+  const names = await Promise.all(paths.map(statedName));
+  const [name] = names;
+  const other = names.findIndex((one) => one !== name);
+  if (name !== undefined && other < 0) return name;
+  if (name !== undefined && names[other] !== undefined)
+    throw new InvalidInput(
+      `${paths[0]} belongs to the source ${name} and ${paths[other]} to ${names[other]}; apply them one after the other, or name one source for both with --source-name NAME.`,
+    );
+  const path = paths[names.indexOf(undefined)] ?? '';
+  const file =
+    path === '-' ? '' : `, or write \`source: NAME\` into a ${directorySettings} in the directory of the documents`;
+  throw new InvalidInput(
+    `Nothing says which source states the documents of ${path === '-' ? 'standard input' : path}: name it with --source-name NAME${file}. What a source no longer states is deleted.`,
+  );
+}
+
+/** What the settings of a directory say; `undefined` for a file and for a directory without settings. */
+async function statedName(path: string): Promise<string | undefined> {
+  if (path === '-') return undefined;
+  const file = join(path, directorySettings);
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  // A file of that name may also hold documents.
+  if (text === undefined || !isDirectorySettings(directorySettings, text)) return undefined;
+  const read = readDirectorySettings({ path: file, text });
+  if ('problems' in read) throw refused(file, read.problems);
+  return read.settings.source;
+}
+
+function refused(file: string, problems: readonly Problem[]) {
+  return new InvalidInput(`${file}: ${problems[0]?.message ?? 'cannot be read'}`, { problems });
+}

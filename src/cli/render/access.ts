@@ -1,0 +1,96 @@
+import type { AccessAnswer, Declared, Placed, PlacedRule } from '../../features/config/access/explain-access.ts';
+import { type Paint, printable, type Style } from '../terminal/paint.ts';
+import { count, placeOf } from '../terminal/problems.ts';
+
+const answers: Readonly<Record<AccessAnswer['verdict'], readonly [word: string, style: Style]>> = {
+  allow: ['Allowed', 'added'],
+  conditional: ['Depends', 'warning'],
+  deny: ['Denied', 'removed'],
+  mixed: ['In part', 'warning'],
+};
+
+/** Whether something may be reached and why, for reading. */
+export function renderAccess(answer: AccessAnswer, paint: Paint): string {
+  const [word, style] = answers[answer.verdict];
+  const { rules, otherRules } = answer;
+  const heading = rules.length === 0 ? [] : ['', 'Rules, in the order in which they count:'];
+  const rest =
+    otherRules === 0
+      ? []
+      : ['', `${count(otherRules, 'rule')} more mean${otherRules === 1 ? 's' : ''} neither end; --all shows them.`];
+  return [
+    `${paint(style, `${word}:`)} ${printable(answer.message)}`,
+    ...awayLines(answer, paint),
+    ...endLines(answer, paint),
+    ...membersOf(answer),
+    ...heading,
+    ...rules.flatMap((rule) => ruleLines(rule, paint)),
+    ...rest,
+    '',
+  ].join('\n');
+}
+
+/** Who may, and cannot at the moment. */
+function awayLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
+  return [from, to].flatMap(({ name, loginExpired }) =>
+    loginExpired === true
+      ? [
+          paint(
+            'warning',
+            `  The login of ${printable(name)} has expired: until its user signs in again it is cut off.`,
+          ),
+        ]
+      : [],
+  );
+}
+
+function endLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
+  return [from, to].flatMap((end) => {
+    const place = placesOf(end.declared);
+    return place === '' ? [] : [paint('faint', `  ${printable(end.name)} is stated at ${place}`)];
+  });
+}
+
+/** How the members of groups fare. */
+function membersOf({ pairs, exceptions = [] }: AccessAnswer): readonly string[] {
+  if (pairs === undefined) return [];
+  const words = { allow: 'allowed', conditional: 'depending on posture checks', deny: 'denied', mixed: 'in part' };
+  const texts = (Object.keys(words) as (keyof typeof words)[])
+    .filter((verdict) => pairs[verdict] > 0)
+    .map((verdict) => `${pairs[verdict]} ${words[verdict]}`);
+  return [
+    `Of the pairs of their members: ${texts.join(', ')}.`,
+    ...exceptions.map(({ message }) => `  for example, ${printable(message)}`),
+  ];
+}
+
+function ruleLines(rule: PlacedRule, paint: Paint): readonly string[] {
+  const { policy, action, traffic, matches, decides, direction } = rule;
+  const name = policy === undefined ? 'the route itself' : `${policy.name} / ${rule.rule?.name ?? ''}`;
+  const place = placesOf(policy?.declared ?? []);
+  const style: Style = !matches ? 'faint' : action === 'drop' ? 'removed' : 'added';
+  const notes = [...(direction === 'reverse' ? ['in reverse'] : []), ...(decides ? ['decides'] : [])].join(', ');
+  return [
+    `  ${paint(style, `${action} ${printable(name)}`)}: ${traffic}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}${notes === '' ? '' : `  ${paint('strong', notes)}`}`,
+    `      ${printable(rule.message)}`,
+    ...(matches ? namedLines(rule, paint) : []),
+  ];
+}
+
+/** Where groups and checks are stated by which the rule matches. */
+function namedLines({ from, to, checks }: PlacedRule, paint: Paint): readonly string[] {
+  const checked = checks.map(({ check, result, parts }) => {
+    const why = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+    return `      posture check ${printable(check.name)}: ${result === 'unknown' ? 'not known' : result}${why}`;
+  });
+  const places = new Map([...from, ...to, ...checks.map(({ check }) => check)].map((named) => [named.id, named]));
+  const stated = [...places.values()].flatMap((named: Placed) => {
+    const place = placesOf(named.declared);
+    return place === '' ? [] : [paint('faint', `      ${printable(named.name)} is stated at ${place}`)];
+  });
+  return [...checked, ...stated];
+}
+
+function placesOf(declared: readonly Declared[]): string {
+  return declared.map(({ file, line }) => placeOf({ file, line })).join(', ');
+}

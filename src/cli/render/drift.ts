@@ -1,0 +1,80 @@
+import type { DriftReport, DriftUnit, HandRun } from '../../features/config/history/drift.ts';
+import type { Problem } from '../../model/problem.ts';
+import { type Paint, printable } from '../terminal/paint.ts';
+import { count, placeOf } from '../terminal/problems.ts';
+import { renderUnits } from './units.ts';
+
+/** Differences for reading: object by object, unit by unit, with the reason below each. */
+export function renderDrift(report: Pick<DriftReport, 'units' | 'byHand'>, paint: Paint): string {
+  const { units } = report;
+  if (units.length === 0) return `${driftSummary(report)}\n`;
+  const objects = new Map<string, DriftUnit[]>();
+  for (const unit of units) {
+    const name = `${unit.id} ${unit.source}`;
+    objects.set(name, [...(objects.get(name) ?? []), unit]);
+  }
+  const blocks = [...objects.values()].map((of) => `${renderObject(of, paint).join('\n')}\n`);
+  return [...blocks, `${paint('strong', driftSummary(report))}\n`].join('\n');
+}
+
+/** How much is not as stated, in a sentence. */
+export function driftSummary({ units, byHand }: Pick<DriftReport, 'units' | 'byHand'>): string {
+  const more = byHand.map((run) => `${handRunText(run)}.`);
+  if (units.length === 0 && more.length > 0) return more.join(' ');
+  if (units.length === 0) return 'No drift. Everything is as its documents state it.';
+  const objects = new Set(units.map(({ id }) => id)).size;
+  const sum = `${count(units.length, 'unit')} of ${count(objects, 'object')} ${units.length === 1 ? 'is' : 'are'} not as stated.`;
+  return [sum, ...more].join(' ');
+}
+
+/** What is applied is not the commit that is shown. */
+function handRunText({ source, revision, by, commit }: HandRun): string {
+  const shown = commit === null ? 'what its server applied' : `commit ${commit.slice(0, 12)}`;
+  return `Drifted: the source ${printable(source)} is at revision ${revision}, applied by hand by ${printable(by)}, and not at ${shown}`;
+}
+
+/** Differences as remarks on the documents that state otherwise. */
+export function driftProblems({ units, byHand }: Pick<DriftReport, 'units' | 'byHand'>): readonly Problem[] {
+  const runs = byHand.map((run) => ({ code: 'drift_by_hand', message: handRunText(run), source: run.source }));
+  const found = units.map((unit) => {
+    const { kind, key, name, path, stated, effective, file, line, why } = unit;
+    const is = effective === undefined ? 'is not there' : `is ${JSON.stringify(effective)}`;
+    const asStated = stated === undefined ? 'and nobody states it' : `and is stated as ${JSON.stringify(stated)}`;
+    const message = `${path} ${is} ${asStated}; ${reasonOf(unit)}`;
+    return { code: `drift_${why}`, kind, key: key ?? name, message, file, line };
+  });
+  return [...runs, ...found];
+}
+
+function renderObject(units: readonly DriftUnit[], paint: Paint): readonly string[] {
+  const [first] = units;
+  if (first === undefined) return [];
+  const name = `${first.kind} ${printable(first.key ?? first.name)}`;
+  const place = `(${placeOf(first)}, source ${printable(first.source)})`;
+  return [`${paint('changed', name)}  ${paint('faint', place)}`, ...units.flatMap((unit) => unitLines(unit, paint))];
+}
+
+function unitLines(unit: DriftUnit, paint: Paint): readonly string[] {
+  const { path, stated, effective } = unit;
+  const difference = {
+    path,
+    ...(stated === undefined ? {} : { before: stated }),
+    ...(effective === undefined ? {} : { after: effective }),
+  };
+  const lines = renderUnits('update', [difference], paint).map((line) => `    ${line}`);
+  return [...lines, `        ${paint('faint', printable(reasonOf(unit)))}`];
+}
+
+/** Why a unit is not as it is stated, as a sentence without its end. */
+function reasonOf({ why, by, until, reason }: DriftUnit): string {
+  switch (why) {
+    case 'override':
+      return `overridden by ${by} until ${until}: ${reason}`;
+    case 'failsafe':
+      return 'restricted through the API, which documents do not undo';
+    case 'pending':
+      return 'names what is not there yet';
+    case 'api':
+      return 'changed through the API';
+  }
+}

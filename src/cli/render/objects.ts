@@ -1,0 +1,38 @@
+import type { ObjectStanding } from '../../objects/object-list.ts';
+import { cell } from '../terminal/cell.ts';
+import { type Paint, printable, type Style } from '../terminal/paint.ts';
+import { count, placeOf } from '../terminal/problems.ts';
+import { renderTable } from '../terminal/table.ts';
+
+const headings = ['STATUS', 'KIND', 'NAME', 'OWNER', 'REVISION', 'STATED AT'];
+
+const styles: Readonly<Record<ObjectStanding['status'], Style>> = {
+  ...{ InSync: 'faint', Unmanaged: 'faint' },
+  ...{ Drifted: 'warning', Overridden: 'warning', Blocked: 'warning', Conflicted: 'error' },
+};
+
+/** A table of objects, and how many stand how. */
+export function renderObjects(objects: readonly ObjectStanding[], paint: Paint): string {
+  if (objects.length === 0) return 'No such objects.\n';
+  const rows = objects.map((object) => ({ cells: cellsOf(object) }));
+  const [heading = '', ...lines] = renderTable(headings, rows, paint);
+  const painted = lines.map((line, at) => {
+    const status = objects[at]?.status ?? 'InSync';
+    return `${paint(styles[status], status)}${line.slice(status.length)}`;
+  });
+  return [heading, ...painted, '', paint('strong', summary(objects)), ''].join('\n');
+}
+
+function cellsOf({ status, kind, key, name, id, owner, revision, declared }: ObjectStanding): readonly string[] {
+  const places = declared.map(({ source, file, line }) =>
+    source === owner ? placeOf({ file, line }) : `${placeOf({ file, line })} (${printable(source)})`,
+  );
+  return [status, kind, key ?? (name === '' ? `id:${id}` : name), owner, revision, places.join(', ')].map(cell);
+}
+
+function summary(objects: readonly ObjectStanding[]): string {
+  const numbers = new Map<string, number>();
+  for (const { status } of objects) numbers.set(status, (numbers.get(status) ?? 0) + 1);
+  const parts = [...numbers].sort().map(([status, number]) => `${number} ${status}`);
+  return `${count(objects.length, 'object')}: ${parts.join(', ')}.`;
+}

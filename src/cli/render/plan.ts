@@ -1,0 +1,119 @@
+import type { Problem } from '../../model/problem.ts';
+import { fieldOf } from '../../plan/ownership/membership.ts';
+import type { RunningOverride } from '../../plan/ownership/running-overrides.ts';
+import { changesAccess } from '../../plan/view/access.ts';
+import type { ChangeView, PlanView } from '../../plan/view/view.ts';
+import { renderOverrides } from '../override/render.ts';
+import { type Paint, printable } from '../terminal/paint.ts';
+import { count, placeOf, renderWarnings } from '../terminal/problems.ts';
+import { renderImpact } from './impact.ts';
+import { renderUnits } from './units.ts';
+
+/** A plan for reading: like a diff, field by field, with what deserves a second look and a line that sums it up. */
+export function renderPlan(plan: PlanView, paint: Paint): string {
+  const changes = renderChanges(plan.changes, paint);
+  const { overrides = [] } = plan;
+  const warnings = renderWarnings(
+    plan.warnings.filter((warning) => !isCoveredBy(overrides, warning)),
+    paint,
+  );
+  const guards = plan.guards.map(({ message }) => `  ${paint('warning', '!')} ${printable(message)}\n`).join('');
+  return [
+    ...(changes === '' ? [] : [changes]),
+    ...(warnings === '' ? [] : [warnings]),
+    ...(overrides.length === 0
+      ? []
+      : [`${paint('warning', 'Running overrides:')}\n${renderOverrides(overrides, paint)}`]),
+    ...(plan.access === undefined || !changesAccess(plan.access) ? [] : [renderImpact(plan.access, paint)]),
+    ...(guards === '' ? [] : [`${paint('warning', 'This plan needs an approval:')}\n${guards}`]),
+    `${paint('strong', summaryOf(plan))}\n${ownershipOf(plan)}${suspensionOf(plan)}`,
+  ].join('\n');
+}
+
+/** Whether a warning says no more than the override of the unit does. */
+function isCoveredBy(overrides: readonly RunningOverride[], { code, kind, key, path }: Problem): boolean {
+  if (code !== 'unit_overridden') return false;
+  return overrides.some((one) => one.kind === kind && one.key === key && path?.endsWith(`/${fieldOf(one.path)}`));
+}
+
+/** One line that says how much a plan does. */
+export function summaryOf(plan: PlanView): string {
+  const { create, update, delete: gone } = plan.counts;
+  if (create + update + gone > 0) return `Plan: ${create} to create, ${update} to change, ${gone} to delete.`;
+  const claimed = claimsOf(plan, 'claim');
+  if (claimed > 0) return `No changes; takes ownership of ${count(claimed, 'object')}.`;
+  if (plan.rollback !== undefined)
+    return `No changes. All that comes back is as it was at revision ${plan.rollback.revision}.`;
+  return 'No changes. The account is as the documents say.';
+}
+
+/** What a rollback does to the sources that it touches. */
+function suspensionOf({ rollback, changes, claims }: PlanView): string {
+  if (rollback === undefined || changes.length + claims.length === 0) return '';
+  const names = rollback.suspends.map(printable);
+  const to = `Goes back to revision ${rollback.revision}`;
+  if (names.length === 0) return `${to}.\n`;
+  const [sources, them] = names.length === 1 ? ['source', 'it'] : ['sources', 'them'];
+  return `${to} and suspends the ${sources} ${names.join(', ')}; \`heddle resume NAME\` lets ${them} run again.\n`;
+}
+
+/** How to approve a plan whose guards tripped. */
+export function approvalHint(plan: PlanView, command: string): string {
+  const empty =
+    plan.rollback === undefined && plan.guards.some(({ guard }) => guard === 'empty')
+      ? '\nIf the documents are meant to be gone, --allow-empty says so as well.'
+      : '';
+  const first =
+    plan.id === undefined ? '' : `\nor have it approved first, by whoever may, with\n  heddle approve ${plan.id}`;
+  return `To apply exactly this plan nevertheless, run\n  ${command} --approve ${plan.digest}${first}${empty}\n`;
+}
+
+const marks = { create: ['+', 'added'], update: ['~', 'changed'], delete: ['-', 'removed'] } as const;
+
+/** A change of one line follows the last one directly, a block stands between empty lines. */
+function renderChanges(changes: readonly ChangeView[], paint: Paint): string {
+  const blocks = changes.map((change) => renderChange(change, paint));
+  return blocks
+    .map((lines, at) => (at > 0 && (lines.length > 1 || (blocks[at - 1]?.length ?? 0) > 1) ? ['', ...lines] : lines))
+    .flatMap((lines) => lines.map((line) => `${line}\n`))
+    .join('');
+}
+
+function renderChange(change: ChangeView, paint: Paint): readonly string[] {
+  const [mark, style] = marks[change.action];
+  const name = printable(change.key ?? change.name);
+  const place = placeOf(change);
+  const head = `${paint(style, `${mark} ${change.kind} ${name}`)}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}`;
+  const units = renderUnits(change.action, change.units, paint);
+  const renamed =
+    change.renamedFrom === undefined ? [] : [paint('changed', `renamed from ${printable(change.renamedFrom)}`)];
+  // A change without units moves the object: another key or another parent.
+  const isMoved = units.length + renamed.length === 0 && change.action === 'update';
+  const body = isMoved ? [paint('faint', 'none of its fields changes')] : [...renamed, ...units];
+  const users =
+    change.usedBy === undefined ? [] : [paint('faint', `used by ${change.usedBy.map(printable).join(', ')}`)];
+  const risks = change.risks.map((risk) => `${paint('warning', 'risk:')} ${printable(risk)}`);
+  return [head, ...[...body, ...users, ...risks].map((line) => `    ${line}`)];
+}
+
+/** Claims and releases, which change no value: one sentence each. */
+function ownershipOf(plan: PlanView): string {
+  const changes = plan.counts.create + plan.counts.update + plan.counts.delete > 0;
+  const claimed = claimsOf(plan, 'claim');
+  const released = claimsOf(plan, 'release');
+  const restated = claimsOf(plan, 'restate');
+  const lines = [
+    ...(claimed > 0 && changes ? [`Takes ownership of ${unchanged(claimed)}.`] : []),
+    ...(released > 0 ? [`Gives up ownership of ${unchanged(released)}.`] : []),
+    ...(restated > 0 ? [`Notes what is stated anew about ${unchanged(restated)}.`] : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function unchanged(objects: number): string {
+  return `${count(objects, 'object')} without changing ${objects === 1 ? 'it' : 'them'}`;
+}
+
+function claimsOf(plan: PlanView, action: PlanView['claims'][number]['action']): number {
+  return plan.claims.filter((claim) => claim.action === action).length;
+}

@@ -1,0 +1,39 @@
+import { createReadStream } from 'node:fs';
+import { type ArchiveHeader, damaged, readArchive } from '../../db/archive/format.ts';
+import { archiveLines } from '../../db/archive/lines.ts';
+import { InvalidInput } from '../../model/errors.ts';
+
+/** What a file of a backup holds. */
+export interface ArchiveSummary {
+  readonly account: string;
+  readonly revision: number;
+  readonly createdAt: string;
+  readonly history: boolean;
+  readonly objects: number;
+  /** Ids of the keys with which its secrets are sealed. */
+  readonly keys: readonly string[];
+}
+
+/** Reads a backup to its end. Throws `InvalidInput` when it is not whole. */
+export async function summaryOfFile(file: string): Promise<ArchiveSummary> {
+  let header: ArchiveHeader | undefined;
+  let keys: readonly string[] = [];
+  let objects = 0;
+  for await (const item of readArchive(archiveLines(bytesOf(file)))) {
+    if ('header' in item) header = item.header;
+    if ('keys' in item) keys = item.keys;
+    if ('row' in item && item.section === 'objects') objects += 1;
+  }
+  if (header === undefined) throw damaged('it is empty');
+  const { account, revision, createdAt, history } = header;
+  return { account, revision, createdAt, history, objects, keys };
+}
+
+async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(file) as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not there' : 'cannot be read';
+    throw new InvalidInput(`${file} ${reason}; name a file that \`heddle backup\` wrote.`, { cause });
+  }
+}

@@ -1,0 +1,80 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { InvalidInput, Unavailable } from '../../model/errors.ts';
+import { clientSettings, connect } from '../client.ts';
+import { defineCommand } from '../command.ts';
+import { exit } from '../exit.ts';
+import { writeJson } from '../failure.ts';
+import { jsonFlag } from '../flags.ts';
+import { printable } from '../terminal/paint.ts';
+import { count } from '../terminal/problems.ts';
+import { withProgress } from '../terminal/progress.ts';
+import { writeError } from '../write-file.ts';
+import { type ArchiveSummary, summaryOfFile } from './archive-file.ts';
+
+export const backup = defineCommand({
+  name: 'backup',
+  summary: 'Write the account to a file, from which `heddle operator restore` makes it again.',
+  details:
+    'The file holds one revision, whatever is written meanwhile: objects with their ids, who states them, sources, audit events and tokens (as hashes), with the history. It is checked when it is complete. Secrets in it stay sealed: keep the key of the server as well, and not in the same place.',
+  argument: { placeholder: 'FILE', doc: 'where to write it, such as heddle.ndjson.gz', most: 1 },
+  flags: {
+    'no-history': { doc: 'Leave the history out; the audit events stay.' },
+    force: { doc: 'Overwrite the file if it is there.' },
+    ...jsonFlag,
+  },
+  settings: clientSettings,
+  examples: [['heddle backup heddle-$(date +%F).ndjson.gz', 'Write a backup that carries its date']],
+  async run({ flags, positionals: [file = ''], config, terminal }) {
+    if (flags['force'] !== true) await refuseToOverwrite(file);
+    const client = await connect(config);
+    const query = flags['no-history'] === true ? '?history=false' : '';
+    const summary = await withProgress(terminal, 'backing up', async () =>
+      writeChecked(file, await client.download(`/api/config/backup${query}`)),
+    );
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', file, ...summary });
+    else terminal.out(describeBackup(file, summary));
+    return exit.ok;
+  },
+});
+
+/** Throws when there is a file already. */
+export async function refuseToOverwrite(file: string): Promise<void> {
+  const present = await stat(file).catch(() => undefined);
+  if (present !== undefined)
+    throw new InvalidInput(`${file} is there already; take another name, or overwrite it with --force.`);
+}
+
+/** Writes beside the file and moves it there when it is whole: a file of this name is a backup or nothing. */
+export async function writeChecked(file: string, bytes: AsyncIterable<Uint8Array>): Promise<ArchiveSummary> {
+  const unfinished = `${file}.unfinished`;
+  try {
+    // An archive holds everything about the account.
+    await pipeline(Readable.from(bytes), createWriteStream(unfinished, { mode: 0o600, flush: true }));
+    const summary = await summaryOfFile(unfinished);
+    await rename(unfinished, file);
+    return summary;
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw explain(file, error);
+  }
+}
+
+function explain(file: string, error: unknown): unknown {
+  if (error instanceof InvalidInput)
+    return new Unavailable(`The server broke off before the backup was complete; take it again.`, { cause: error });
+  return writeError(file, error);
+}
+
+/** What was written, in words for people. */
+export function describeBackup(file: string, { account, revision, objects, history, keys }: ArchiveSummary): string {
+  const what = `Wrote ${printable(file)}: the account ${account} at revision ${revision}, ${count(objects, 'object')}, ${history ? 'with' : 'without'} its history.`;
+  const list = keys.join(', ');
+  const sealed =
+    keys.length === 0
+      ? ''
+      : `Its secrets are sealed with the key ${list}; without that key in HEDDLE_SECRET_KEY it cannot be restored.\n`;
+  return `${what}\n${sealed}`;
+}

@@ -1,0 +1,38 @@
+import { type Config, settings } from '../../config.ts';
+import { Unavailable } from '../../model/errors.ts';
+import { defineCommand } from '../command.ts';
+import { exit } from '../exit.ts';
+
+const patienceMs = 5000;
+
+export const health = defineCommand({
+  name: 'health',
+  summary: 'Ask a server whether it is ready; for the health checks of containers.',
+  details:
+    'Needs no token. Without --server it asks the server that listens where --listen says, which is the one of the same container.',
+  flags: {},
+  settings: ['server', 'listen'],
+  examples: [['heddle health', 'Exit with 0 when the server of this machine is ready, else with 1']],
+  async run({ config, terminal }) {
+    const server = serverOf(config);
+    const { status } = await ask(server);
+    if (status !== 200) throw new Unavailable(`The server at ${server} answers, and is not ready (${status}).`);
+    terminal.out(`The server at ${server} is ready.\n`);
+    return exit.ok;
+  },
+});
+
+/** The server that was named, or the one that these very settings would start. */
+function serverOf({ server, listen: { host, port } }: Pick<Config, 'server' | 'listen'>): string {
+  if (server !== settings.server.default) return server;
+  const near = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${near.includes(':') ? `[${near}]` : near}:${port}`;
+}
+
+async function ask(server: string): Promise<Response> {
+  try {
+    return await fetch(`${server}/readyz`, { redirect: 'error', signal: AbortSignal.timeout(patienceMs) });
+  } catch (cause) {
+    throw new Unavailable(`No server answers at ${server} within ${patienceMs / 1000} seconds.`, { cause });
+  }
+}

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { isObject } from '../../lib/json.ts';
+import { accept, clientSettings, connect, unreadable } from '../client.ts';
+import { defineCommand } from '../command.ts';
+import { exit } from '../exit.ts';
+import { printFailure, writeJson } from '../failure.ts';
+import { jsonFlag } from '../flags.ts';
+import { hasLeave, leaveFlag, requireLeave } from '../terminal/asking.ts';
+import { count } from '../terminal/problems.ts';
+import { withProgress } from '../terminal/progress.ts';
+import { type ArchiveSummary, summaryOfFile } from './archive-file.ts';
+
+export const restore = defineCommand({
+  name: 'restore',
+  summary: 'Put the objects of the account back to what they are in a file that `heddle backup` wrote.',
+  details:
+    'For owners of the account that the file is of: its objects become what they were, with their ids, as one revision like a rollback, and the sources that stated them are suspended. People, tokens, identities, tenants and the history stay as they are. The file must be as the server wrote it. `heddle operator restore` makes whole accounts again, on the server.',
+  argument: { placeholder: 'FILE', doc: 'a file that `heddle backup` wrote', most: 1 },
+  flags: {
+    replace: { placeholder: 'ACCOUNT', doc: 'The id of the account: its objects are replaced.' },
+    ...leaveFlag,
+    ...jsonFlag,
+  },
+  settings: clientSettings,
+  examples: [
+    ['heddle restore heddle.ndjson.gz --replace ch8i4ug6lnn4g9hqv7a0', 'Put the account back to where it was'],
+  ],
+  async run(invocation) {
+    const { flags, positionals, config, terminal } = invocation;
+    const [file = ''] = positionals;
+    requireLeave(invocation, 'restore', 'the account');
+    const summary = await withProgress(terminal, 'checking the backup', () => summaryOfFile(file));
+    const client = await connect(config);
+    if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
+    if (!(await hasLeave(invocation, `Put the objects of the account on ${config.server} back to that?`)))
+      return printFailure(invocation, exit.error, 'Nothing was restored.');
+    const { replace } = flags;
+    const query = typeof replace === 'string' ? `?${new URLSearchParams({ replace })}` : '';
+    const body = await readFile(file);
+    const answer = await withProgress(terminal, 'restoring', () =>
+      client.upload(`/api/config/restore${query}`, body, 'application/gzip'),
+    );
+    const report = accept(answer).body;
+    if (!isObject(report)) throw unreadable('a report');
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
+    else
+      terminal.out(
+        `${describeRestored(report)}Sources that stated what was put back are suspended; \`heddle resume\` lets them go on.\n`,
+      );
+    return exit.ok;
+  },
+});
+
+/** What a backup holds, in words for people. */
+export function describeArchive({ account, revision, createdAt, objects }: ArchiveSummary): string {
+  return `The backup holds the account ${account} at revision ${revision}, made at ${createdAt}: ${count(objects, 'object')}.`;
+}
+
+/** What was restored, in words for people. */
+export function describeRestored(report: object): string {
+  const { account, restored, createdAt, objects, revision } = report as Readonly<Record<string, unknown>>;
+  return `Restored the account ${String(account)} as of revision ${String(restored)} (${String(createdAt)}): ${count(Number(objects), 'object')}. It is at revision ${String(revision)} now.\n`;
+}

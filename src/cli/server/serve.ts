@@ -1,0 +1,247 @@
+import type { GitSettings } from '../../config/git.ts';
+import type { IdpConfig } from '../../config/idp.ts';
+import type { OidcConfig } from '../../config/oidc.ts';
+import { type PeopleConfig, parseSmtpUrl } from '../../config/people.ts';
+import { type Config, environment, type FlagValues, readConfig } from '../../config.ts';
+import * as kinds from '../../kinds/index.ts';
+import { createLog, gather, type Log } from '../../log.ts';
+import { createRegistry } from '../../model/declare/registry.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import type { StatedSource } from '../../model/sources/schema.ts';
+import { readProxy, type UpstreamProxy } from '../../outbound/upstream-proxy.ts';
+import { programVersion } from '../../version.ts';
+import { type Command, defineCommand, type Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { valueVariables } from '../offline/values.ts';
+import { readBootstrapToken, readOperatorToken, readSecretFile } from './given-tokens.ts';
+import { readServerConfig } from './server-config.ts';
+
+/** What the server is started with. */
+export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize' | 'waitForDatabaseMs'> &
+  Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'planRateLimit'> &
+  Pick<
+    Config,
+    | 'corsOrigins'
+    | 'trustProxy'
+    | 'metricsListen'
+    | Exclude<keyof IdpConfig, 'configDir'>
+    | keyof OidcConfig
+    | 'outboundAllow'
+  > &
+  Pick<PeopleConfig, 'userDeleteFromIdp'> &
+  Pick<
+    Config,
+    'literalSecrets' | 'shareValues' | 'valueGrants' | 'leaseSeconds' | 'claimLapseSeconds' | keyof GitSettings
+  > &
+  Pick<Config, 'historyRevisions' | 'historyDays' | 'proxyLogDays' | 'trafficLogDays' | 'geoDatabase'> &
+  Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir' | 'operatorAccount'> & {
+    /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
+    readonly values: Readonly<Record<string, string>>;
+    /** Sources that the file of settings states. */
+    readonly statedSources: readonly StatedSource[];
+    /** What of the environment git may see. */
+    readonly gitEnvironment: Readonly<Record<string, string>>;
+    readonly upstreamProxy: UpstreamProxy | undefined;
+    readonly databaseUrl?: string;
+    readonly bootstrapToken?: string;
+    readonly operatorToken: string | undefined;
+    /** The mail server and the sender. */
+    readonly mail?: { readonly url: string; readonly from: string };
+  };
+
+/** Starts a server. It comes from outside, because whoever composes the program composes the server too. */
+export type StartServer = (options: ServeOptions, log: Log) => Promise<RunningServer>;
+
+interface RunningServer {
+  readonly url: string;
+  /** False: it only says why it is not ready. */
+  readonly ready?: false;
+  stop(graceMs?: number): Promise<void>;
+}
+
+/** The command that runs the server. */
+export function serveCommand(startServer: StartServer): Command {
+  return defineCommand({ ...declaration, run: (invocation) => run(startServer, invocation) });
+}
+
+const declaration = {
+  name: 'serve',
+  summary: 'Run the server: apply directories of documents, keep watching them, and serve the API.',
+  details:
+    'The first start makes an account with a machine owner and writes its token to the file `token` in the data directory.',
+  flags: {},
+  settings: [
+    ...([
+      'sources',
+      'listen',
+      'databaseUrl',
+      'dataDir',
+      'log',
+      'poolSize',
+      'shutdownGraceMs',
+      'waitForDatabaseMs',
+    ] as const),
+    ...([
+      'bootstrapToken',
+      'bootstrapTokenFile',
+      'operatorToken',
+      'operatorTokenFile',
+      'operatorAccount',
+      'preparedStatements',
+      'openEndpoints',
+    ] as const),
+    ...(['configFile', 'edition', 'rateLimit', 'planRateLimit', 'secretKey', 'secretKeyFile', 'valuesDir'] as const),
+    ...([
+      'shareValues',
+      'valueGrants',
+      'literalSecrets',
+      'historyRevisions',
+      'historyDays',
+      'leaseSeconds',
+      'gitTransports',
+      'gitSources',
+      'gitProcesses',
+      'claimLapseSeconds',
+    ] as const),
+    ...(['corsOrigins', 'trustProxy', 'metricsListen'] as const),
+    ...(['proxyLogDays', 'trafficLogDays', 'geoDatabase'] as const),
+    ...(['smtpUrl', 'smtpUrlFile', 'mailFrom', 'userDeleteFromIdp'] as const),
+    ...(['idp', 'localAuthDisabled', 'publicUrl', 'idpRedirectUris', 'idpKeyRotation'] as const),
+    ...(['oidcIssuer', 'oidcAudience', 'oidcClaims', 'oidcTrustEmail', 'singleAccount'] as const),
+    ...(['outboundAllow', 'outboundGuard'] as const),
+  ],
+  examples: [
+    ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],
+    [
+      'heddle serve --source config --database-url postgres://heddle@db/heddle --listen 0.0.0.0:8080',
+      'Run it on Postgres',
+    ],
+  ],
+} as const satisfies Omit<Command, 'run'>;
+
+type ServeInvocation = Invocation<(typeof declaration.settings)[number]>;
+
+async function run(startServer: StartServer, { flags, config: given, terminal }: ServeInvocation): Promise<number> {
+  const { config, sources } = await withFile(given, flags);
+  const lines = gather(terminal.out);
+  // However the process ends, its last lines are seen.
+  process.on('exit', lines.flush);
+  try {
+    await serve(startServer, config, sources, createLog({ format: config.log, write: lines.write }));
+    return exit.ok;
+  } finally {
+    lines.flush();
+    process.off('exit', lines.flush);
+  }
+}
+
+/** Starts the server and lets it run until a signal comes. */
+async function serve(
+  startServer: StartServer,
+  config: ServeConfig,
+  statedSources: readonly StatedSource[],
+  log: Log,
+): Promise<void> {
+  // Keys, tokens, repositories and the files of the embedded database are nobody else's to read.
+  const umask = process.umask(0o077);
+  const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, outboundGuard, ...options } = config;
+  const bootstrapToken = await readBootstrapToken(config);
+  const operatorToken = await readOperatorToken(config);
+  const mail = await readMail(config);
+  const upstreamProxy = readProxy(environment, outboundGuard);
+  if (outboundGuard === 'proxy' && upstreamProxy === undefined)
+    throw new InvalidInput(
+      'HEDDLE_OUTBOUND_GUARD is proxy, and HTTPS_PROXY names none; set it or take the other away.',
+    );
+  const stop = waitForSignal(log);
+  const database = databaseUrl === undefined ? {} : { databaseUrl };
+  const bootstrap = bootstrapToken === undefined ? {} : { bootstrapToken };
+  const server = await startServer(
+    {
+      ...options,
+      ...database,
+      ...bootstrap,
+      ...mail,
+      operatorToken,
+      statedSources,
+      gitEnvironment,
+      upstreamProxy,
+      values: valueVariables(),
+    },
+    log,
+  );
+  log({
+    level: 'info',
+    message: `Heddle ${programVersion()} serves ${server.url}${server.ready === false ? ' (not ready)' : ''}`,
+  });
+  await stop;
+  await drain(() => server.stop(shutdownGraceMs), shutdownGraceMs, log);
+  process.umask(umask);
+}
+
+/** Where programs are and whom to trust: nothing else of the environment is git's business. */
+const gitEnvironment = Object.fromEntries(
+  ['PATH', 'TMPDIR', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO'].flatMap((name) => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value] as const];
+  }),
+);
+
+type ServeConfig = ServeInvocation['config'];
+
+/** The settings with what the file says that no flag and no variable says, and the sources of the file. */
+async function withFile(
+  config: ServeConfig,
+  flags: FlagValues,
+): Promise<{ readonly config: ServeConfig; readonly sources: readonly StatedSource[] }> {
+  if (config.configFile === undefined) return { config, sources: [] };
+  const registry = createRegistry(Object.values(kinds));
+  const names = registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
+  const file = await readServerConfig(config.configFile, { kinds: names, transports: config.gitTransports });
+  const read = readConfig(environment, flags, declaration.settings, file.settings);
+  if (!read.ok) throw new InvalidInput(read.faults.join(' '));
+  return { config: read.config, sources: file.sources };
+}
+
+/** The first signal asks to stop; a second one ends the process at once. */
+function waitForSignal(log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (asked) process.exit(exit.error);
+      asked = true;
+      log({ level: 'info', message: `${signal}: stopping; a second signal stops at once` });
+      resolve();
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
+}
+
+/** Waits for the server to stop, but not longer than the grace period and a moment. */
+async function drain(stop: () => Promise<void>, graceMs: number, log: Log): Promise<void> {
+  const stopped = stop().then(() => 'stopped' as const);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), graceMs);
+  });
+  const outcome = await Promise.race([stopped, late]);
+  clearTimeout(timer);
+  if (outcome === 'late') log({ level: 'warn', message: 'the grace period is over; what still runs is cut off' });
+  else log({ level: 'info', message: 'stopped' });
+}
+
+/** The mail server, if there is one. It is checked before anything starts; its URL is never shown. */
+async function readMail(
+  config: Pick<Config, 'smtpUrl' | 'smtpUrlFile' | 'mailFrom'>,
+): Promise<Pick<ServeOptions, 'mail'>> {
+  const { smtpUrl, smtpUrlFile, mailFrom: from } = config;
+  if (smtpUrl !== undefined && smtpUrlFile !== undefined)
+    throw new InvalidInput('HEDDLE_SMTP_URL and HEDDLE_SMTP_URL_FILE are both set; keep one of them.');
+  const url = smtpUrlFile === undefined ? smtpUrl : await readSecretFile('HEDDLE_SMTP_URL_FILE', smtpUrlFile);
+  if (url === undefined) return {};
+  const parsed = parseSmtpUrl(url);
+  if ('fault' in parsed) throw new InvalidInput(`HEDDLE_SMTP_URL_FILE ${parsed.fault}.`);
+  if (from === undefined)
+    throw new InvalidInput('HEDDLE_MAIL_FROM is required with a mail server; set it to the sender of mails.');
+  return { mail: { url, from } };
+}

@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { serverFileFaults, settingsIn, statedSources } from '../../config/file.ts';
+import type { FileValues } from '../../config.ts';
+import { problemsOf, readSettingsFile } from '../../documents/settings-file.ts';
+import { InvalidInput, Unavailable } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { Transport } from '../../model/remote-url.ts';
+import { type StatedSource, withFiles } from '../../model/sources/schema.ts';
+
+/** What a file of settings says. */
+export interface ServerConfig {
+  readonly settings: FileValues;
+  /** Their files and directories are absolute. */
+  readonly sources: readonly StatedSource[];
+}
+
+/** What is asked of the file. */
+export interface ServerConfigOptions {
+  /** The kinds that documents may have. */
+  readonly kinds: readonly string[];
+  /** How repositories may be reached. */
+  readonly transports: readonly Transport[];
+}
+
+/** Reads a file of settings. Throws `InvalidInput` with every problem and its place. */
+export async function readServerConfig(path: string, options: ServerConfigOptions): Promise<ServerConfig> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Unavailable(`The file of settings cannot be read (${reason}); correct the path given by --config.`, {
+      cause,
+    });
+  });
+  const file = readSettingsFile({ path, text });
+  if ('problems' in file) throw wrong(path, file.problems);
+  const faults = serverFileFaults(file.value, options);
+  if (faults.length > 0) throw wrong(path, problemsOf(file, faults));
+  const directory = dirname(resolve(path));
+  return {
+    settings: settingsIn(file.value),
+    sources: statedSources(file.value).map((source) => located(source, directory)),
+  };
+}
+
+function wrong(path: string, problems: readonly Problem[]): InvalidInput {
+  return new InvalidInput(`${path} has ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`, {
+    problems,
+  });
+}
+
+/** The source with the files that it names, found from the directory of the file that states it. */
+function located(source: StatedSource, directory: string): StatedSource {
+  const from = (name: string) => resolve(directory, name);
+  if (source.type === 'directory') return { ...source, path: from(source.path) };
+  return withFiles(source, from);
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseDuration } from '../../lib/duration.ts';
+import { isObject } from '../../lib/json.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import { accept, type Client, clientSettings, connect, unreadable } from '../client.ts';
+import { defineCommand, type Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { printFailure, writeJson } from '../failure.ts';
+import { jsonFlag } from '../flags.ts';
+import { renderSource } from '../render/sources.ts';
+import { printable } from '../terminal/paint.ts';
+import { withProgress } from '../terminal/progress.ts';
+import { readSources, requireSource, type Source } from './source-names.ts';
+import { pathOf } from './source-verbs.ts';
+
+const patience = '5m';
+
+export const reconcile = defineCommand({
+  name: 'reconcile',
+  summary: 'Have a source read and applied now, instead of at its next turn.',
+  details:
+    'The server that runs the source begins within a second. With --wait the command ends when that is done, with 3 when the plan needs an approval, 4 for a conflict, 5 for wrong documents and 1 when the source cannot be read.',
+  argument: { placeholder: 'NAME', doc: 'the name of a source, as `heddle sources` lists them', most: 1 },
+  flags: {
+    wait: { doc: 'Wait until it is done, and say what came of it.' },
+    timeout: { placeholder: 'TIME', doc: `How long to wait, such as 30s (default ${patience}).` },
+    ...jsonFlag,
+  },
+  settings: clientSettings,
+  examples: [
+    ['heddle reconcile office', 'Do not wait for the next poll'],
+    ['heddle reconcile office --wait', 'Fail a pipeline unless the source is applied'],
+  ],
+  async run(invocation) {
+    const { flags, positionals, config, terminal } = invocation;
+    const [name = ''] = positionals;
+    const seconds = secondsOf(flags);
+    const client = await connect(config);
+    await requireSource(client, name);
+    const { body } = accept(await client.post(pathOf(name, 'reconcile'), {}));
+    const requestedAt = isObject(body) ? body['requestedAt'] : undefined;
+    if (typeof requestedAt !== 'string') throw unreadable('a request');
+    if (flags['wait'] !== true) {
+      if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', source: name, requestedAt });
+      else terminal.out(`Asked for. \`heddle sources ${name}\` shows what comes of it.\n`);
+      return exit.ok;
+    }
+    const until = performance.now() + seconds * 1000;
+    const source = await withProgress(terminal, `reconciling ${name}`, () =>
+      waitFor(client, { name, requestedAt, until }),
+    );
+    return source === undefined ? printTimeout(invocation, name) : printSource(invocation, source);
+  },
+});
+
+type Call = Pick<Invocation, 'flags' | 'terminal'>;
+
+function secondsOf({ timeout = patience }: Invocation['flags']): number {
+  const seconds = typeof timeout === 'string' ? parseDuration(timeout) : undefined;
+  if (seconds === undefined) throw new InvalidInput('--timeout is no duration; write one such as 30s or 5m.');
+  return seconds;
+}
+
+const firstWait = 100;
+const longestWait = 2000;
+
+/** The source as it is when the request was heeded; `undefined` when that takes too long. */
+async function waitFor(
+  client: Client,
+  { name, requestedAt, until }: { readonly name: string; readonly requestedAt: string; readonly until: number },
+): Promise<Source | undefined> {
+  for (let wait = firstWait; ; wait = Math.min(wait * 2, longestWait)) {
+    const source = (await readSources(client)).find(({ id }) => id === name);
+    const handled = statusOf(source)['lastHandledReconcileAt'];
+    if (source !== undefined && typeof handled === 'string' && handled >= requestedAt) return source;
+    const left = until - performance.now();
+    if (left <= 0) return undefined;
+    await sleep(Math.min(wait, left));
+  }
+}
+
+const codes: Readonly<Record<string, number>> = {
+  applied: exit.ok,
+  needs_approval: exit.approval,
+  conflicted: exit.conflict,
+  invalid: exit.invalid,
+};
+
+function printSource(call: Call, source: Source): number {
+  const { flags, terminal } = call;
+  const { state, message } = statusOf(source);
+  const code = codes[String(state)] ?? exit.error;
+  const json = flags['json'] === true;
+  if (code !== exit.ok) {
+    if (!json) terminal.out(renderSource(source, terminal.paint));
+    return printFailure(call, code, String(message), { source });
+  }
+  if (json) writeJson(terminal, { formatVersion: '1.0', source });
+  else terminal.out(`${printable(String(message))}\n`);
+  return code;
+}
+
+function printTimeout(call: Call, name: string): number {
+  const message = `Nobody has reconciled ${name} in time; it stays asked for. \`heddle sources ${name}\` shows how it fares.`;
+  return printFailure(call, exit.error, message);
+}
+
+function statusOf(source: Source | undefined): { readonly [member: string]: unknown } {
+  return isObject(source?.['status']) ? source['status'] : {};
+}

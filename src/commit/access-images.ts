@@ -1,0 +1,156 @@
+import { accessibleCount, reuseCounts } from '../access/evaluate/counts.ts';
+import type { Access } from '../access/ruleset/access.ts';
+import { compileAccessInSteps, updateAccessInSteps } from '../access/ruleset/compile.ts';
+import { nothingObserved, type ObservedPeers } from '../access/ruleset/facts.ts';
+import { runToEnd } from '../lib/steps.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { runInSlices } from './slices.ts';
+
+/** Knows what peers told about themselves, who waits, and whose user has to sign in again. */
+export interface ObservedPeersSource {
+  /** A new value only when something in it is other; the facts of a peer stay the same value as long as they are equal. */
+  of(account: string): Promise<ObservedPeers>;
+}
+
+/** Who reaches whom in the accounts in use. An image is carried on from change to change, never compiled again. */
+export interface AccessImages {
+  /** The image of a state under what is known now. */
+  of(state: Snapshot): Promise<Access>;
+  /** The same under what was known the last time that somebody asked for an image: without a question to the store. */
+  soon(state: Snapshot): Promise<Access>;
+  /**
+   * The same as `soon`, of a state that may come: who asks for it then gets this image. Nothing when no image of the account
+   * is at hand.
+   */
+  ahead(state: Snapshot): Promise<Access | undefined>;
+  /** Counts the peers to which a peer may open a connection; the image is made when the first is asked for. */
+  counter(state: Snapshot): Promise<(peer: string) => number>;
+  /** The image of a state that depends on nothing but its objects: what peers told is not known. */
+  bare(state: Snapshot): Promise<Access>;
+  /** The image after a step away from a state, with the same facts observed; it is not kept. */
+  after(before: Access, from: Snapshot, to: Snapshot): Promise<Access>;
+  /** Sets the source of observed facts; until then nothing is known about any peer. */
+  learnFrom(source: ObservedPeersSource): void;
+}
+
+/** An image with the state that it shows. */
+interface Kept {
+  readonly state: Snapshot;
+  readonly image: Access;
+}
+
+/** How many ends the kept images have in all; one takes a few hundred bytes. */
+const capacity = 200_000;
+
+/** Of how many accounts it is remembered what was known of their peers. */
+const mostAccounts = 1000;
+
+/** Creates the source of images; those of the account used longest ago go first when there are too many. */
+export function createAccessImages(source: ObservedPeersSource = { of: async () => nothingObserved }): AccessImages {
+  const [informed, bare] = [createShelf(), createShelf()];
+  let observedPeers = source;
+  const last = new Map<string, ObservedPeers>();
+  const ask = async (account: string): Promise<ObservedPeers> => {
+    const now = await observedPeers.of(account);
+    last.delete(account);
+    last.set(account, now);
+    if (last.size > mostAccounts) last.delete(last.keys().next().value ?? '');
+    return now;
+  };
+  const shelfFor = (now: ObservedPeers) => (now === nothingObserved ? bare : informed);
+  return {
+    async of(state) {
+      const now = await ask(state.account);
+      return await runInSlices(shelfFor(now).of(state, now));
+    },
+    async soon(state) {
+      const now = last.get(state.account) ?? (await ask(state.account));
+      return await runInSlices(shelfFor(now).of(state, now));
+    },
+    async ahead(state) {
+      const now = last.get(state.account);
+      return now === undefined ? undefined : await runInSlices(shelfFor(now).ahead(state, now));
+    },
+    async counter(state) {
+      const now = await observedPeers.of(state.account);
+      return (peer) => accessibleCount(runToEnd(shelfFor(now).of(state, now)), peer);
+    },
+    bare: (state) => runInSlices(bare.of(state, nothingObserved)),
+    after: (before, from, to) => runInSlices(updateAccessInSteps(before, to, to.changedSince(from))),
+    learnFrom(source) {
+      observedPeers = source;
+      last.clear();
+    },
+  };
+}
+
+/** Images of several accounts, each the newest that was asked for. */
+interface Shelf {
+  of(state: Snapshot, now: ObservedPeers): Generator<undefined, Access>;
+  ahead(state: Snapshot, now: ObservedPeers): Generator<undefined, Access | undefined>;
+}
+
+function createShelf(): Shelf {
+  const known = new Map<string, Kept>();
+  const coming = new WeakMap<Snapshot, Access>();
+  function* of(state: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
+    const kept = known.get(state.account);
+    const image = yield* make(kept, state, now);
+    if (kept?.image === image) return image;
+    if (kept !== undefined) reuseCounts(kept.image, image);
+    // An older state is asked for seldom, and what is kept is worth more; meanwhile others may have asked for a newer one.
+    const newest = known.get(state.account)?.state.revision ?? 0;
+    if (newest > state.revision) return image;
+    known.delete(state.account);
+    known.set(state.account, { state, image });
+    evict(known);
+    return image;
+  }
+  function* make(kept: Kept | undefined, state: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
+    if (kept?.state === state && kept.image.observedPeers === now) return kept.image;
+    const made = coming.get(state);
+    if (made?.observedPeers === now) return made;
+    return yield* kept === undefined ? compileAccessInSteps(state, now) : updateImage(kept, state, now);
+  }
+  return {
+    of,
+    *ahead(state, now) {
+      const kept = known.get(state.account);
+      if (kept === undefined) return undefined;
+      const image = yield* make(kept, state, now);
+      coming.set(state, image);
+      return image;
+    },
+  };
+}
+
+function* updateImage({ state, image }: Kept, next: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
+  const changed = next === state ? [] : next.changedSince(state);
+  return yield* updateAccessInSteps(image, next, [...changed, ...changedPeers(image.observedPeers, now)], now);
+}
+
+/** Peers about which something else is known. */
+function changedPeers(before: ObservedPeers, after: ObservedPeers): readonly string[] {
+  if (before === after) return [];
+  return [
+    ...[...after.facts].filter(([id, facts]) => before.facts.get(id) !== facts).map(([id]) => id),
+    ...[...before.facts.keys()].filter((id) => !after.facts.has(id)),
+    ...differing(before.waiting, after.waiting),
+    ...differing(before.expired, after.expired),
+  ];
+}
+
+function differing(before: ReadonlySet<string>, after: ReadonlySet<string>): readonly string[] {
+  if (before === after) return [];
+  return [...[...before].filter((id) => !after.has(id)), ...[...after].filter((id) => !before.has(id))];
+}
+
+function evict(known: Map<string, Kept>): void {
+  let total = 0;
+  for (const { image } of known.values()) total += image.ends.ids.length;
+  for (const [account, { image }] of known) {
+    if (total <= capacity || known.size === 1) return;
+    known.delete(account);
+    total -= image.ends.ids.length;
+  }
+}

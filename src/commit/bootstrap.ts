@@ -1,0 +1,76 @@
+import { ensureOperatorAccount } from '../db/accounts/operator.ts';
+import { findRevision } from '../db/commit/accounts.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { Actor } from '../model/declare/actor.ts';
+import type { StoredObject } from '../model/state/object.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { finishPlan } from '../plan/finish.ts';
+import type { Engine } from './engine.ts';
+
+/** An object of a new account, before it has revisions and times. */
+export interface FirstObject {
+  readonly id: string;
+  readonly kind: string;
+  readonly key?: string;
+  readonly spec: JsonObject;
+  readonly derived: JsonObject;
+}
+
+/**
+ * The operator's account; made with its first objects on a server without accounts, `undefined` when there are some and none
+ * is named. Any number of servers may start at once. Throws `InvalidInput` when the settings name one that is not there.
+ */
+export async function ensureAccount(
+  engine: Engine,
+  actor: Actor,
+  firstObjects: (account: string) => readonly FirstObject[],
+  named?: string,
+): Promise<{ readonly account: string; readonly created: boolean } | undefined> {
+  const now = engine.now();
+  const account = await ensureOperatorAccount(engine.database, { newId: engine.newId(), at: now, named });
+  if (account === undefined) return undefined;
+  if (((await findRevision(engine.database, account)) ?? 0) > 0) return { account, created: false };
+  const committed = await engine.committer.mutate({
+    account,
+    actor,
+    revision: 0,
+    propose: (state) =>
+      finishPlan({
+        snapshot: state,
+        // Another server may have been faster, or an earlier start was killed in between.
+        edits:
+          state.size > 0 ? [] : firstObjects(account).map((object) => ({ after: storedObject(engine, object, now) })),
+        locate: (object, fault) => ({ code: fault.code, kind: object.kind, key: object.name, message: fault.message }),
+        newId: engine.newId,
+      }),
+  });
+  if (!committed.ok)
+    throw new Error(
+      `the objects of a new account break the rules: ${committed.problems.map(({ message }) => message).join('; ')}`,
+    );
+  return { account, created: committed.revision !== undefined };
+}
+
+/** An object as the store keeps it; revisions are stamped by the plan. */
+export function storedObject(
+  engine: Pick<Engine, 'registry'>,
+  object: FirstObject & { readonly parent?: string },
+  now: string,
+): StoredObject {
+  const kind = engine.registry.get(object.kind);
+  return {
+    ...object,
+    name: String(object.spec[kind.nameField] ?? object.key ?? ''),
+    protected: false,
+    createdRevision: 0,
+    updatedRevision: 0,
+    createdAt: now,
+    updatedAt: now,
+    declared: [],
+  };
+}
+
+/** The owner of an account, the first one made. */
+export function findOwner(state: Snapshot): StoredObject | undefined {
+  return state.ofKind('User').find((user) => user.spec.role === 'owner' && user.spec.is_blocked !== true);
+}

@@ -1,0 +1,187 @@
+import type { NewIdentity } from '../db/accounts/identities.ts';
+import type { CommitInput } from '../db/commit/commit.ts';
+import {
+  type Beside,
+  commitTogether,
+  type DirectoryEntry,
+  type TogetherInput,
+  type TogetherResult,
+} from '../db/commit/commit-together.ts';
+import { type Fate, readFate } from '../db/commit/revisions.ts';
+import type { Database } from '../db/database.ts';
+import type { Actor } from '../model/declare/actor.ts';
+import type { AuditEvent } from '../model/declare/kind.ts';
+import { Unavailable } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
+import { auditEvents } from '../plan/view/audit.ts';
+import type { CommitterOptions } from './commit.ts';
+import { attempts, isInDoubt, markOf, settleCommit } from './doubt.ts';
+import type { BatchWriter } from './write-batch.ts';
+
+/** What happens in each account. */
+export type Outcomes = Readonly<Record<string, Outcome>>;
+
+/** A mutation of several accounts: all of them change, or none. */
+export interface SharedMutation {
+  readonly actor: Actor;
+  readonly accounts: readonly string[];
+  /** An account that comes into being, in its state before. */
+  readonly founded?: Snapshot;
+  /** What the directory says from then on; a value that another account has refuses everything. */
+  readonly entries?: readonly DirectoryEntry[];
+  /** Who users are at identity providers from then on; one that somebody has already refuses everything. */
+  readonly identities?: readonly NewIdentity[];
+  /** What is written with it; when something needed is gone, nothing is. */
+  beside?(): readonly Beside[];
+  /** Accounts of the mutation that go, with everything that is theirs; nothing else happens in them. */
+  readonly gone?: readonly string[];
+  /** What is told in an account beside its changes. */
+  readonly events?: Readonly<Record<string, readonly AuditEvent[]>>;
+  /** Decides what happens in each account, given a way to its state; called again when one of them moved on. */
+  propose(stateOf: (account: string) => Snapshot): Outcomes | Promise<Outcomes>;
+  /** As of `Mutation`. */
+  requestId?(): string;
+}
+
+/** What became of it: the states afterwards by account, or what is wrong. `taken`: a value of the directory; `spent`: what was needed beside it. */
+export type CommittedTogether =
+  | { readonly ok: true; readonly after: ReadonlyMap<string, Snapshot>; readonly plans: ReadonlyMap<string, Plan> }
+  | { readonly ok: false; readonly problems: readonly Problem[]; readonly why?: 'taken' | 'spent' };
+
+/** Plans on the states at hand and writes everything in one transaction; plans again when others were faster. */
+export async function mutateTogether(options: BatchWriter, mutation: SharedMutation): Promise<CommittedTogether> {
+  const requestId = mutation.requestId?.();
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const states = await readStates(options, mutation);
+    const outcomes = Object.entries(await mutation.propose((account) => stateIn(states, account)));
+    const problems = outcomes.flatMap(([, outcome]) => (outcome.ok ? [] : outcome.problems));
+    if (problems.length > 0) return { ok: false, problems };
+    const steps = outcomes.flatMap(([account, outcome]) =>
+      outcome.ok
+        ? [
+            stepOf(
+              options,
+              { actor: mutation.actor, requestId, moreEvents: mutation.events?.[account] },
+              stateIn(states, account),
+              outcome,
+            ),
+          ]
+        : [],
+    );
+    const gone = (mutation.gone ?? []).map((account) => ({ account, revision: stateIn(states, account).revision }));
+    const result = await write(options, mutation, steps, gone);
+    if (result === 'taken' || result === 'spent') return { ok: false, problems: [], why: result };
+    if (result === 'turn') for (const account of mutation.accounts) await options.turns.respect(account);
+    if (result === 'moved' || result === 'turn') continue;
+    for (const { plan, input } of steps) notifyListeners(options, mutation.actor, plan, input);
+    return {
+      ok: true,
+      after: new Map(steps.map(({ input }) => [input.base.account, input.next])),
+      plans: new Map(steps.map(({ input, plan }) => [input.base.account, plan])),
+    };
+  }
+  throw new Unavailable(`the accounts changed ${attempts} times while this was planned; try again`);
+}
+
+type States = ReadonlyMap<string, Snapshot>;
+
+async function readStates({ snapshots }: CommitterOptions, mutation: SharedMutation): Promise<States> {
+  const states = new Map<string, Snapshot>();
+  for (const account of mutation.accounts) states.set(account, await snapshots.fresh(account));
+  if (mutation.founded !== undefined) states.set(mutation.founded.account, mutation.founded);
+  return states;
+}
+
+function stateIn(states: States, account: string): Snapshot {
+  const state = states.get(account);
+  if (state === undefined) throw new Error(`the account ${account} is no part of this mutation`);
+  return state;
+}
+
+/** One account's part. */
+interface AccountStep {
+  readonly plan: Plan;
+  readonly input: CommitInput;
+}
+
+/** Who makes the mutation, and the audit events beside those of its changes. */
+interface MutationContext {
+  readonly actor: Actor;
+  readonly requestId: string | undefined;
+  readonly moreEvents: readonly AuditEvent[] | undefined;
+}
+
+function stepOf(
+  { now, newRequestId, forgets }: CommitterOptions,
+  { actor, requestId = newRequestId(), moreEvents = [] }: MutationContext,
+  base: Snapshot,
+  { plan, next }: Extract<Outcome, { readonly ok: true }>,
+): AccountStep {
+  if (isEmptyPlan(plan)) return { plan, input: { base, next: base, revisions: [] } };
+  const events = [...auditEvents(plan, base, next), ...moreEvents];
+  const revision = { revision: next.revision, plan, actor, requestId, forgets, at: now(), events };
+  return { plan, input: { base, next, revisions: [revision] } };
+}
+
+/** Writes the parts that change something. When the connection dies meanwhile, finds out whether it happened. */
+async function write(
+  options: BatchWriter,
+  mutation: SharedMutation,
+  steps: readonly AccountStep[],
+  gone: readonly Gone[],
+): Promise<TogetherResult> {
+  const { database } = options;
+  const inputs = steps.map(({ input }) => input).filter(({ revisions }) => revisions.length > 0);
+  const { founded, entries = [], identities = [] } = mutation;
+  if (inputs.length + identities.length + gone.length === 0) return 'written';
+  const together: TogetherInput = {
+    inputs,
+    founded: founded === undefined ? [] : [{ account: founded.account, at: options.now() }],
+    entries,
+    identities,
+    beside: mutation.beside?.() ?? [],
+    gone,
+  };
+  try {
+    return await commitTogether(database, { ...together, server: options.turns.server });
+  } catch (error) {
+    if (!isInDoubt(error)) throw error;
+    if (inputs.length + gone.length === 0) return 'moved';
+    const requestId = inputs[0]?.revisions[0]?.requestId ?? options.newRequestId();
+    const readFates = async (): Promise<readonly Fate[]> => [
+      ...(await Promise.all(inputs.map((input) => readFate(database, markOf(input))))),
+      ...(await Promise.all(gone.map((one) => fateOfEnd(database, one, requestId, options.now())))),
+    ];
+    return await settleCommit(readFates, { requestId, cause: error }, () => commitTogether(database, together));
+  }
+}
+
+/** An account that goes, at this revision. */
+interface Gone {
+  readonly account: string;
+  readonly revision: number;
+}
+
+/** An account that is to go is gone when it has happened. */
+async function fateOfEnd(
+  database: Database,
+  { account, revision: base }: Gone,
+  requestId: string,
+  at: string,
+): Promise<Fate> {
+  const fate = await readFate(database, { account, base, requestId, at });
+  return fate === 'gone' ? 'written' : fate;
+}
+
+function notifyListeners(
+  options: CommitterOptions,
+  actor: Actor,
+  plan: Plan,
+  { base, next, revisions }: CommitInput,
+): void {
+  if (revisions.length === 0) return;
+  options.snapshots.advance(next);
+  options.committed({ account: base.account, revision: next.revision, actor, plan, before: base, after: next });
+}

@@ -1,0 +1,31 @@
+import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import type { StoredObject } from '../model/state/object.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { type Edit, finishPlan } from '../plan/finish.ts';
+import type { Outcome } from '../plan/plan.ts';
+import type { Engine } from './engine.ts';
+
+/** Plans what the server does by itself, as far as the rules go: it has no actor. */
+export function planEdits(
+  engine: Engine,
+  snapshot: Snapshot,
+  edits: readonly Edit[],
+  now: string = engine.now(),
+): Outcome {
+  return finishPlan({
+    ...{ snapshot, edits, now, newId: engine.newId, planEnvironment: engine.planEnvironment },
+    locate: ({ kind, name }, { code, path, message }) => ({ code, kind, key: name, path, message }),
+  });
+}
+
+/** Facts that the server keeps about an object; an undefined one goes. */
+export type Derived = Readonly<Record<string, Json | undefined>>;
+
+/** The edit of an object that changes what the server keeps about it. */
+export function derive(engine: Engine, before: StoredObject, derived: Derived): Edit {
+  const members = Object.entries({ ...before.derived, ...derived }).filter(([, value]) => value !== undefined);
+  // What is left is JSON.
+  const facts = Object.fromEntries(members) as JsonObject;
+  if (equalJson(facts, before.derived)) return { before, after: before };
+  return { before, after: { ...before, derived: facts, updatedAt: engine.now() }, internal: true };
+}

@@ -1,0 +1,47 @@
+import type { UnreadableSecret } from '../db/sealing/unreadable.ts';
+
+/** A source of any account. */
+export interface ObservedSource {
+  readonly account: string;
+  readonly source: string;
+}
+
+/** What happens inside the server and is worth measuring. */
+export type Observation =
+  /** A source was reconciled, or could not be; `result` is the word of its state. */
+  | (ObservedSource & { readonly what: 'reconcile'; readonly result: string; readonly seconds: number })
+  /** What a source states is in place: at this moment, with so many units that differ all the same. */
+  | (ObservedSource & { readonly what: 'in_place'; readonly drift: number })
+  /** A guard stopped a plan. */
+  | { readonly what: 'guard'; readonly guard: string }
+  /** A commit waited for others of its account. */
+  | { readonly what: 'lock_wait'; readonly seconds: number }
+  /** Another host was asked for something, or could not be. */
+  | { readonly what: 'outbound'; readonly purpose: string; readonly outcome: string; readonly seconds: number }
+  /** A stored secret does not open, and stays as it is when the others are sealed again. */
+  | { readonly what: 'unreadable'; readonly secret: UnreadableSecret }
+  /** A source that reconciles again and again was stopped, or goes on. */
+  | (ObservedSource & { readonly what: 'breaker'; readonly open: boolean })
+  /** This server does not run a source any more: how it fares is for another one to say. */
+  | (ObservedSource & { readonly what: 'left' });
+
+/** Tells those who measure. */
+export interface Observer {
+  report(observation: Observation): void;
+  /** Hears everything from now on. Returns a function that ends it. */
+  on(listener: (observation: Observation) => void): () => void;
+}
+
+/** Creates an observer to whom nobody listens yet. */
+export function createObserver(): Observer {
+  const listeners = new Set<(observation: Observation) => void>();
+  return {
+    report(observation) {
+      for (const listener of listeners) listener(observation);
+    },
+    on(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

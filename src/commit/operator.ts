@@ -1,0 +1,21 @@
+import { findOperatorAccount } from '../db/accounts/operator.ts';
+import type { Engine } from './engine.ts';
+
+/**
+ * The operator runs the server: its flags, environment, files, keys and metrics, and whole accounts. The owner of an account
+ * is somebody else, even where it is the operator's account: that one is only where the server's own sources and values
+ * belong.
+ */
+
+/** The operator, as whoever did something. */
+export const operatorActor = { type: 'system', id: 'operator', name: 'operator' } as const;
+
+/** The id of the operator's account; `undefined` when none is recorded, or it is gone. It is never found by age. */
+export async function operatorAccountOf({ database }: Pick<Engine, 'database'>): Promise<string | undefined> {
+  return (await findOperatorAccount(database))?.account;
+}
+
+/** Whether an account is the operator's. */
+export async function isOperatorAccount(engine: Pick<Engine, 'database'>, account: string): Promise<boolean> {
+  return (await operatorAccountOf(engine)) === account;
+}

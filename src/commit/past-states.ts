@@ -1,0 +1,111 @@
+import { type Replayed, replayInto, withObjects } from '../db/commit/history.ts';
+import { type HistoryPosition, type Kept, loadBase, readChanges, readKept } from '../db/commit/past.ts';
+import type { Database } from '../db/database.ts';
+import type { Registry } from '../model/declare/registry.ts';
+import { Conflict, NotFound, Unavailable } from '../model/errors.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import type { Snapshots } from './snapshots.ts';
+
+/** The states that an account was in. */
+export interface PastStates {
+  /**
+   * The state after a revision: what was folded away, or replayed from what is kept. Throws `NotFound` for a revision that
+   * never was, `Conflict` (`gone`) for one that is not kept any more. Settings of sources are not part of it.
+   */
+  at(account: string, revision: number): Promise<Snapshot>;
+  /** Forgets an account that is gone. */
+  drop(account: string): void;
+  /** Forgets what was put by. */
+  forget(): void;
+}
+
+/** How many changes are read at once. */
+const page = 2000;
+
+/** How many states are put by, and how many objects they may hold in all. */
+const capacity = { states: 6, objects: 200_000 };
+
+/** How often a replay begins anew because the history was folded meanwhile. */
+const attempts = 5;
+
+/** A state that was put by. States share what did not change between them, so counting all their objects errs on the safe side. */
+interface Known {
+  readonly state: Snapshot;
+  readonly validFrom: number;
+}
+
+/** Creates the source of past states; those asked for last are kept. */
+export function createPastStates(database: Database, registry: Registry, snapshots: Snapshots): PastStates {
+  const known: Known[] = [];
+
+  const nearest = (account: string, revision: number, { base, validFrom }: Kept): Snapshot | undefined =>
+    known
+      .filter((item) => item.state.account === account && item.validFrom === validFrom)
+      .map(({ state }) => state)
+      .filter((state) => state.revision <= revision && state.revision >= base)
+      .sort((a, b) => b.revision - a.revision)[0];
+
+  const keep = (state: Snapshot, { validFrom }: Kept): Snapshot => {
+    known.unshift({ state, validFrom });
+    let objects = 0;
+    const fitting = known.findIndex((item, at) => {
+      objects += item.state.size;
+      return at >= capacity.states || (at > 0 && objects > capacity.objects);
+    });
+    if (fitting > 0) known.splice(fitting);
+    return state;
+  };
+
+  const replayTo = async (account: string, revision: number): Promise<Snapshot | undefined> => {
+    const kept = requireKept(account, revision, await readKept(database, account));
+    const start = nearest(account, revision, kept) ?? (await baseState(database, registry, account));
+    if (start.revision > revision) return undefined;
+    if (start.revision === revision) return start;
+    const objects: Replayed = new Map();
+    let after: HistoryPosition = { revision: start.revision, seq: Number.MAX_SAFE_INTEGER };
+    for (;;) {
+      const { kept: still, rows } = await readChanges(database, account, { after, until: revision, limit: page });
+      // Changes that were folded away in between are missing from what is read.
+      if (still === undefined || still.base > after.revision || still.validFrom !== kept.validFrom) return undefined;
+      replayInto(objects, start, rows);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < page) return keep(withObjects(start, objects, revision), kept);
+      after = last;
+    }
+  };
+
+  return {
+    async at(account, revision) {
+      const present = await snapshots.current(account);
+      if (present.revision === revision) return present;
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        const state = await replayTo(account, revision);
+        if (state !== undefined) return state;
+      }
+      throw new Unavailable('the history is being folded away while it is read; try again');
+    },
+    drop(account) {
+      const others = known.filter(({ state }) => state.account !== account);
+      known.splice(0, known.length, ...others);
+    },
+    forget: () => known.splice(0),
+  };
+}
+
+/** What is kept of the account's history, if the revision is part of it. */
+export function requireKept(account: string, revision: number, kept: Kept | undefined): Kept {
+  if (kept === undefined) throw new NotFound(`account ${account} not found`);
+  if (revision > kept.head || revision < 0)
+    throw new NotFound(`revision ${revision} not found; the newest one is ${kept.head}`);
+  if (revision >= kept.base) return kept;
+  throw new Conflict(
+    'gone',
+    `revision ${revision} is not kept any more; the history goes back to revision ${kept.base}. HEDDLE_HISTORY_REVISIONS and HEDDLE_HISTORY_DAYS say how much is kept`,
+  );
+}
+
+async function baseState(database: Database, registry: Registry, account: string): Promise<Snapshot> {
+  const base = await loadBase(database, registry, account);
+  if (base === undefined) throw new NotFound(`account ${account} not found`);
+  return base.state;
+}

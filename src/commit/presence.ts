@@ -1,0 +1,169 @@
+import type { AccountAccess } from '../db/database.ts';
+import { readStatuses, type StatusRow, type StatusUpdate, writeStatuses } from '../db/peers/peer-status.ts';
+import { equalJson, type JsonObject } from '../lib/json.ts';
+import type { Observed } from '../model/state/observed.ts';
+import { createGatherer } from './gather.ts';
+
+/** What is observed about one peer. */
+export interface PeerStatus {
+  readonly connected: boolean;
+  /** The stream by which it is, or was last, connected. */
+  readonly stream?: string;
+  /** ISO 8601; absent when never. */
+  readonly lastSeen?: string;
+  readonly lastLogin?: string;
+  /** What it reported about itself. */
+  readonly facts: JsonObject;
+  /** Where it is, by its public address. */
+  readonly place: JsonObject;
+}
+
+/** What is observed about the peers of an account, at the time of the database. */
+export interface PresenceImage {
+  readonly peers: ReadonlyMap<string, PeerStatus>;
+  /** When it was read, by the database's clock; ISO 8601. */
+  readonly now: string;
+}
+
+/** Hears that something new was observed about these peers of an account. */
+export type PresenceListener = (account: string, peers: readonly string[]) => void;
+
+/** What is observed about peers. Kept in the store beside the revisions; every server sees what any of them wrote. */
+export interface Presence {
+  /** Everything that was written until now. */
+  at(account: string): Promise<PresenceImage>;
+  /** Writes what is new together with what others bring at this moment; resolves when it is stored. */
+  note(account: string, update: StatusUpdate): Promise<void>;
+  /** Forgets what was observed about peers that are gone: their rows went with them, and no read tells of that. */
+  forget(account: string, peers: readonly string[]): void;
+  /** Told by this server about what it read, its own writes included. */
+  readonly listeners: Set<PresenceListener>;
+  /** Told of the accounts about whose peers this server wrote facts, or where they are; a read says what is new. */
+  readonly written: Set<(account: string) => void>;
+  /** Says that such was written beside this, by a commit. */
+  wrote(account: string): void;
+}
+
+interface Known {
+  peers: Map<string, PeerStatus>;
+  mark: string;
+}
+
+/** How many accounts are remembered; a forgotten one is read again. */
+const mostAccounts = 1000;
+
+/** Creates the image of what is observed; it is read once for each account, and from then on what changed. */
+export function createPresence(database: AccountAccess): Presence {
+  const known = new Map<string, Known>();
+  const listeners = new Set<PresenceListener>();
+  const written: Presence['written'] = new Set();
+  const wrote = (account: string): void => {
+    for (const listener of written) listener(account);
+  };
+  const reading = createGatherer<string, undefined, PresenceImage>(async (account) => {
+    const present = known.get(account) ?? { peers: new Map(), mark: '0' };
+    const { rows, mark, now } = await readStatuses(database, account, present.mark);
+    const changed = take(present, rows);
+    present.mark = mark;
+    known.delete(account);
+    known.set(account, present);
+    if (known.size > mostAccounts) known.delete(known.keys().next().value ?? '');
+    if (changed.length > 0) for (const listener of listeners) listener(account, changed);
+    const image = { peers: present.peers, now: now.toISOString() };
+    return () => image;
+  });
+  const writing = createGatherer<string, StatusUpdate, undefined>(async (account, updates) => {
+    for (const round of rounds(updates)) await writeStatuses(database, account, round);
+    return () => undefined;
+  });
+  return {
+    ...{ listeners, written, wrote },
+    at: (account) => reading(account, undefined),
+    async note(account, update) {
+      await writing(account, update);
+      if (isNew(known.get(account), update)) wrote(account);
+    },
+    forget(account, peers) {
+      const present = known.get(account);
+      if (present === undefined || peers.length === 0) return;
+      const left = new Map(present.peers);
+      for (const peer of peers) left.delete(peer);
+      present.peers = left;
+    },
+  };
+}
+
+/** Whether an update tells something about the peer that is not known to be so. */
+function isNew(known: Known | undefined, { peer, facts, place }: StatusUpdate): boolean {
+  const status = known?.peers.get(peer);
+  const isOther = (value: JsonObject | undefined, before: JsonObject | undefined): boolean =>
+    value !== undefined && !equalJson(value, before);
+  return isOther(facts, status?.facts) || isOther(place, status?.place);
+}
+
+/** Takes rows in; answers which peers they say something new about. The map is replaced, so that an image stays as it was. */
+function take(known: Known, rows: readonly StatusRow[]): readonly string[] {
+  const changed = rows.flatMap((row) => {
+    const before = known.peers.get(row.peer_id);
+    const after = statusOf(row);
+    return before !== undefined && isSame(before, after) ? [] : [[row.peer_id, sharing(before, after)] as const];
+  });
+  if (changed.length === 0) return [];
+  known.peers = new Map([...known.peers, ...changed]);
+  return changed.map(([id]) => id);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** What stayed the same is the same value, so that whoever looks at it alone sees that. */
+function sharing(before: PeerStatus | undefined, after: PeerStatus): PeerStatus {
+  if (before === undefined) return after;
+  return {
+    ...after,
+    facts: isSame(before.facts, after.facts) ? before.facts : after.facts,
+    place: isSame(before.place, after.place) ? before.place : after.place,
+  };
+}
+
+function statusOf({ connected, stream, last_seen, last_login, facts, place }: StatusRow): PeerStatus {
+  return {
+    connected: connected === true,
+    ...(stream === null ? {} : { stream }),
+    ...(last_seen === null ? {} : { lastSeen: last_seen.toISOString() }),
+    ...(last_login === null ? {} : { lastLogin: last_login.toISOString() }),
+    facts: facts ?? {},
+    place: place ?? {},
+  };
+}
+
+/** Each statement names a peer once: what comes twice is written in the order in which it came. */
+function rounds(updates: readonly StatusUpdate[]): readonly (readonly StatusUpdate[])[] {
+  const made: StatusUpdate[][] = [];
+  const seen = new Map<string, number>();
+  for (const update of updates) {
+    const at = seen.get(update.peer) ?? 0;
+    seen.set(update.peer, at + 1);
+    const round = made[at] ?? [];
+    made[at] = round;
+    round.push(update);
+  }
+  return made;
+}
+
+/** What answers about a peer show of what is observed. */
+export function observedIn({ peers }: PresenceImage): Observed {
+  return (id) => {
+    const status = peers.get(id);
+    if (status === undefined) return undefined;
+    const { connected, lastSeen, lastLogin, facts, place } = status;
+    return {
+      ...facts,
+      ...place,
+      connected,
+      ...(lastSeen === undefined ? {} : { last_seen: lastSeen }),
+      ...(lastLogin === undefined ? {} : { last_login: lastLogin }),
+    };
+  };
+}

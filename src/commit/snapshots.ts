@@ -1,0 +1,97 @@
+import { catchUp, loadSnapshot } from '../db/commit/snapshots.ts';
+import type { Database } from '../db/database.ts';
+import type { Registry } from '../model/declare/registry.ts';
+import { NotFound } from '../model/errors.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+
+/** The snapshots of the accounts in use. A snapshot that is behind is caught up, never loaded again. */
+export interface Snapshots {
+  /** A snapshot that contains at least this revision. */
+  at(account: string, revision: number): Promise<Snapshot>;
+  /** The snapshot at hand, loaded when there is none; it may be behind what other servers wrote. */
+  current(account: string): Promise<Snapshot>;
+  /** A snapshot that contains everything acknowledged until now. */
+  fresh(account: string): Promise<Snapshot>;
+  /** Makes a committed snapshot the one at hand. */
+  advance(snapshot: Snapshot): void;
+  /** Forgets an account that is gone. */
+  drop(account: string): void;
+  /** Forgets everything: the next call reads from the database. */
+  forget(): void;
+}
+
+/** How many objects the cached snapshots hold in all; an object takes about 2 kB with its index entries. */
+const capacity = 400_000;
+
+/** Creates the cache; the account used longest ago goes first when it is full. */
+export function createSnapshots(database: Database, registry: Registry): Snapshots {
+  const known = new Map<string, Snapshot>();
+  const running = new Map<string, Promise<Snapshot>>();
+
+  const advance = (snapshot: Snapshot): void => {
+    const present = known.get(snapshot.account);
+    if (present !== undefined && present.revision > snapshot.revision) return;
+    known.delete(snapshot.account);
+    known.set(snapshot.account, snapshot);
+    evict(known);
+  };
+
+  const refresh = (account: string): Promise<Snapshot> => {
+    const present = running.get(account);
+    if (present !== undefined) return present;
+    const work = read(database, registry, account, known.get(account)).then((snapshot) => {
+      advance(snapshot);
+      return snapshot;
+    });
+    running.set(account, work);
+    work.catch((error: unknown) => {
+      if (error instanceof NotFound) known.delete(account);
+    });
+    // A failed read is told to those who wait for it; the next call tries again.
+    return work.finally(() => running.delete(account));
+  };
+
+  const current = async (account: string): Promise<Snapshot> => known.get(account) ?? (await refresh(account));
+
+  const at = async (account: string, revision: number): Promise<Snapshot> => {
+    let snapshot = await current(account);
+    // A refresh that was under way may have begun before this revision; the second one did not.
+    for (let attempt = 0; snapshot.revision < revision && attempt < 2; attempt++) snapshot = await refresh(account);
+    return snapshot;
+  };
+
+  return {
+    at,
+    current,
+    advance,
+    drop: (account) => void known.delete(account),
+    forget: () => known.clear(),
+    async fresh(account) {
+      const under = running.get(account);
+      if (under !== undefined) await under;
+      return refresh(account);
+    },
+  };
+}
+
+async function read(
+  database: Database,
+  registry: Registry,
+  account: string,
+  present: Snapshot | undefined,
+): Promise<Snapshot> {
+  const snapshot =
+    present === undefined ? await loadSnapshot(database, registry, account) : await catchUp(database, present);
+  if (snapshot === undefined) throw new NotFound(`account ${account} not found`);
+  return snapshot;
+}
+
+function evict(known: Map<string, Snapshot>): void {
+  let total = 0;
+  for (const snapshot of known.values()) total += snapshot.size;
+  for (const [account, snapshot] of known) {
+    if (total <= capacity || known.size === 1) return;
+    known.delete(account);
+    total -= snapshot.size;
+  }
+}

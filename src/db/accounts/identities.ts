@@ -1,0 +1,166 @@
+import { type AuditEntry, auditParameters, insertAuditText } from '../audit-entry.ts';
+import { statement } from '../builder.ts';
+import type { Database, Run } from '../database.ts';
+import { gatherLookUps } from '../gather.ts';
+
+/** Somebody at an identity provider. `embedded`: the provider is this server, and the subject is the id of a user. */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly embedded: boolean;
+  /** The account of the user, when the token of this server says it; else the one in which the person signed in. */
+  readonly account?: string;
+  /** The grant of this server on which the token hangs: without it, it is nobody's any more. */
+  readonly grant?: string;
+}
+
+/** The user that an identity is, with the account's revision at this moment. */
+export interface KnownIdentity {
+  readonly account: string;
+  readonly user: string;
+  readonly revision: number;
+  readonly lastLogin: Date | null;
+}
+
+const lookUpText = `select x.name, a.account_id as account, coalesce(d.subject_id, x.subject) as "user", a.revision, i.last_login as "lastLogin"
+from unnest($1::text[], $2::boolean[], $3::text[], $4::text[], $5::text[], $6::text[])
+  as x(name, embedded, account, issuer, subject, "grant")
+left join directory d on not x.embedded and d.kind = 'identity' and d.value = x.issuer || ' ' || x.subject
+left join directory s on x.embedded and x.account = '' and s.kind = 'user' and s.value = x.subject
+join accounts a on a.account_id = coalesce(d.account_id, s.account_id, case when x.embedded then x.account end)
+left join identities i on i.account_id = a.account_id and i.issuer = x.issuer and i.subject = x.subject
+where x."grant" = '' or exists (
+  select from idp_records r where r.grant_hash = x."grant" and r.model = 'Grant' and r.expires_at > now()
+)`;
+
+/** Finds users by who they are at an identity provider. */
+export type IdentityLookUp = (identity: Identity) => Promise<KnownIdentity | undefined>;
+
+/** Reads user and account revision in one query, which requests that arrive together share. */
+export function createIdentityLookUp(database: Database): IdentityLookUp {
+  const find = gatherLookUps(async (names) => {
+    // The names were written below.
+    const all = names.map((name): Identity => JSON.parse(name));
+    const rows = await database.lookUp(
+      statement<KnownIdentity & { readonly name: string }>(lookUpText, [
+        names,
+        all.map(({ embedded }) => embedded),
+        all.map(({ account = '' }) => account),
+        all.map(({ issuer }) => issuer),
+        all.map(({ subject }) => subject),
+        all.map(({ grant = '' }) => grant),
+      ]),
+    );
+    return new Map(rows.map(({ name, ...known }) => [name, known]));
+  });
+  return ({ issuer, subject, embedded, account, grant }) =>
+    find(JSON.stringify({ issuer, subject, embedded, account, grant }));
+}
+
+/** Whom an identity belongs to from now on. */
+export interface NewIdentity extends Pick<Identity, 'issuer' | 'subject'> {
+  readonly account: string;
+  readonly user: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Writes the identity and its entry in the directory (an issuer is a URL, which has no space); answers false when somebody has it already. */
+export async function insertIdentity(run: Run, identity: NewIdentity): Promise<boolean> {
+  const { account, issuer, subject, user, at } = identity;
+  const added = await run(
+    `insert into directory (account_id, kind, value, subject_id) values ($1, 'identity', $2, $3)
+     on conflict do nothing returning value`,
+    [account, `${issuer} ${subject}`, user],
+  );
+  if (added.length === 0) return false;
+  await run(
+    // A sign-in that was noted while its user was deleted may have left a row that leads nowhere.
+    `insert into identities (account_id, issuer, subject, user_id, created_at) values ($1, $2, $3, $4, $5::timestamptz)
+     on conflict (account_id, issuer, subject) do update set user_id = excluded.user_id, created_at = excluded.created_at`,
+    [account, issuer, subject, user, at],
+  );
+  return true;
+}
+
+/** Who a user is at an issuer. */
+export async function subjectsOf(
+  database: Database,
+  account: string,
+  { issuer, user }: { readonly issuer: string; readonly user: string },
+): Promise<readonly string[]> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly subject: string }>(
+      'select subject from identities where account_id = $1 and issuer = $2 and user_id = $3',
+      [account, issuer, user],
+    ),
+  ]);
+  return rows.map(({ subject }) => subject);
+}
+
+/** When the users of an account last signed in; those who never did are not there. */
+export async function readLogins(
+  database: Database,
+  account: string,
+): Promise<readonly { readonly user: string; readonly at: Date }[]> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly user: string; readonly at: Date }>(
+      `select user_id as "user", max(last_login) as at from identities
+       where account_id = $1 and last_login is not null group by user_id`,
+      [account],
+    ),
+  ]);
+  return rows;
+}
+
+/** A sign-in. */
+export interface Login extends Pick<Identity, 'issuer' | 'subject'> {
+  readonly account: string;
+  readonly user: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Notes a sign-in and what is told about it, unless a later one is noted already. */
+export async function noteLogin(database: Database, login: Login, entry: AuditEntry): Promise<void> {
+  const { account, issuer, subject, user, at } = login;
+  const parameters = [...auditParameters(account, entry), issuer, subject, user, at];
+  await database.inAccount(account, [statement(loginText, parameters)], { write: true });
+}
+
+const loginText = `with login as (
+  insert into identities (account_id, issuer, subject, user_id, created_at, last_login)
+  select account_id, $9, $10, $11, $2::timestamptz, $12::timestamptz from accounts where account_id = $1
+  on conflict (account_id, issuer, subject) do update set last_login = excluded.last_login
+  where identities.last_login is null or identities.last_login < excluded.last_login
+  returning 1
+), head as (
+  update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from login)
+  returning audit_sequence as event, revision
+)
+${insertAuditText}`;
+
+/** How many accounts that claim an address are named. */
+const mostClaims = 10;
+
+/**
+ * The accounts that claim an e-mail address, given in lower case: they have a user with it who is active, or was invited
+ * within the last 30 days. Longer than that nobody keeps an address that they did not prove. Only some are answered where
+ * there are many; the one that the person named is always among them, however many others claim the address.
+ */
+export async function accountsOfEmail(
+  database: Database,
+  email: string,
+  named: string | undefined,
+): Promise<readonly string[]> {
+  const rows = await database.lookUp(
+    statement<{ readonly account: string }>(
+      `select k.account_id as account from object_keys k join objects o on o.account_id = k.account_id and o.id = k.object_id
+       where k.kind = 'User' and k.rule = 'email' and k.value = $1
+         and (o.derived ->> 'status' = 'active' or o.created_at > now() - interval '30 days')
+       order by k.account_id = $2 desc, k.account_id limit ${mostClaims}`,
+      [email, named ?? ''],
+    ),
+  );
+  return rows.map(({ account }) => account);
+}

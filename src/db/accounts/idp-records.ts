@@ -1,0 +1,120 @@
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+
+/** Something that the embedded identity provider remembers for a while. Ids are hashes, the payload is sealed. */
+export interface IdpRecord {
+  readonly model: string;
+  readonly id: string;
+  readonly payload: string;
+  /** Whom it is about, as soon as they have said who they are. */
+  readonly user?: string | undefined;
+  readonly grant?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly code?: string | undefined;
+  readonly seconds: number;
+}
+
+/** A record as it is found. */
+export interface FoundRecord {
+  readonly id: string;
+  readonly payload: string;
+  /** When it was used up. */
+  readonly consumed_at: Date | null;
+}
+
+/** By what a record can be found. */
+export type RecordKey = 'id' | 'uid_hash' | 'code_hash';
+
+/** Stores a record, in place of the one that was there. */
+export async function putRecord(database: Database, record: IdpRecord): Promise<void> {
+  const { model, id, payload, user, grant, uid, code, seconds } = record;
+  await database.lookUp(
+    statement(putText, [model, id, payload, user ?? null, grant ?? null, uid ?? null, code ?? null, String(seconds)]),
+  );
+}
+
+const putText = `insert into idp_records (model, id, payload, user_id, grant_hash, uid_hash, code_hash, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7, now() + $8::text::interval second)
+on conflict (model, id) do update set payload = excluded.payload, user_id = excluded.user_id,
+  grant_hash = excluded.grant_hash, uid_hash = excluded.uid_hash, code_hash = excluded.code_hash, expires_at = excluded.expires_at`;
+
+/** The record with a key, whether or not its time is over. */
+export async function findRecord(
+  database: Database,
+  model: string,
+  key: RecordKey,
+  value: string,
+): Promise<FoundRecord | undefined> {
+  const [row] = await database.lookUp(
+    statement<FoundRecord>(
+      `select id, payload, consumed_at from idp_records where model = $1 and ${key} = $2 order by expires_at desc limit 1`,
+      [model, value],
+    ),
+  );
+  return row;
+}
+
+/** Marks a record as used up; answers whether it was not before. Of two that ask at once, one gets a yes. */
+export async function consumeRecord(database: Database, model: string, id: string): Promise<boolean> {
+  const rows = await database.lookUp(
+    statement<{ readonly id: string }>(
+      'update idp_records set consumed_at = now() where model = $1 and id = $2 and consumed_at is null returning id',
+      [model, id],
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** Takes a name for some seconds; answers whether it was free. Of two that ask at once, one gets a yes. */
+export async function takeTurn(database: Database, model: string, id: string, seconds: number): Promise<boolean> {
+  const rows = await database.lookUp(
+    statement<{ readonly id: string }>(
+      `insert into idp_records (model, id, payload, expires_at) values ($1, $2, '', now() + $3::text::interval second)
+       on conflict (model, id) do update set expires_at = excluded.expires_at where idp_records.expires_at <= now()
+       returning id`,
+      [model, id, String(seconds)],
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** Whether a grant is still there: what hangs on it ends with it. */
+export async function hasGrant(database: Database, grant: string): Promise<boolean> {
+  const rows = await database.lookUp(
+    statement("select 1 from idp_records where grant_hash = $1 and model = 'Grant' and expires_at > now()", [grant]),
+  );
+  return rows.length > 0;
+}
+
+/** Forgets a record. */
+export async function deleteRecord(database: Database, model: string, id: string): Promise<void> {
+  await database.lookUp(statement('delete from idp_records where model = $1 and id = $2', [model, id]));
+}
+
+/** Forgets everything that hangs on a grant. */
+export async function deleteGrant(database: Database, grant: string): Promise<void> {
+  await database.lookUp(statement('delete from idp_records where grant_hash = $1', [grant]));
+}
+
+/** Forgets the sessions, grants and tokens of a person, but for the session with a certain uid. */
+export async function deleteRecordsOf(database: Database, user: string, keepUid = ''): Promise<void> {
+  await database.lookUp(
+    statement('delete from idp_records where user_id = $1 and (uid_hash is null or uid_hash <> $2)', [user, keepUid]),
+  );
+}
+
+/** Forgets what ended, and what was of people who are gone; answers how many records that were. */
+export async function deleteEndedRecords(database: Database): Promise<number> {
+  const [row] = await database.lookUp(
+    statement<{ readonly count: number }>(
+      `with gone as (
+         delete from idp_records r where expires_at < now() - interval '5 minutes' or (
+           model in ('Session', 'Grant', 'RefreshToken')
+           and not exists (select from directory d where d.kind = 'user' and d.value = r.user_id)
+         ) returning id
+       ) select count(*) as count from gone`,
+      [],
+    ),
+  );
+  return row?.count ?? 0;
+}

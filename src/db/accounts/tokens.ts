@@ -1,0 +1,183 @@
+import { type AuditEntry, auditParameters, headText, insertAuditText } from '../audit-entry.ts';
+import { build, statement } from '../builder.ts';
+import type { Beside } from '../commit/commit-together.ts';
+import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
+import type { Database, Run } from '../database.ts';
+import { gatherLookUps } from '../gather.ts';
+import { repeated } from '../repeated.ts';
+
+/** A personal access token as it is stored: never the value. */
+export interface TokenRecord {
+  readonly account: string;
+  readonly id: string;
+  readonly user: string;
+  readonly name: string;
+  /** SHA-256 of the value, base64. */
+  readonly hash: string;
+  readonly createdBy: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  /** It reads and plans, and writes nothing. */
+  readonly planOnly?: boolean;
+}
+
+/** Whom a token belongs to, with the account's revision at this moment. */
+export interface TokenOwner {
+  readonly account: string;
+  readonly token: string;
+  readonly planOnly: boolean;
+  readonly user: string;
+  readonly revision: number;
+  readonly expires: Date;
+}
+
+const lookUpText = `select d.value as hash, t.account_id as account, t.id as token, t.plan_only as "planOnly", t.user_id as "user", t.expires_at as expires, a.revision
+from directory d
+join tokens t on t.account_id = d.account_id and t.id = d.subject_id
+join accounts a on a.account_id = d.account_id
+where d.kind = 'token' and d.value = any($1)`;
+
+/** Finds tokens by their hashes. */
+export type TokenLookUp = (hash: string) => Promise<TokenOwner | undefined>;
+
+/** Reads token and account revision in one query, which requests that arrive together share. */
+export function createTokenLookUp(database: Database): TokenLookUp {
+  return gatherLookUps(async (hashes) => {
+    const rows = await database.lookUp(statement<TokenOwner & { readonly hash: string }>(lookUpText, [hashes]));
+    return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
+  });
+}
+
+/** Stores a token and its entry in the directory; a token that is there already stays as it is. */
+export async function insertToken(database: Database, token: TokenRecord): Promise<void> {
+  const work = async (run: Run) => {
+    const { account, id, user, name, hash, createdBy, createdAt, expiresAt } = token;
+    const added = await run(
+      `insert into directory (account_id, kind, value, subject_id) values ($1, 'token', $2, $3) on conflict do nothing returning value`,
+      [account, hash, id],
+    );
+    if (added.length === 0) return;
+    await run(
+      'insert into tokens (account_id, id, user_id, name, hash, created_by, created_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7, $8)',
+      [account, id, user, name, hash, createdBy, createdAt, expiresAt],
+    );
+  };
+  await database.asOwner(work, { write: 'short' });
+}
+
+/** How many tokens an account has; the bootstrap makes the first one. */
+export async function countTokens(database: Database, account: string): Promise<number> {
+  const [row] = await database.lookUp(
+    statement<{ readonly count: number }>('select count(*) as count from tokens where account_id = $1', [account]),
+  );
+  return row?.count ?? 0;
+}
+
+/** A token as it is told: without its hash. */
+export interface TokenRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly name: string;
+  readonly created_by: string;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly last_used: Date | null;
+  readonly plan_only: boolean;
+}
+
+/** The tokens of a user, oldest first. */
+export async function listTokens(database: Database, account: string, user: string): Promise<readonly TokenRow[]> {
+  const [rows] = await database.inAccount(account, [
+    build
+      .selectFrom('tokens')
+      .select(['id', 'user_id', 'name', 'created_by', 'created_at', 'expires_at', 'last_used', 'plan_only'])
+      .where('account_id', '=', account)
+      .where('user_id', '=', user)
+      .orderBy('created_at')
+      .orderBy('id')
+      .compile(),
+  ]);
+  return rows;
+}
+
+/** The hash of a token of an account. */
+export async function readTokenHash(database: Database, account: string, id: string): Promise<string | undefined> {
+  const [[found]] = await database.inAccount(account, [
+    statement<{ readonly hash: string }>('select hash from tokens where account_id = $1 and id = $2', [account, id]),
+  ]);
+  return found?.hash;
+}
+
+/** Stores a new token, its entry in the directory, and what is told about it; nothing when the account is at another revision. */
+export async function createToken(
+  database: Database,
+  token: TokenRecord,
+  entry: AuditEntry,
+  revision: number,
+  kept?: KeptValues,
+): Promise<boolean> {
+  const { account, id, user, name, hash, createdBy, createdAt, expiresAt, planOnly = false } = token;
+  const parameters = [
+    ...auditParameters(account, entry),
+    ...[id, user, name, hash, createdBy, createdAt, expiresAt, planOnly, revision],
+  ];
+  const [rows] = await database
+    .inAccount(account, [keepingValues(createText, parameters, kept)], { write: true })
+    .catch((error) => Promise.reject(repeated(error)));
+  return rows.length === 1;
+}
+
+const createText = `with ${headText.replace('where account_id = $1', 'where account_id = $1 and revision = $17::bigint')}, token as (
+  insert into tokens (account_id, id, user_id, name, hash, created_by, created_at, expires_at, plan_only)
+  select $1, $9, $10, $11, $12, $13, $14::timestamptz, $15::timestamptz, $16::boolean from head
+), entry as (
+  insert into directory (account_id, kind, value, subject_id) select $1, 'token', $12, $9 from head
+)
+${insertAuditText} returning id`;
+
+/** The statements that store a token with the user who owns it. */
+export function putToken(token: TokenRecord): Beside {
+  const { account, id, user, name, hash, createdBy, createdAt, expiresAt } = token;
+  const text = `with entry as (
+    insert into directory (account_id, kind, value, subject_id) values ($1, 'token', $5, $2)
+  ) insert into tokens (account_id, id, user_id, name, hash, created_by, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7::timestamptz, $8::timestamptz)`;
+  return { account, statement: statement(text, [account, id, user, name, hash, createdBy, createdAt, expiresAt]) };
+}
+
+/** Deletes a token of a user; answers whether it was there. */
+export async function deleteToken(
+  database: Database,
+  { account, user, id }: { readonly account: string; readonly user: string; readonly id: string },
+  entry: AuditEntry,
+): Promise<boolean> {
+  const [rows] = await database.inAccount(
+    account,
+    [statement(deleteText, [...auditParameters(account, entry), id, user])],
+    { write: true },
+  );
+  return rows.length === 1;
+}
+
+const deleteText = `with token as (
+  delete from tokens where account_id = $1 and id = $9 and user_id = $10 returning id
+), entry as (
+  delete from directory d using token t where d.account_id = $1 and d.kind = 'token' and d.subject_id = t.id
+), head as (
+  update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from token)
+  returning audit_sequence as event, revision
+)
+${insertAuditText} returning id`;
+
+/** Notes when tokens of an account were used last; a time that is older than the stored one changes nothing. */
+export async function noteUses(
+  database: Database,
+  account: string,
+  uses: readonly { readonly token: string; readonly at: string }[],
+): Promise<void> {
+  await database.inAccount(account, [statement(usesText, [account, JSON.stringify(uses)])]);
+}
+
+const usesText = `update tokens t set last_used = x.at from json_to_recordset($2::json) as x(token text, at timestamptz)
+where t.account_id = $1 and t.id = x.token and (t.last_used is null or t.last_used < x.at)`;

@@ -1,0 +1,225 @@
+import { createHash, type Hash } from 'node:crypto';
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Signature, Signer } from '../../model/declare/signing.ts';
+import { InvalidInput } from '../../model/errors.ts';
+
+/**
+ * An archive is text, a JSON value a line: a header; sections, each begun by `{"section"}` and ended by `{"end", rows, sha256}`;
+ * and `{"end": "archive", rows, keys, sha256, key, signature}`. The signature is of the line without it, and so, by the
+ * checksum, of everything before. It is stored and sent compressed with gzip.
+ */
+export const formatVersion = 1;
+
+/** The sections of an account, in their order. Only the history may be missing, and what earlier releases did not know. */
+export const sectionNames = [
+  'account',
+  'sources',
+  'objects',
+  'tokens',
+  'credentials',
+  'invites',
+  'identities',
+  'directory',
+  'sync_logs',
+  'audit_events',
+  'base_objects',
+  'revisions',
+  'changes',
+] as const;
+
+export type SectionName = (typeof sectionNames)[number];
+
+/** Sections that archives of the first releases have not. */
+const laterSections: readonly SectionName[] = ['credentials', 'invites', 'identities'];
+
+/** Sections that an archive without history has not. */
+const historySections: readonly SectionName[] = ['base_objects', 'revisions', 'changes'];
+
+/** The first line: what is in the archive. */
+export interface ArchiveHeader {
+  readonly archive: 'heddle';
+  readonly formatVersion: number;
+  readonly account: string;
+  /** The revision whose state it holds. */
+  readonly revision: number;
+  /** Where its history begins; the revision itself without history. */
+  readonly base: number;
+  readonly history: boolean;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** The release that wrote it. */
+  readonly program: string;
+}
+
+/** One section and its rows, page by page. */
+export interface Section {
+  readonly name: SectionName;
+  pages(): AsyncIterable<readonly JsonObject[]>;
+}
+
+/** What looks like a sealed text of any form, with the id of its key: enough to tell people which keys they will need. */
+export const sealedTextPattern = /"sealed:(?:2:)?([0-9a-f]{12}):/g;
+
+/** Writes a signed archive, a piece of text at a time. */
+export async function* writeArchive(
+  header: ArchiveHeader,
+  sections: Iterable<Section>,
+  signer: Signer,
+): AsyncGenerator<string> {
+  const whole = createHash('sha256');
+  const keys = new Set<string>();
+  let total = 0;
+  const line = (value: unknown): string => {
+    const text = `${JSON.stringify(value)}\n`;
+    whole.update(text);
+    return text;
+  };
+  yield line(header);
+  for (const section of sections) {
+    yield line({ section: section.name });
+    const hash = createHash('sha256');
+    let rows = 0;
+    for await (const page of section.pages()) {
+      const texts = page.map((row) => `${JSON.stringify(row)}\n`);
+      const text = texts.join('');
+      for (const [, key = ''] of text.matchAll(sealedTextPattern)) keys.add(key);
+      hash.update(text);
+      whole.update(text);
+      rows += page.length;
+      yield text;
+    }
+    total += rows;
+    yield line({ end: section.name, rows, sha256: hash.digest('hex') });
+  }
+  const end = signedText({ rows: total, keys: [...keys].sort(), sha256: whole.digest('hex'), key: signer.keyId });
+  yield `${JSON.stringify({ ...JSON.parse(end), signature: signer.sign(end) })}\n`;
+}
+
+/** The last line without its signature: what is signed. */
+function signedText({ rows, keys, sha256, key }: Pick<JsonObject, 'rows' | 'keys' | 'sha256' | 'key'>): string {
+  return JSON.stringify({ end: 'archive', rows, keys, sha256, key });
+}
+
+/** What a reader is told: the header first, then every row. */
+export type ArchiveItem =
+  | { readonly header: ArchiveHeader }
+  | { readonly section: SectionName; readonly row: JsonObject }
+  | { readonly keys: readonly string[]; readonly signed?: { readonly text: string } & Signature };
+
+/**
+ * Reads an archive and checks it as it goes: order, counts and checksums. What it said before it throws `InvalidInput` is not
+ * to be believed; the last item comes only when all of it holds.
+ */
+export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator<ArchiveItem> {
+  const whole = createHash('sha256');
+  // What is assigned last says nothing about what is read next.
+  let state = { at: 'start' } as State;
+  for await (const line of lines) {
+    const value = parseLine(line);
+    if (state.at === 'end') throw damaged('it goes on behind its end');
+    if (state.at === 'start') {
+      state = { at: 'between', header: headerOf(value), done: [], total: 0 };
+      yield { header: state.header };
+    } else if (state.at === 'inside') {
+      if (value['end'] === state.section && typeof value['sha256'] === 'string') state = endSection(state, value);
+      else {
+        state.hash.update(`${line}\n`);
+        state.rows.count += 1;
+        yield { section: state.section, row: value };
+      }
+    } else if ('section' in value) {
+      state = beginSection(state, String(value['section']));
+    } else {
+      endArchive(state, value, whole);
+      yield endItem(value);
+      state = { at: 'end' };
+      continue;
+    }
+    whole.update(`${line}\n`);
+  }
+  if (state.at !== 'end') throw damaged('it is cut short');
+}
+
+interface Between {
+  readonly at: 'between';
+  readonly header: ArchiveHeader;
+  readonly done: readonly SectionName[];
+  readonly total: number;
+}
+
+type State =
+  | { readonly at: 'start' }
+  | { readonly at: 'end' }
+  | Between
+  | (Omit<Between, 'at'> & {
+      readonly at: 'inside';
+      readonly section: SectionName;
+      readonly hash: Hash;
+      readonly rows: { count: number };
+    });
+
+function headerOf(value: JsonObject): ArchiveHeader {
+  if (value['archive'] !== 'heddle')
+    throw new InvalidInput('this is no archive of Heddle; give a file that `heddle backup` wrote');
+  const version = value['formatVersion'];
+  if (typeof version !== 'number' || version > formatVersion)
+    throw new InvalidInput(
+      `the archive has the format ${String(version)}, which a newer Heddle wrote; this one reads formats up to ${formatVersion}. Restore it with that Heddle`,
+    );
+  const { account, revision, base, createdAt } = value;
+  if (typeof account !== 'string' || typeof createdAt !== 'string' || !isCount(revision) || !isCount(base))
+    throw damaged('its header is incomplete');
+  // The members that matter are checked; the rest is only told.
+  return value as unknown as ArchiveHeader;
+}
+
+function isCount(value: Json | undefined): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function beginSection(state: Between, name: string): State {
+  const section = sectionNames.find((known) => known === name);
+  const last = state.done.at(-1);
+  const isNext =
+    section !== undefined && (last === undefined || sectionNames.indexOf(section) > sectionNames.indexOf(last));
+  if (!isNext) throw damaged(`the section ${name.slice(0, 50)} does not belong there`);
+  return { ...state, at: 'inside', section, hash: createHash('sha256'), rows: { count: 0 } };
+}
+
+function endSection(state: Extract<State, { readonly at: 'inside' }>, value: JsonObject): State {
+  const { section, hash, rows, header, done, total } = state;
+  if (value['rows'] !== rows.count || value['sha256'] !== hash.digest('hex'))
+    throw damaged(`the checksum of its section ${section} does not fit`);
+  return { at: 'between', header, done: [...done, section], total: total + rows.count };
+}
+
+function endArchive({ header, done, total }: Between, value: JsonObject, whole: Hash): void {
+  const wanted = sectionNames.filter((name) => header.history || !historySections.includes(name));
+  const missing = wanted.filter((name) => !done.includes(name) && !laterSections.includes(name));
+  if (value['end'] !== 'archive') throw damaged('a line does not belong where it is');
+  if (missing.length > 0) throw damaged(`its section ${missing[0]} is missing`);
+  if (value['rows'] !== total || value['sha256'] !== whole.digest('hex')) throw damaged('its checksum does not fit');
+}
+
+/** What the last line says: the keys of the secrets inside, and who signed it; archives of the first releases are not signed. */
+function endItem(value: JsonObject): ArchiveItem {
+  const { keys, key, signature } = value;
+  const names = Array.isArray(keys) ? keys.map(String) : [];
+  if (typeof key !== 'string' || typeof signature !== 'string') return { keys: names };
+  return { keys: names, signed: { text: signedText(value as Parameters<typeof signedText>[0]), key, signature } };
+}
+
+function parseLine(line: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (isObject(value)) return value as JsonObject;
+  } catch {
+    // As any other line that is no JSON object.
+  }
+  throw damaged('a line of it is no JSON object');
+}
+
+/** The refusal of an archive that is not as it was written. */
+export function damaged(how: string): InvalidInput {
+  return new InvalidInput(`the archive is damaged: ${how}. Nothing was written; take another copy of it`);
+}

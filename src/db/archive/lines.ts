@@ -1,0 +1,100 @@
+import { Readable } from 'node:stream';
+import { createGunzip, createGzip } from 'node:zlib';
+import { InvalidInput } from '../../model/errors.ts';
+import { damaged } from './format.ts';
+
+/** The compressed form of an archive, as a stream. When writing it fails, the stream breaks off. */
+export function compressArchive(texts: AsyncIterable<string>): Readable {
+  const source = Readable.from(texts);
+  const gzip = createGzip();
+  source.on('error', (error) => gzip.destroy(error));
+  // Whoever reads may leave; what is written for them ends then too.
+  gzip.on('close', () => source.destroy());
+  return source.pipe(gzip);
+}
+
+/**
+ * How much an archive may unpack to, from so many bytes: honest ones are ten to thirty times as long as packed, and their
+ * longest lines, with the members of large groups, twice. What grows more was made to fill the memory.
+ */
+function limitsOf(packed: number) {
+  return {
+    bytes: 16 * 1024 * 1024 + 100 * packed,
+    line: Math.min(1024 * 1024 + 4 * packed, 64 * 1024 * 1024),
+    lines: 100_000 + packed / 4,
+  };
+}
+
+/** The lines of a compressed archive. Throws `InvalidInput` for what is not compressed, cut short, or out of proportion. */
+export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const gunzip = createGunzip();
+  const counted = { packed: 0, bytes: 0, lines: 0 };
+  const source = Readable.from(countBytes(compressed, counted));
+  source.on('error', (error) => gunzip.destroy(error));
+  source.pipe(gunzip);
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const splitter = createSplitter();
+  try {
+    for await (const chunk of gunzip) {
+      // A chunk of a decompression is bytes.
+      const bytes = chunk as Uint8Array;
+      counted.bytes += bytes.length;
+      const lines = splitter.take(decoder.decode(bytes, { stream: true }));
+      counted.lines += lines.length;
+      const limits = limitsOf(counted.packed);
+      if (counted.bytes > limits.bytes) throw damaged('it unpacks to far more than an archive of its size');
+      if (counted.lines > limits.lines) throw damaged('it has far more rows than an archive of its size');
+      if (splitter.waiting() > limits.line) throw damaged('a line of it is too long');
+      yield* lines;
+    }
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    source.destroy();
+    gunzip.destroy();
+  }
+  if (splitter.waiting() > 0) throw damaged('it is cut short');
+}
+
+async function* countBytes(
+  compressed: AsyncIterable<Uint8Array>,
+  counted: { packed: number },
+): AsyncGenerator<Uint8Array> {
+  for await (const bytes of compressed) {
+    counted.packed += bytes.length;
+    yield bytes;
+  }
+}
+
+/** Cuts text that comes in pieces into lines. The pieces of an unfinished line are joined once, when it ends. */
+function createSplitter() {
+  let pieces: string[] = [];
+  let length = 0;
+  return {
+    /** How many characters wait for the end of their line. */
+    waiting: () => length,
+    take(text: string): readonly string[] {
+      const parts = text.split('\n');
+      const last = parts.pop() ?? '';
+      if (parts.length === 0) {
+        pieces.push(last);
+        length += last.length;
+        return [];
+      }
+      const first = [...pieces, parts[0]].join('');
+      [pieces, length] = [[last], last.length];
+      return [first, ...parts.slice(1)];
+    },
+  };
+}
+
+/** What the decompression says, in words for people. */
+function explain(error: unknown): unknown {
+  const code = String((error as NodeJS.ErrnoException).code);
+  if (error instanceof InvalidInput) return error;
+  if (error instanceof Error && error.message === 'incorrect header check')
+    return new InvalidInput('this is no archive of Heddle; give a file that `heddle backup` wrote');
+  if (code === 'Z_BUF_ERROR') return damaged('it is cut short');
+  if (code === 'Z_DATA_ERROR' || code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return damaged('it cannot be unpacked');
+  return error;
+}

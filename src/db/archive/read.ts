@@ -1,0 +1,176 @@
+import type { CompiledQuery } from 'kysely';
+import type { JsonObject } from '../../lib/json.ts';
+import { Unavailable } from '../../model/errors.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { statement } from '../builder.ts';
+import { type Kept, readKept } from '../commit/past.ts';
+import type { Database } from '../database.ts';
+import type { Section, SectionName } from './format.ts';
+
+/** How the rows of small tables are ordered in an archive: by what names them within the account. */
+const orders = {
+  sources: 'id',
+  tokens: 'id',
+  credentials: 'email',
+  invites: 'id',
+  identities: 'issuer, subject',
+  directory: 'kind, value',
+  sync_logs: 'integration_id, id',
+} as const;
+
+type SmallTable = keyof typeof orders;
+
+/** The tables that are read at one moment, with the account. */
+export const smallTables = Object.keys(orders) as readonly SmallTable[];
+
+/** What an archive holds beside objects and history, all of one moment. */
+export interface AccountRows {
+  readonly revision: number;
+  readonly kept: Kept;
+  readonly account: JsonObject;
+  readonly tables: ReadonlyMap<SmallTable, readonly JsonObject[]>;
+}
+
+interface Row {
+  readonly row: JsonObject;
+}
+
+/**
+ * Rows with the account that they say they are of: the directory has no policy of its own that keeps others away. Which
+ * addresses it has is left out: that one is missing would tell an owner that another account has it.
+ */
+function rowsOf(account: string, table: SmallTable): CompiledQuery<Row & { readonly account: string }> {
+  return statement(
+    `select account_id as account, to_jsonb(t) - 'account_id' as row from ${table} t where account_id = $1${table === 'directory' ? " and kind <> 'email'" : ''} order by ${orders[table]}`,
+    [account],
+  );
+}
+
+interface Head extends Row {
+  readonly revision: number;
+  readonly base: number;
+  readonly validFrom: number;
+}
+
+const accountText = `select a.revision, coalesce(b.revision, 0) as base, coalesce(b.valid_from, 0) as "validFrom",
+  jsonb_build_object('created_at', a.created_at, 'audit_sequence', a.audit_sequence, 'sequences', a.sequences) as row
+from accounts a left join history_base b using (account_id) where a.account_id = $1`;
+
+/** Reads the small tables of an account at one moment; `undefined` when there is no such account. */
+export async function readAccountRows(database: Database, account: string): Promise<AccountRows | undefined> {
+  const first = statement<Head>(accountText, [account]);
+  const [[head], ...tables] = await database.inAccount(
+    account,
+    [first, ...smallTables.map((table) => rowsOf(account, table))],
+    { snapshot: true },
+  );
+  if (head === undefined) return undefined;
+  const { revision, base, validFrom, row } = head;
+  const plain = smallTables.map(
+    (table, at) => [table, (tables[at] ?? []).filter((one) => one.account === account).map((one) => one.row)] as const,
+  );
+  return {
+    revision,
+    kept: { head: revision, base, validFrom },
+    account: row,
+    tables: new Map(plain),
+  };
+}
+
+/** How many rows one page holds. */
+const pageSize = 2000;
+
+/** The sections of an archive. History and events are read while it is written: what is there does not change any more. */
+export function archiveSections(
+  database: Database,
+  rows: AccountRows,
+  state: Snapshot,
+  { history }: { readonly history: boolean },
+): readonly Section[] {
+  const { account } = state;
+  const events = Number(rows.account['audit_sequence']);
+  const [sources, ...small] = smallTables.map((name) => one(name, rows.tables.get(name) ?? []));
+  return [
+    one('account', [rows.account]),
+    ...(sources === undefined ? [] : [sources]),
+    { name: 'objects', pages: () => objectPages(state) },
+    ...small,
+    pagesOf(database, account, { name: 'audit_events', key: ['id'], where: 'id <= $2', given: [events] }),
+    ...(history ? historySections(database, rows, account) : []),
+  ];
+}
+
+function historySections(database: Database, { revision, kept }: AccountRows, account: string): readonly Section[] {
+  const where = 'revision > $2 and revision <= $3';
+  const given = [kept.base, revision];
+  const changes = pagesOf(database, account, { name: 'changes', key: ['revision', 'seq'], where, given });
+  return [
+    pagesOf(database, account, { name: 'base_objects', key: ['object_id'], where: 'true', given: [] }),
+    pagesOf(database, account, { name: 'revisions', key: ['revision'], where, given }),
+    { name: 'changes', pages: () => unlessFolded(database, account, kept, changes) },
+  ];
+}
+
+function one(name: SectionName, rows: readonly JsonObject[]): Section {
+  return {
+    name,
+    async *pages() {
+      for (let at = 0; at < rows.length; at += pageSize) yield rows.slice(at, at + pageSize);
+    },
+  };
+}
+
+async function* objectPages(state: Snapshot): AsyncGenerator<readonly JsonObject[]> {
+  const objects = [...state.objects()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  for (let at = 0; at < objects.length; at += pageSize) {
+    // An object is plain data.
+    yield objects.slice(at, at + pageSize) as unknown as readonly JsonObject[];
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Which rows of a table, and by which columns they are ordered and named. */
+interface Wanted {
+  readonly name: SectionName;
+  readonly key: readonly string[];
+  /** Its parameters are counted from $2. */
+  readonly where: string;
+  readonly given: readonly number[];
+}
+
+/** The rows of a table in the order of its key, read page by page, each behind the last one. */
+function pagesOf(database: Database, account: string, { name, key, where, given }: Wanted): Section {
+  const columns = key.join(', ');
+  const type = name === 'base_objects' ? 'text' : 'bigint';
+  const behind = key.map((_, at) => `$${at + 2 + given.length}::${type}`).join(', ');
+  const select = (condition: string) =>
+    `select to_jsonb(t) - 'account_id' as row from ${name} t
+     where account_id = $1 and ${where}${condition} order by ${columns} limit ${pageSize}`;
+  return {
+    name,
+    async *pages() {
+      let last: JsonObject | undefined;
+      for (;;) {
+        const text = select(last === undefined ? '' : ` and (${columns}) > (${behind})`);
+        const values = last === undefined ? [] : key.map((column) => last?.[column]);
+        const [rows] = await database.inAccount(account, [statement<Row>(text, [account, ...given, ...values])]);
+        if (rows.length > 0) yield rows.map(({ row }) => row);
+        last = rows.at(-1)?.row;
+        if (rows.length < pageSize) return;
+      }
+    },
+  };
+}
+
+/** History that is folded while it is read is missing from what was read. */
+async function* unlessFolded(
+  database: Database,
+  account: string,
+  kept: Kept,
+  { pages }: Section,
+): AsyncGenerator<readonly JsonObject[]> {
+  yield* pages();
+  const still = await readKept(database, account);
+  if (still?.base !== kept.base || still.validFrom !== kept.validFrom)
+    throw new Unavailable('the history was folded while the archive was written; take it again');
+}

@@ -1,0 +1,305 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { jsonInSteps } from '../../lib/json-steps.ts';
+import { plannedEachTime } from '../builder.ts';
+import type { Lease } from '../sources/leases.ts';
+import { keepRowsText } from './kept-values.ts';
+
+/** What a commit writes: each part is one clause of the statement and one list of rows. */
+type PartName =
+  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'overrides' | 'entries'}`
+  | `gone_${'tokens' | 'directory' | 'identities' | 'people' | 'invites' | 'credentials' | 'logins'}`
+  | `changed_${'objects' | 'sources' | 'claims' | 'refs'}`
+  | 'used_plans'
+  | 'kept_values'
+  | `new_${Inserted}`;
+
+type Inserted =
+  | 'entries'
+  | 'objects'
+  | 'keys'
+  | 'refs'
+  | 'declared'
+  | 'overrides'
+  | 'revisions'
+  | 'changes'
+  | 'events'
+  | 'plans'
+  | 'statuses';
+
+/** A lease without which nothing is written. */
+type Needed = Pick<Lease, 'name' | 'fence'>;
+
+/**
+ * The one statement of a commit. The first five parameters are the account, its revision before and after, how many
+ * audit events there are, and the last numbers of counted kinds if they changed; a part without rows is left out, because every clause costs time also when it does nothing.
+ * It answers one row when it has written, one for each lease that is lost, and one when another server has the turn.
+ * Yields now and then: the rows of a large plan take long to serialise.
+ */
+export function* commitStatement(
+  head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
+  rows: Readonly<Partial<Record<PartName, readonly JsonObject[]>>>,
+  { leases = [], claimedAt = [], server }: CommitConditions = {},
+): Generator<undefined, { readonly text: string; readonly parameters: readonly unknown[] }> {
+  const parameters: unknown[] = [...head];
+  const add: Add = (value) => `$${parameters.push(value)}`;
+  const present = partNames.filter((name) => (rows[name]?.length ?? 0) > 0);
+  const clauses: string[] = [];
+  for (const name of present) {
+    const list = rows[name] ?? [];
+    const text = name.startsWith('gone_') ? '' : yield* jsonInSteps(list);
+    clauses.push(`${name} as (${parts[name]({ list, text }, add, present)})`);
+  }
+  const manner = present.some((name) => name.startsWith('gone_')) ? plannedEachTime : '';
+  const fenced = leases.length > 0;
+  const unchanged = claimedAt.length === 0 ? '' : ` and claim_sequence = all(${add([...claimedAt])}::bigint[])`;
+  const claims = present.includes('changed_claims') ? ', claim_sequence = claim_sequence + 1' : '';
+  const lost = fenced ? [lostClause(leases, add)] : [];
+  const turn = server === undefined ? [] : [turnClause(server, add)];
+  const condition = `${unchanged}${fenced ? whileHeld : ''}${server === undefined ? '' : whileFree}`;
+  const answer = [
+    'select last_event, null as lost, null as turn from head',
+    ...(fenced ? ['select null, name, null from lost'] : []),
+    ...(server === undefined ? [] : ['select null, null, owner from turn']),
+  ];
+  const all = [...lost, ...turn, headClause(claims, condition), ...clauses];
+  return { text: `${manner}with ${all.join(', ')} ${answer.join(' union all ')}`, parameters };
+}
+
+/** What must be so at the moment of the commit; otherwise nothing is written. */
+interface CommitConditions {
+  /** These leases are held. */
+  readonly leases?: readonly Needed[];
+  /** The claims still have these numbers, with which the plans were made. */
+  readonly claimedAt?: readonly number[];
+  /** No server but this one has the turn; absent: that does not matter. */
+  readonly server?: string | undefined;
+}
+
+/** The lease of the one server that may write for a while; nobody has it as a rule. */
+export const turnLease = 'turn';
+
+const whileFree = ' and not exists (select from turn)';
+
+function turnClause(server: string, add: Add): string {
+  return `turn as (
+  select owner from leases where account_id = $1 and name = '${turnLease}' and owner <> ${add(server)} and until > clock_timestamp()
+)`;
+}
+
+/** Adds a parameter and answers its placeholder. */
+type Add = (value: unknown) => string;
+
+function headClause(more: string, condition: string): string {
+  return `head as (
+  update accounts set revision = $3, audit_sequence = audit_sequence + $4, sequences = coalesce($5::jsonb, sequences)${more}
+  where account_id = $1 and revision = $2${condition}
+  returning audit_sequence - $4 as last_event
+)`;
+}
+
+/**
+ * Whoever takes a lease after this was read plans on what this commit leaves, or moves the revision first and makes it
+ * write nothing: what an earlier holder wants never comes after what a later one did.
+ */
+const whileHeld = ' and not exists (select from lost)';
+
+function lostClause(leases: readonly Needed[], add: Add): string {
+  const names = add(leases.map(({ name }) => name));
+  const fences = add(leases.map(({ fence }) => fence));
+  return `lost as (
+  select x.name from unnest(${names}::text[], ${fences}::bigint[]) as x(name, fence)
+  where not exists (
+    select from leases l where l.account_id = $1 and l.name = x.name and l.fence = x.fence and l.until > clock_timestamp()
+  )
+)`;
+}
+
+/** What a part writes, and the same as text; of what goes only the list. */
+interface PartRows {
+  readonly list: readonly JsonObject[];
+  readonly text: string;
+}
+
+/** Builds the clause of a part; `present` are the parts of this statement. */
+type Part = (rows: PartRows, add: Add, present: readonly PartName[]) => string;
+
+/**
+ * Deletes come before inserts (each insert counts what was deleted), so that unique values can move between objects and
+ * be taken again within one statement. No part may read more of the account than it changes: objects change by way of
+ * `on conflict`, which only knows the primary key, and what goes is joined to lists whose lengths the planner sees.
+ * Events are numbered on from the account's sequence.
+ */
+const parts: Readonly<Record<PartName, Part>> = {
+  gone_refs: (rows, add) => `
+  delete from object_refs r using head, unnest(${lists(rows, add, 'from_id', 'field', 'to_id', 'origin')}) as x(from_id, field, to_id, origin)
+  where r.account_id = $1 and r.from_id = x.from_id and r.field = x.field and r.to_id = x.to_id and r.origin = x.origin
+  returning 1`,
+  gone_keys: (rows, add) => `
+  delete from object_keys k using head, unnest(${lists(rows, add, 'kind', 'rule', 'value')}) as x(kind, rule, value)
+  where k.account_id = $1 and k.kind = x.kind and k.rule = x.rule and k.value = x.value
+  returning 1`,
+  gone_declared: (rows, add) => `
+  delete from declared d using head, unnest(${lists(rows, add, 'object_id', 'source_id')}) as x(object_id, source_id)
+  where d.account_id = $1 and d.object_id = x.object_id and d.source_id = x.source_id
+  returning 1`,
+  gone_objects: (rows, add) => `
+  delete from objects o using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where o.account_id = $1 and o.id = x.id
+  returning 1`,
+  // The tokens of an object go with it, and the entries by which they are found.
+  gone_tokens: (rows, add) => `
+  delete from tokens t using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where t.account_id = $1 and t.user_id = x.id
+  returning t.id`,
+  gone_directory: () => `
+  delete from directory d using gone_tokens t
+  where d.account_id = $1 and d.kind = 'token' and d.subject_id = t.id`,
+  // So does who they are at identity providers.
+  gone_identities: (rows, add) => `
+  delete from identities i using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where i.account_id = $1 and i.user_id = x.id
+  returning i.issuer, i.subject`,
+  gone_people: () => `
+  delete from directory d using gone_identities i
+  where d.account_id = $1 and d.kind = 'identity' and d.value = i.issuer || ' ' || i.subject`,
+  // So do the invites that users sent or were sent, their passwords where that is wanted, and how they are found.
+  gone_invites: (rows, add) => `
+  delete from invites i using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where i.account_id = $1 and coalesce(i.user_id, i.created_by) = x.id`,
+  gone_credentials: (rows, add) => `
+  delete from credentials c using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where c.account_id = $1 and c.user_id = x.id`,
+  gone_logins: (rows, add) => `
+  delete from directory d using head, unnest(${lists(rows, add, 'id')}) as x(id)
+  where d.account_id = $1 and d.subject_id = x.id and d.kind in ('email', 'user', 'invite')`,
+  gone_overrides: (rows, add) => `
+  delete from directory d using head, unnest(${lists(rows, add, 'value')}) as x(value)
+  where d.account_id = $1 and d.kind = 'override' and d.value = x.value
+  returning 1`,
+  gone_entries: (rows, add) => `
+  delete from directory d using head, unnest(${lists(rows, add, 'kind', 'value')}) as x(kind, value)
+  where d.account_id = $1 and d.kind = x.kind and d.value = x.value
+  returning 1`,
+  new_objects: (rows, add, present) => `${putObjects(rows, add)}
+  where ${behind('gone_objects', present)}`,
+  changed_objects: (rows, add) => `${putObjects(rows, add)}
+  where true
+  on conflict (account_id, id) do update set parent_id = excluded.parent_id, key = excluded.key, name = excluded.name,
+    spec = excluded.spec, derived = excluded.derived, owner = excluded.owner, protected = excluded.protected,
+    overrides = excluded.overrides, aliases = excluded.aliases,
+    updated_revision = excluded.updated_revision, updated_at = excluded.updated_at`,
+  // A source that only ever pushed has no row until something is to be kept about it.
+  changed_sources: (rows, add) => `
+  insert into sources (account_id, id, type, spec, suspended, rolled_back, created_at)
+  select $1, x.id, 'push', '{}', x.suspended, x.rolled_back, x.created_at
+  from head, json_to_recordset(${json(rows, add)}) as x(id text, suspended boolean, rolled_back bigint, created_at timestamptz)
+  where true
+  on conflict (account_id, id) do update set suspended = excluded.suspended, rolled_back = excluded.rolled_back,
+    generation = sources.generation + (sources.suspended <> excluded.suspended)::int`,
+  // A claim that is met has no end; those that were only taken note of by others keep theirs.
+  changed_claims: (rows, add) => `
+  insert into sources (account_id, id, type, spec, suspended, rolled_back, wanted, created_at)
+  select $1, x.id, 'push', '{}', x.suspended, x.rolled_back, x.wanted, x.created_at
+  from head, json_to_recordset(${json(rows, add)}) as x(id text, suspended boolean, rolled_back bigint, wanted jsonb, created_at timestamptz)
+  where true
+  on conflict (account_id, id) do update set suspended = excluded.suspended, rolled_back = excluded.rolled_back,
+    generation = sources.generation + (sources.suspended <> excluded.suspended)::int, wanted = excluded.wanted,
+    claim_until = case when excluded.wanted ? 'keys' or excluded.wanted ? 'units' then sources.claim_until end`,
+  new_keys: (rows, add, present) => `
+  insert into object_keys (account_id, kind, rule, value, object_id)
+  select $1, x.kind, x.rule, x.value, x.object_id
+  from head, json_to_recordset(${json(rows, add)}) as x(kind text, rule text, value text, object_id text)
+  where ${behind('gone_keys', present)}`,
+  new_refs: (rows, add, present) => `
+  ${putReferences(rows, add)}
+  where ${behind('gone_refs', present)}`,
+  // Members in another place: only the primary key is looked at, as for objects.
+  changed_refs: (rows, add) => `
+  ${putReferences(rows, add)}
+  where true
+  on conflict (account_id, from_id, field, to_id, origin) do update set sort_key = excluded.sort_key`,
+  new_declared: (rows, add, present) => `
+  insert into declared (account_id, object_id, source_id, stated, file, line, exclusive)
+  select $1, x.object_id, x.source_id, x.stated, x.file, x.line, x.exclusive
+  from head, json_to_recordset(${json(rows, add)}) as x(object_id text, source_id text, stated jsonb, file text, line int, exclusive boolean)
+  where ${behind('gone_declared', present)}
+  on conflict (account_id, object_id, source_id) do update set stated = excluded.stated, file = excluded.file, line = excluded.line,
+    exclusive = excluded.exclusive`,
+  new_overrides: (rows, add, present) => `
+  insert into directory (account_id, kind, value, subject_id)
+  select $1, 'override', x.value, x.subject_id
+  from head, json_to_recordset(${json(rows, add)}) as x(value text, subject_id text)
+  where ${behind('gone_overrides', present)}
+  on conflict (kind, value) do nothing`,
+  new_entries: (rows, add, present) => `
+  insert into directory (account_id, kind, value, subject_id)
+  select $1, x.kind, x.value, x.subject_id
+  from head, json_to_recordset(${json(rows, add)}) as x(kind text, value text, subject_id text)
+  where ${behind('gone_entries', present)}`,
+  new_revisions: (rows, add) => `
+  insert into revisions (account_id, revision, created_at, actor, source_id, commit_ref, plan_id, plan_digest, request_id, summary)
+  select $1, x.revision, x.created_at, x.actor, x.source_id, x.commit_ref, x.plan_id, x.plan_digest, x.request_id, x.summary
+  from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, created_at timestamptz, actor jsonb, source_id text, commit_ref text,
+    plan_id text, plan_digest text, request_id text, summary jsonb)`,
+  // The plan that is applied, and the approved one whose digest let it through, are used up.
+  used_plans: (rows, add) => `
+  update plans p set state = 'applied', applied_revision = x.revision,
+    outputs = case when x.delivered and p.id = x.id then 'false' else p.outputs end
+  from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, id text, source_id text, digest text, delivered boolean)
+  where p.account_id = $1 and (p.id = x.id or (p.state = 'approved' and p.source_id = x.source_id and p.digest = x.digest))`,
+  // What their answers show once is kept with the requests: whoever lost an answer gets the same one again.
+  kept_values: (rows, add) => `
+  ${keepRowsText(json(rows, add))}`,
+  new_changes: (rows, add) => `
+  insert into changes (account_id, revision, seq, action, kind, object_id, key, name, units, image)
+  select $1, x.revision, x.seq, x.action, x.kind, x.object_id, x.key, x.name, x.units, x.image
+  from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, seq int, action text, kind text, object_id text, key text, name text, units jsonb, image jsonb)`,
+  new_events: (rows, add) => `
+  insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
+  select $1, head.last_event + x.at, (x.event ->> 'revision')::bigint, (x.event ->> 'created_at')::timestamptz, x.event ->> 'activity_code',
+    x.event ->> 'initiator_id', x.event ->> 'initiator_name', x.event ->> 'initiator_email', x.event ->> 'target_id', (x.event -> 'meta')::jsonb
+  from head, json_array_elements(${json(rows, add)}) with ordinality as x(event, at)`,
+  new_statuses: (rows, add) => `
+  insert into peer_status (account_id, peer_id, last_seen, last_login, facts, place)
+  select $1, x.peer_id, clock_timestamp(), case when x.signed_in then clock_timestamp() end, x.facts, x.place
+  from head, json_to_recordset(${json(rows, add)}) as x(peer_id text, signed_in boolean, facts jsonb, place jsonb)
+  order by x.peer_id
+  on conflict (account_id, peer_id) do update set last_seen = excluded.last_seen, facts = coalesce(excluded.facts, peer_status.facts),
+    last_login = coalesce(excluded.last_login, peer_status.last_login), place = excluded.place, written = pg_current_xact_id()`,
+  new_plans: (rows, add) => `
+  insert into plans (account_id, id, source_id, digest, state, request, result, base_revision, actor, applied_revision, created_at, expires_at, outputs)
+  select $1, x.id, x.source_id, x.digest, x.state, x.request, x.result, x.base_revision, x.actor, x.applied_revision, x.created_at, x.expires_at, x.outputs
+  from head, json_to_recordset(${json(rows, add)}) as x(id text, source_id text, digest text, state text, request jsonb, result jsonb, base_revision bigint,
+    actor jsonb, applied_revision bigint, created_at timestamptz, expires_at timestamptz, outputs jsonb)`,
+};
+
+// `parts` has these keys and no others, in this order.
+const partNames = Object.keys(parts) as readonly PartName[];
+
+function putObjects(rows: PartRows, add: Add): string {
+  return `
+  insert into objects (account_id, id, kind, parent_id, key, name, spec, derived, owner, protected, overrides, aliases, created_revision, updated_revision, created_at, updated_at)
+  select $1, x.id, x.kind, x.parent_id, x.key, x.name, x.spec, x.derived, x.owner, x.protected, x.overrides, x.aliases, x.created_revision, x.updated_revision, x.created_at, x.updated_at
+  from head, json_to_recordset(${json(rows, add)}) as x(id text, kind text, parent_id text, key text, name text, spec jsonb, derived jsonb, owner text,
+    protected boolean, overrides jsonb, aliases jsonb, created_revision bigint, updated_revision bigint, created_at timestamptz, updated_at timestamptz)`;
+}
+
+function putReferences(rows: PartRows, add: Add): string {
+  return `insert into object_refs (account_id, from_id, field, to_id, origin, sort_key)
+  select $1, x.from_id, x.field, x.to_id, x.origin, x.sort_key
+  from head, json_to_recordset(${json(rows, add)}) as x(from_id text, field text, to_id text, origin text, sort_key text)`;
+}
+
+function json({ text }: PartRows, add: Add): string {
+  return `${add(text)}::json`;
+}
+
+/** Members of all rows, each as a list. */
+function lists({ list }: PartRows, add: Add, ...members: readonly string[]): string {
+  return members.map((member) => `${add(list.map((row) => row[member]))}::text[]`).join(', ');
+}
+
+/** Makes a clause wait for a delete of the same statement. */
+function behind(part: PartName, present: readonly PartName[]): string {
+  return present.includes(part) ? `(select count(*) from ${part}) >= 0` : 'true';
+}

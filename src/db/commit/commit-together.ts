@@ -1,0 +1,125 @@
+import type { CompiledQuery } from 'kysely';
+import { runToEnd } from '../../lib/steps.ts';
+import { insertIdentity, type NewIdentity } from '../accounts/identities.ts';
+import { restrictTo } from '../builder.ts';
+import type { Database, Run } from '../database.ts';
+import { repeated } from '../repeated.ts';
+import { deleteAccountRows } from './account-rows.ts';
+import { type CommitInput, compileCommit, refusalIn } from './commit.ts';
+
+/** An entry of the table by which accounts are found. */
+export interface DirectoryEntry {
+  readonly account: string;
+  readonly kind: string;
+  readonly value: string;
+  readonly subject: string;
+  /** Stays unwritten when another account has the value, instead of refusing everything. */
+  readonly yields?: true;
+}
+
+/** A statement that is written with plans, such as one that stores what is typed and no object. */
+export interface Beside {
+  readonly account: string;
+  readonly statement: CompiledQuery<unknown>;
+  /** Without a row as its answer nothing is written: what it wants was used up by somebody else. */
+  readonly needed?: true;
+}
+
+/** Plans of several accounts. Accounts on revision 0 may be new. */
+export interface TogetherInput {
+  readonly inputs: readonly CommitInput[];
+  /** Accounts that come into being, with the time. */
+  readonly founded: readonly { readonly account: string; readonly at: string }[];
+  readonly entries: readonly DirectoryEntry[];
+  readonly identities: readonly NewIdentity[];
+  readonly beside: readonly Beside[];
+  /** Accounts that go, at these revisions, with everything that is theirs. */
+  readonly gone: readonly { readonly account: string; readonly revision: number }[];
+  /** As of `commit`. */
+  readonly server?: string;
+}
+
+/**
+ * What became of it: somebody else was faster in an account, has its turn, holds a value of the directory, or used up what
+ * was needed.
+ */
+export type TogetherResult = 'written' | 'moved' | 'turn' | 'taken' | 'spent';
+
+/** Ends the transaction without a trace. */
+class Abandoned extends Error {
+  readonly result: TogetherResult;
+
+  constructor(result: TogetherResult) {
+    super(result);
+    this.result = result;
+  }
+}
+
+/**
+ * Writes plans of several accounts in one transaction, or nothing when one of the accounts has moved on. Head rows are
+ * locked in the order of their ids, so that two such transactions never wait for each other.
+ */
+export async function commitTogether(database: Database, input: TogetherInput): Promise<TogetherResult> {
+  const inputs = [...input.inputs].sort((a, b) => (a.base.account < b.base.account ? -1 : 1));
+  let rows = 0;
+  try {
+    const work = async (run: Run) => {
+      rows = 0;
+      if (input.gone.length > 0) await lockAll(run, input);
+      for (const one of inputs) rows += await writeAccount(run, input, one);
+      for (const entry of input.entries) await writeEntry(run, entry);
+      for (const identity of input.identities) await writeIdentity(run, identity);
+      for (const beside of input.beside) await writeBeside(run, beside);
+      for (const { account, revision } of input.gone)
+        if (!(await deleteAccountRows(run, account, revision))) throw new Abandoned('moved');
+    };
+    await database.asOwner(work, { write: input.gone.length > 0 ? 'long' : 'short' });
+  } catch (error) {
+    if (error instanceof Abandoned) return error.result;
+    throw repeated(error);
+  }
+  database.wrote(rows);
+  return 'written';
+}
+
+async function writeAccount(run: Run, { founded, server }: TogetherInput, input: CommitInput): Promise<number> {
+  const { account } = input.base;
+  const restriction = restrictTo(account, { write: true });
+  await run(restriction.sql, restriction.parameters);
+  const found = founded.find((one) => one.account === account);
+  if (found !== undefined)
+    await run('insert into accounts (account_id, created_at) values ($1, $2)', [account, found.at]);
+  const { statement, rows } = runToEnd(compileCommit(input, server));
+  const refusal = refusalIn(await run(statement.sql, statement.parameters));
+  if (refusal !== undefined) throw new Abandoned(refusal);
+  return rows;
+}
+
+/** The rows of accounts that go are locked too: all of them, in the order of their ids. */
+async function lockAll(run: Run, { inputs, gone }: TogetherInput): Promise<void> {
+  const accounts = [...inputs.map(({ base }) => base.account), ...gone.map(({ account }) => account)];
+  await run('select from accounts where account_id = any($1::text[]) order by account_id for update', [accounts]);
+}
+
+async function writeIdentity(run: Run, identity: NewIdentity): Promise<void> {
+  const restriction = restrictTo(identity.account, { write: true });
+  await run(restriction.sql, restriction.parameters);
+  if (!(await insertIdentity(run, identity))) throw new Abandoned('taken');
+}
+
+async function writeBeside(run: Run, { account, statement, needed }: Beside): Promise<void> {
+  const restriction = restrictTo(account, { write: true });
+  await run(restriction.sql, restriction.parameters);
+  const rows = await run(statement.sql, statement.parameters);
+  if (needed === true && rows.length === 0) throw new Abandoned('spent');
+}
+
+async function writeEntry(run: Run, { account, kind, value, subject, yields }: DirectoryEntry): Promise<void> {
+  const written = await run(
+    `insert into directory (account_id, kind, value, subject_id) values ($1, $2, $3, $4)
+     on conflict (kind, value) do update set subject_id = excluded.subject_id where directory.account_id = excluded.account_id
+     returning value`,
+    [account, kind, value, subject],
+  );
+  if (written.length === 0 && yields !== true) throw new Abandoned('taken');
+}

@@ -1,0 +1,201 @@
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { mapInSteps, runToEnd } from '../../lib/steps.ts';
+import type { Actor } from '../../model/declare/actor.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import { inCanonicalOrder } from '../../model/schema/canonical-order.ts';
+import { type KeyMove, movedSortKeys, withSortKeys } from '../../model/state/member-order.ts';
+import type { CommitInfo, Declaration, StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { applyUnits, type UnitChange } from '../../model/state/units.ts';
+import type { Change, Claim, Plan } from '../../plan/plan.ts';
+import type { SavedPlan } from '../config/plans.ts';
+import type { StatusUpdate } from '../peers/peer-status.ts';
+import type { ClaimUpdate } from '../sources/claims.ts';
+import type { Lease } from '../sources/leases.ts';
+import type { KeptValues } from './kept-values.ts';
+
+/** One plan on its way into the store. */
+export interface RevisionInput {
+  readonly revision: number;
+  readonly plan: Plan;
+  readonly actor: Actor;
+  /** Names the attempt: after a lost connection it tells whether the commit happened. */
+  readonly requestId: string;
+  readonly commitRef?: string | undefined;
+  readonly commitInfo?: CommitInfo | undefined;
+  readonly planId?: string | undefined;
+  /** The plan itself, when it has to be kept. */
+  readonly kept?: SavedPlan | undefined;
+  /** What the answer to its request shows once. */
+  readonly once?: KeptValues | undefined;
+  /** Without this lease nothing is written. */
+  readonly lease?: Lease | undefined;
+  /** What it leaves of the claims of sources. */
+  readonly claims?: PlannedClaims | undefined;
+  /** The digest by whose approval the plan went through. */
+  readonly approved?: string | undefined;
+  /** People who go are forgotten by the identity provider of this server too. */
+  readonly forgets?: boolean;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly events: readonly AuditEvent[];
+  /** What is observed about peers, and stored with it. */
+  readonly statuses?: readonly StatusUpdate[];
+}
+
+/** Claims that are written with a commit, and the number of those that its plan was made with. */
+export interface PlannedClaims {
+  readonly at: number;
+  readonly put: readonly ClaimUpdate[];
+}
+
+/** The rows of `changes` of one revision. */
+export function changeRows(input: RevisionInput): readonly JsonObject[] {
+  return runToEnd(changeRowsInSteps(input));
+}
+
+/** The same. Yields now and then. */
+export function changeRowsInSteps({ revision, plan }: RevisionInput): Generator<undefined, readonly JsonObject[]> {
+  return mapInSteps([...plan.changes, ...plan.claims], (change, seq) => changeRow(revision, change, seq));
+}
+
+function changeRow(revision: number, change: Change | Claim, seq: number): JsonObject {
+  const { id, kind, key, name } = subject(change);
+  return {
+    revision,
+    seq,
+    action: change.action,
+    kind,
+    object_id: id,
+    key: key ?? null,
+    name,
+    // A whole object is in the image already.
+    units: change.action === 'create' ? [] : (change.units as unknown as Json),
+    image: imageOf(change) as unknown as Json,
+  };
+}
+
+function subject(change: Change | Claim): StoredObject {
+  const object = change.after ?? change.before;
+  if (object === undefined) throw new Error('a change has neither a before nor an after');
+  return object;
+}
+
+/** What a change row keeps beside units: the whole object when it comes or goes, else the envelope members that changed. */
+export interface Image {
+  readonly object?: StoredObject;
+  readonly set?: Partial<Pick<StoredObject, (typeof envelope)[number]>>;
+  readonly unset?: readonly string[];
+  readonly declared?: { readonly put: readonly Declaration[]; readonly drop: readonly string[] };
+  /** Places of members that changed; without a key a member stands where its id puts it. */
+  readonly sortKeys?: readonly KeyMove[];
+}
+
+const envelope = [
+  'key',
+  'name',
+  'owner',
+  'parent',
+  'protected',
+  'derived',
+  'updatedAt',
+  'overrides',
+  'aliases',
+] as const;
+
+function imageOf(change: Change | Claim): Image {
+  const { before, after } = change;
+  if (before === undefined || after === undefined) return { object: subject(change) };
+  const changed = envelope.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]));
+  const set = Object.fromEntries(
+    changed.filter((member) => after[member] !== undefined).map((member) => [member, after[member]]),
+  );
+  const unset = changed.filter((member) => after[member] === undefined);
+  const put = after.declared.filter((declaration) => !before.declared.includes(declaration));
+  const kept = new Set(after.declared.map((declaration) => declaration.source));
+  const moved = movedSortKeys(before, after);
+  const drop = before.declared.map((declaration) => declaration.source).filter((source) => !kept.has(source));
+  return {
+    ...(Object.keys(set).length === 0 ? {} : { set }),
+    ...(unset.length === 0 ? {} : { unset }),
+    ...(put.length + drop.length === 0 ? {} : { declared: { put, drop } }),
+    ...(moved.length === 0 ? {} : { sortKeys: moved }),
+  };
+}
+
+/** A row of `changes` as it is read back. */
+export interface ChangeRow {
+  readonly revision: number;
+  readonly action: string;
+  readonly object_id: string;
+  readonly units: Json;
+  readonly image: Json | null;
+}
+
+/** The snapshot after the changes that it has missed, in order. */
+export function replay(
+  snapshot: Snapshot,
+  rows: readonly ChangeRow[],
+  revision: number,
+  numbers: Readonly<Record<string, number>> = {},
+): Snapshot {
+  const objects = new Map<string, StoredObject | undefined>();
+  replayInto(objects, snapshot, rows);
+  return withObjects(snapshot, objects, revision, numbers);
+}
+
+/** Objects by id as they become; `undefined` for those that go. */
+export type Replayed = Map<string, StoredObject | undefined>;
+
+/** Goes on with the changes in order: what `objects` does not know yet is as `start` has it. */
+export function replayInto(
+  objects: Replayed,
+  start: Pick<Snapshot, 'registry' | 'get'>,
+  rows: readonly ChangeRow[],
+): void {
+  for (const row of rows) {
+    const before = objects.has(row.object_id) ? objects.get(row.object_id) : start.get(row.object_id);
+    objects.set(row.object_id, replayRow(start.registry, row, before));
+  }
+}
+
+/** The snapshot after what was replayed, at once: on the way there, two objects may hold one unique value. */
+export function withObjects(
+  snapshot: Snapshot,
+  objects: ReadonlyMap<string, StoredObject | undefined>,
+  revision: number,
+  numbers: Readonly<Record<string, number>> = {},
+): Snapshot {
+  const put = [...objects.values()].filter((object) => object !== undefined);
+  const remove = [...objects].filter(([, object]) => object === undefined).map(([id]) => id);
+  return snapshot.with({ put, remove, numbers }, revision);
+}
+
+function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | undefined): StoredObject | undefined {
+  if (row.action === 'delete') return undefined;
+  // Written by `imageOf` alone.
+  const image = (row.image ?? {}) as unknown as Image;
+  if (image.object !== undefined) return inCanonicalOrder(registry.find(image.object.kind)?.spec ?? {}, image.object);
+  if (before === undefined)
+    throw new Error(`revision ${row.revision} changes ${row.object_id}, which the snapshot does not have`);
+  const units = row.units as unknown as readonly UnitChange[];
+  const fields = registry.get(before.kind).spec;
+  const changed = Object.fromEntries(
+    Object.entries(before).filter(([member]) => image.unset?.includes(member) !== true),
+  ) as unknown as StoredObject;
+  const dropped = new Set([
+    ...(image.declared?.drop ?? []),
+    ...(image.declared?.put ?? []).map((declaration) => declaration.source),
+  ]);
+  const next: StoredObject = {
+    ...changed,
+    ...image.set,
+    spec: units.length === 0 ? before.spec : applyUnits(fields, before.spec, units),
+    declared: [...before.declared.filter(({ source }) => !dropped.has(source)), ...(image.declared?.put ?? [])].sort(
+      (a, b) => (a.source < b.source ? -1 : 1),
+    ),
+    updatedRevision: row.revision,
+  };
+  return inCanonicalOrder(fields, image.sortKeys === undefined ? next : withSortKeys(next, image.sortKeys));
+}

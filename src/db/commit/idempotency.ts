@@ -1,0 +1,166 @@
+import type { Json } from '../../lib/json.ts';
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+
+/** An attempt to answer a request: when the request came first, and when this attempt began, in microseconds. */
+export interface Attempt {
+  readonly since: number;
+  readonly attempted: number;
+}
+
+/** What is known about a request when it comes. */
+export interface KnownRequest extends Attempt {
+  /** This attempt is the first one. */
+  readonly fresh: boolean;
+  readonly hash: string;
+  /** The first answer, once there is one. */
+  readonly status: number | null;
+  readonly answer: Json | null;
+  /** The attempt under way is so old that it may be taken over. */
+  readonly lapsed: boolean;
+}
+
+const times = `(extract(epoch from created_at) * 1000000)::bigint as since,
+  (extract(epoch from attempted_at) * 1000000)::bigint as attempted`;
+const columns = `${times}, request_hash as hash, status, answer`;
+
+const dayAgo = "now() - interval '24 hours'";
+
+/** Answers are kept for a day; those with what is shown once for a week, but what is shown once for a day only. */
+function isOver(table: string): string {
+  const hadSecrets = `coalesce(${table}.answer ?| array['sealed', 'masked'], false)`;
+  return `${table}.created_at < now() - case when ${hadSecrets} then interval '7 days' else interval '24 hours' end`;
+}
+const masked = `(answer - 'sealed' || '{"masked": true}')`;
+
+/**
+ * Notes a request, unless it was noted within a day. `by` is the mark of this attempt: when its answer is lost and it is
+ * noted again, it is still the first one. `undefined` when another request with this key came at the very same moment: ask
+ * again.
+ */
+export async function noteRequest(
+  database: Database,
+  account: string,
+  { key, hash, by }: { readonly key: string; readonly hash: string; readonly by: string },
+): Promise<KnownRequest | undefined> {
+  const parameters = [account, key, hash, JSON.stringify({ by })];
+  const [[found]] = await database.inAccount(account, [statement<KnownRequest>(noteText, parameters)], { write: true });
+  return found;
+}
+
+const noteText = `with fresh as (
+  insert into idempotency_keys as k (account_id, key, request_hash, created_at, attempted_at, answer)
+  values ($1, $2, $3, now(), now(), $4::jsonb)
+  on conflict (account_id, key) do update
+    set request_hash = excluded.request_hash, created_at = now(), attempted_at = now(), status = null, answer = excluded.answer
+    where ${isOver('k')}
+  returning *
+)
+select true as fresh, ${columns}, false as lapsed from fresh
+union all
+select coalesce(status is null and answer = $4::jsonb, false), ${times}, request_hash, status,
+  case when created_at < ${dayAgo} and answer ? 'sealed' then ${masked} else answer end,
+  attempted_at < now() - interval '30 seconds'
+from idempotency_keys where account_id = $1 and key = $2 and not exists (select from fresh)`;
+
+/** Begins another attempt in place of one that nobody works on any more; `undefined` when somebody else was faster. */
+export async function takeOverRequest(
+  database: Database,
+  account: string,
+  { key, attempted, by }: { readonly key: string; readonly attempted: number; readonly by: string },
+): Promise<Attempt | undefined> {
+  const [[found]] = await database.inAccount(account, [
+    statement<Attempt>(
+      `update idempotency_keys set attempted_at = now(), answer = coalesce(answer, '{}') || $4::jsonb
+       where account_id = $1 and key = $2 and status is null and (extract(epoch from attempted_at) * 1000000)::bigint = $3
+       returning ${columns}`,
+      [account, key, attempted, JSON.stringify({ by })],
+    ),
+  ]);
+  return found;
+}
+
+/** Keeps the answer of an attempt that was not taken over. */
+export async function keepAnswer(
+  database: Database,
+  account: string,
+  key: string,
+  { attempted, status, answer }: { readonly attempted: number; readonly status: number; readonly answer: Json },
+): Promise<void> {
+  await database.inAccount(
+    account,
+    [
+      statement(
+        `update idempotency_keys set status = $4, answer = $5::jsonb
+       where account_id = $1 and key = $2 and status is null and (extract(epoch from attempted_at) * 1000000)::bigint = $3`,
+        [account, key, attempted, status, JSON.stringify(answer)],
+      ),
+    ],
+    { write: true },
+  );
+}
+
+/** Gives up an attempt without an answer: the next one need not wait. */
+export async function lapseRequest(database: Database, account: string, key: string, attempted: number): Promise<void> {
+  await database.inAccount(account, [
+    statement(
+      `update idempotency_keys set attempted_at = to_timestamp(0)
+       where account_id = $1 and key = $2 and status is null and (extract(epoch from attempted_at) * 1000000)::bigint = $3`,
+      [account, key, attempted],
+    ),
+  ]);
+}
+
+/**
+ * The revision that one of these requests made. What is on its way while this is asked may still make one: whoever carries
+ * a request out again makes sure.
+ */
+export async function findRequest(
+  database: Database,
+  account: string,
+  requestIds: readonly string[],
+): Promise<number | undefined> {
+  const [[found]] = await database.inAccount(account, [
+    statement<{ readonly revision: number }>(
+      'select revision from revisions where account_id = $1 and request_id = any($2) order by revision limit 1',
+      [account, requestIds],
+    ),
+  ]);
+  return found?.revision;
+}
+
+/** What an attempt without an answer left. */
+export interface Traces {
+  /** The request has its answer by now: look it up again. */
+  readonly answered: boolean;
+  readonly revision: number | null;
+  /** What the answer would have shown once, for a day. */
+  readonly sealed: string | null;
+}
+
+/** What attempts of a request left, as one moment shows it: values are written together with what they belong to. */
+export async function findTraces(
+  database: Database,
+  account: string,
+  key: string,
+  requestIds: readonly string[],
+): Promise<Traces | undefined> {
+  const [[found]] = await database.inAccount(account, [statement<Traces>(tracesText, [account, key, requestIds])]);
+  return found;
+}
+
+const tracesText = `select status is not null as answered,
+  case when created_at >= ${dayAgo} then answer ->> 'sealed' end as sealed,
+  (select min(revision) from revisions where account_id = $1 and request_id = any($3)) as revision
+from idempotency_keys where account_id = $1 and key = $2`;
+
+/** Forgets requests that came more than a day ago, and of the others what was shown once then. */
+export async function forgetRequests(database: Database, account: string): Promise<void> {
+  await database.inAccount(account, [
+    statement(`delete from idempotency_keys k where account_id = $1 and ${isOver('k')}`, [account]),
+    statement(
+      `update idempotency_keys set answer = ${masked} where account_id = $1 and created_at < ${dayAgo} and answer ? 'sealed'`,
+      [account],
+    ),
+  ]);
+}

@@ -1,0 +1,24 @@
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+
+/** Where a source's document stands now. */
+export interface Position {
+  readonly object: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+const text = `update declared d set file = x.file, line = x.line
+from json_to_recordset($3::json) as x(object text, file text, line int)
+where d.account_id = $1 and d.source_id = $2 and d.object_id = x.object`;
+
+/** Writes new positions of documents: nothing about the account changes, so there is no revision. */
+export async function movePositions(
+  database: Database,
+  account: string,
+  source: string,
+  positions: readonly Position[],
+): Promise<void> {
+  if (positions.length === 0) return;
+  await database.inAccount(account, [statement(text, [account, source, JSON.stringify(positions)])]);
+}

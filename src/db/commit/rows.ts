@@ -1,0 +1,212 @@
+import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { sha256 } from '../../lib/node-pure.ts';
+import { isTurn, runToEnd } from '../../lib/steps.ts';
+import type { Kind } from '../../model/declare/kind.ts';
+import { facetsOf, membershipFields, movedReferences, type Reference } from '../../model/state/facets.ts';
+import { movedSortKeys } from '../../model/state/member-order.ts';
+import { beside, originsOf } from '../../model/state/members.ts';
+import type { Declaration, StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+
+/** The rows that lead the tables from one snapshot to another; column names are the tables'. */
+export interface RowChanges {
+  readonly insertObjects: readonly JsonObject[];
+  readonly updateObjects: readonly JsonObject[];
+  readonly deleteObjects: readonly JsonObject[];
+  /** Those of them beside which credentials are kept. */
+  readonly deleteHolders: readonly JsonObject[];
+  readonly insertKeys: readonly JsonObject[];
+  readonly deleteKeys: readonly JsonObject[];
+  readonly insertReferences: readonly JsonObject[];
+  readonly deleteReferences: readonly JsonObject[];
+  /** Members that stay, in another place. */
+  readonly moveReferences: readonly JsonObject[];
+  readonly putDeclared: readonly JsonObject[];
+  readonly dropDeclared: readonly JsonObject[];
+  /** Entries of the directory: objects of which somebody holds units for a while. */
+  readonly putOverrides: readonly JsonObject[];
+  readonly dropOverrides: readonly JsonObject[];
+  /** Entries of the directory by which objects are found across accounts. */
+  readonly insertEntries: readonly JsonObject[];
+  readonly deleteEntries: readonly JsonObject[];
+}
+
+/** Works the rows out from the objects themselves: whatever several plans did in between, each row is written once. */
+export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<string>): RowChanges {
+  return runToEnd(rowChangesInSteps(base, next, touched));
+}
+
+/** The same. Yields now and then. */
+export function* rowChangesInSteps(
+  base: Snapshot,
+  next: Snapshot,
+  touched: Iterable<string>,
+): Generator<undefined, RowChanges> {
+  const rows = {
+    insertObjects: [] as JsonObject[],
+    updateObjects: [] as JsonObject[],
+    deleteObjects: [] as JsonObject[],
+    deleteHolders: [] as JsonObject[],
+    insertKeys: [] as JsonObject[],
+    deleteKeys: [] as JsonObject[],
+    insertReferences: [] as JsonObject[],
+    deleteReferences: [] as JsonObject[],
+    moveReferences: [] as JsonObject[],
+    putDeclared: [] as JsonObject[],
+    dropDeclared: [] as JsonObject[],
+    putOverrides: [] as JsonObject[],
+    dropOverrides: [] as JsonObject[],
+    insertEntries: [] as JsonObject[],
+    deleteEntries: [] as JsonObject[],
+  };
+  let at = 0;
+  for (const id of touched) {
+    if (isTurn(at++)) yield undefined;
+    const before = base.get(id);
+    const after = next.get(id);
+    if (before === after) continue;
+    if (after === undefined) {
+      rows.deleteObjects.push({ id });
+      if (before !== undefined && next.registry.get(before.kind).credential === 'beside')
+        rows.deleteHolders.push({ id });
+    } else
+      (before === undefined ? rows.insertObjects : rows.updateObjects).push(
+        objectRow(next.registry.get(after.kind), after),
+      );
+    difference(keyRows(base, before), keyRows(next, after), rows.deleteKeys, rows.insertKeys);
+    difference(linkRows(base, before), linkRows(next, after), rows.deleteReferences, rows.insertReferences);
+    const { gone, come } = movedReferences(next.registry, before, after);
+    rows.deleteReferences.push(...gone.map((reference) => referenceRow(id, reference)));
+    rows.insertReferences.push(...come.map((reference) => memberRow(after, reference)));
+    rows.moveReferences.push(...movedRows(before, after, come));
+    difference(entryRows(base, before), entryRows(next, after), rows.deleteEntries, rows.insertEntries);
+    declaredRows(before, after, rows.putDeclared, rows.dropDeclared);
+    const isHeld = after?.overrides !== undefined;
+    if (isHeld !== (before?.overrides !== undefined))
+      (isHeld ? rows.putOverrides : rows.dropOverrides).push({ value: `${next.account}/${id}`, subject_id: id });
+  }
+  return rows;
+}
+
+/** How many rows the changes write, history aside. */
+export function countRows(rows: RowChanges): number {
+  return Object.values(rows).reduce((sum: number, list: readonly JsonObject[]) => sum + list.length, 0);
+}
+
+function objectRow(kind: Kind, object: StoredObject): JsonObject {
+  return {
+    id: object.id,
+    kind: object.kind,
+    parent_id: object.parent ?? null,
+    key: object.key ?? null,
+    name: object.name,
+    spec: storedSpec(kind, object.spec),
+    derived: object.derived,
+    owner: object.owner ?? null,
+    protected: object.protected,
+    overrides: (object.overrides ?? []) as unknown as Json,
+    aliases: object.aliases ?? [],
+    created_revision: object.createdRevision,
+    updated_revision: object.updatedRevision,
+    created_at: object.createdAt,
+    updated_at: object.updatedAt,
+  };
+}
+
+/** Membership is rows of `object_refs` only. */
+function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
+  const fields = membershipFields(kind);
+  return fields.length === 0 ? spec : beside(spec, fields);
+}
+
+type Row = readonly [identity: string, row: JsonObject];
+
+function keyRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
+  if (object === undefined) return [];
+  const { kind, id } = object;
+  return facetsOf(snapshot.registry, object).keys.map(({ rule, value }) => [
+    `${rule}\n${value}`,
+    { kind, rule, value: indexable(value), object_id: id },
+  ]);
+}
+
+/** A row of an index holds 2,704 bytes: a longer value is stored by its hash, which is as unique. Nobody reads it back. */
+function indexable(value: string): string {
+  return value.length <= 500 && !value.startsWith('sha256:') ? value : `sha256:${sha256(value)}`;
+}
+
+function linkRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
+  if (object === undefined) return [];
+  return facetsOf(snapshot.registry, object).links.map((link) => [
+    `${link.field}\n${link.to}`,
+    referenceRow(object.id, link),
+  ]);
+}
+
+/** A member with its place. */
+function memberRow(object: StoredObject | undefined, reference: Reference): JsonObject {
+  const sort_key = object?.sortKeys?.[reference.field]?.[reference.to] ?? null;
+  return { ...referenceRow(object?.id ?? '', reference), sort_key };
+}
+
+/** Rows of members whose place changed, but for those that are written anyway. */
+function movedRows(
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+  come: readonly Reference[],
+): readonly JsonObject[] {
+  if (after === undefined) return [];
+  const written = new Set(come.map(({ field, to, origin }) => `${field}\n${to}\n${origin}`));
+  return movedSortKeys(before, after)
+    .flatMap(({ field, id: to }) => originsOf(after.spec, field, to).map((origin) => ({ field, to, origin })))
+    .filter(({ field, to, origin }) => !written.has(`${field}\n${to}\n${origin}`))
+    .map((reference) => memberRow(after, reference));
+}
+
+function referenceRow(from_id: string, { field, to, origin }: Reference): JsonObject {
+  return { from_id, field, to_id: to, origin };
+}
+
+function entryRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
+  if (object === undefined) return [];
+  return facetsOf(snapshot.registry, object).entries.map(({ kind, value }) => [
+    `${kind}\n${value}`,
+    { kind, value, subject_id: object.id },
+  ]);
+}
+
+function difference(before: readonly Row[], after: readonly Row[], dropped: JsonObject[], added: JsonObject[]): void {
+  const old = new Map(before);
+  for (const [identity, row] of after) {
+    if (!old.delete(identity)) added.push(row);
+  }
+  dropped.push(...old.values());
+}
+
+function declaredRows(
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+  put: JsonObject[],
+  drop: JsonObject[],
+): void {
+  const old = new Map((before?.declared ?? []).map((declaration) => [declaration.source, declaration]));
+  for (const declaration of after?.declared ?? []) {
+    const known = old.get(declaration.source);
+    old.delete(declaration.source);
+    if (known === declaration || (known !== undefined && equalJson(asJson(known), asJson(declaration)))) continue;
+    put.push({
+      object_id: after?.id ?? '',
+      source_id: declaration.source,
+      stated: declaration.stated,
+      file: declaration.file,
+      line: declaration.line,
+      exclusive: declaration.exclusive ?? false,
+    });
+  }
+  for (const source of old.keys()) drop.push({ object_id: before?.id ?? '', source_id: source });
+}
+
+/** A declaration is plain data. */
+function asJson(declaration: Declaration): Json {
+  return { ...declaration };
+}

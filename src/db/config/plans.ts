@@ -1,0 +1,266 @@
+import { sql } from 'kysely';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { jsonInSteps } from '../../lib/json-steps.ts';
+import type { Actor } from '../../model/declare/actor.ts';
+import type { planStates } from '../../model/declare/plan-words.ts';
+import { build, statement } from '../builder.ts';
+import type { AccountAccess, Database } from '../database.ts';
+
+/** What can be stored of a plan; that it has expired follows from the time. */
+export type StoredState = Exclude<(typeof planStates)[number], 'expired'>;
+
+/** A stored plan without what it would do. */
+export interface PlanHead {
+  readonly id: string;
+  readonly source: string;
+  readonly digest: string;
+  readonly state: StoredState;
+  readonly baseRevision: number;
+  readonly actor: Actor;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly approvedBy?: Actor;
+  readonly approvedAt?: string;
+  readonly appliedRevision?: number;
+  /** The request that applied it, when it changed nothing. */
+  readonly appliedRequest?: string;
+  /** Why applying it failed. */
+  readonly failure?: string;
+}
+
+/** A stored plan: what was asked, what it would do, and until when it may be applied. */
+export interface SavedPlan extends PlanHead {
+  /** What to plan again when it is applied. */
+  readonly request: JsonObject;
+  readonly view: Json;
+  /** Values that are shown once, sealed. */
+  readonly outputs?: string;
+}
+
+/** How long plans that expired can still be looked at, in milliseconds. */
+const keptFor = 7 * 24 * 60 * 60 * 1000;
+
+/** What of a plan may be long, as JSON. */
+export interface PlanTexts {
+  readonly request: string;
+  readonly view: string;
+}
+
+/** Serialises what of a plan may be long. Yields now and then. */
+export function* planTexts({ request, view }: Pick<SavedPlan, 'request' | 'view'>): Generator<undefined, PlanTexts> {
+  return { request: yield* jsonInSteps(request), view: yield* jsonInSteps(view) };
+}
+
+/** Saves a plan and forgets those that expired long ago. */
+export async function savePlan(
+  database: AccountAccess,
+  account: string,
+  plan: SavedPlan,
+  { request, view }: PlanTexts,
+): Promise<void> {
+  const forgotten = new Date(Date.parse(plan.createdAt) - keptFor);
+  const forget = build.deleteFrom('plans').where('account_id', '=', account).where('expires_at', '<', forgotten);
+  const insert = build
+    .insertInto('plans')
+    .values({
+      account_id: account,
+      id: plan.id,
+      source_id: plan.source,
+      digest: plan.digest,
+      state: plan.state,
+      request,
+      result: view,
+      base_revision: plan.baseRevision,
+      actor: JSON.stringify(plan.actor),
+      applied_revision: null,
+      created_at: plan.createdAt,
+      expires_at: plan.expiresAt,
+    })
+    // The id of a repeated request is that of the first one.
+    .onConflict((conflict) => conflict.doNothing());
+  await database.inAccount(account, [forget.compile(), insert.compile()], { write: true });
+}
+
+const headColumns = [
+  ...(['id', 'source_id', 'digest', 'state', 'base_revision', 'actor', 'created_at', 'expires_at'] as const),
+  ...(['approved_by', 'approved_at', 'applied_revision', 'applied_request', 'failure'] as const),
+] as const;
+
+/** The lists of a view that grow with the plan. They are read item by item: one that is read whole is parsed whole too. */
+const longLists = ['changes', 'claims'] as const;
+
+/** The saved plan of an id, or `undefined`. */
+export async function readPlan(database: AccountAccess, account: string, id: string): Promise<SavedPlan | undefined> {
+  const [rows, items] = await database.inAccount(account, [
+    build
+      .selectFrom('plans')
+      .select([...headColumns, 'request'])
+      .select(sql<JsonObject>`result - 'changes' - 'claims'`.as('rest'))
+      .where('account_id', '=', account)
+      .where('id', '=', id)
+      .compile(),
+    statement<ItemRow>(itemsText, [account, id, [...longLists]]),
+  ]);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const lists = longLists.map((name) => [name, items.filter(({ list }) => list === name).map(({ item }) => item)]);
+  // Written by `savePlan` alone.
+  return { ...headOf(row), request: row.request as JsonObject, view: { ...row.rest, ...Object.fromEntries(lists) } };
+}
+
+interface ItemRow {
+  readonly list: string;
+  readonly item: Json;
+}
+
+const itemsText = `select list, item from plans, unnest($3::text[]) as list,
+  jsonb_array_elements(result -> list) with ordinality as x(item, at)
+where account_id = $1 and id = $2 order by list, at`;
+
+/** Which plans to list. */
+export interface PlanFilter {
+  readonly source?: string;
+  readonly digest?: string;
+  readonly states?: readonly StoredState[];
+  /** Only plans that had not expired then, ISO 8601. */
+  readonly validAt?: string;
+  /** Only plans that had expired then. */
+  readonly expiredAt?: string;
+  readonly limit: number;
+}
+
+/** Stored plans with how much they do, newest first. */
+export async function listPlans(
+  database: Database,
+  account: string,
+  { source, digest, states, validAt, expiredAt, limit }: PlanFilter,
+): Promise<readonly (PlanHead & { readonly counts: Json })[]> {
+  let query = build
+    .selectFrom('plans')
+    .select([...headColumns])
+    .select(sql<Json>`result -> 'counts'`.as('counts'))
+    .where('account_id', '=', account);
+  if (source !== undefined) query = query.where('source_id', '=', source);
+  if (digest !== undefined) query = query.where('digest', '=', digest);
+  if (states !== undefined) query = query.where('state', 'in', states);
+  if (validAt !== undefined) query = query.where('expires_at', '>', new Date(validAt));
+  if (expiredAt !== undefined) query = query.where('expires_at', '<=', new Date(expiredAt));
+  const [rows] = await database.inAccount(account, [
+    query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).compile(),
+  ]);
+  return rows.map((row) => ({ ...headOf(row), counts: row.counts }));
+}
+
+interface HeadRow {
+  readonly id: string;
+  readonly source_id: string | null;
+  readonly digest: string;
+  readonly state: string;
+  readonly base_revision: number;
+  readonly actor: JsonObject;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly approved_by: JsonObject | null;
+  readonly approved_at: Date | null;
+  readonly applied_revision: number | null;
+  readonly applied_request: string | null;
+  readonly failure: string | null;
+}
+
+function headOf(row: HeadRow): PlanHead {
+  return {
+    id: row.id,
+    source: row.source_id ?? '',
+    digest: row.digest,
+    // States and actors are written by this file and by commits alone.
+    state: row.state as StoredState,
+    baseRevision: row.base_revision,
+    actor: row.actor as unknown as Actor,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+    ...(row.approved_by === null ? {} : { approvedBy: row.approved_by as unknown as Actor }),
+    ...(row.approved_at === null ? {} : { approvedAt: row.approved_at.toISOString() }),
+    ...(row.applied_revision === null ? {} : { appliedRevision: row.applied_revision }),
+    ...(row.applied_request === null ? {} : { appliedRequest: row.applied_request }),
+    ...(row.failure === null ? {} : { failure: row.failure }),
+  };
+}
+
+/**
+ * Uses up a plan that wrote nothing; one that wrote something is used up by its commit. Answers whether this request did,
+ * also when it is asked again.
+ */
+export async function usePlan(database: Database, account: string, id: string, request: string): Promise<boolean> {
+  const [rows] = await database.inAccount(
+    account,
+    [
+      statement<{ readonly id: string }>(
+        `update plans set state = 'applied', applied_request = $3
+         where account_id = $1 and id = $2 and (state in ('ready', 'approved') or applied_request = $3) returning id`,
+        [account, id, request],
+      ),
+    ],
+    { write: true },
+  );
+  return rows.length === 1;
+}
+
+/** Notes why applying a plan failed, unless it was applied after all. Answers whether it did. */
+export async function putFailure(
+  database: AccountAccess,
+  account: string,
+  id: string,
+  failure: string,
+): Promise<boolean> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly id: string }>(
+      `update plans set state = 'failed', failure = $3 where account_id = $1 and id = $2 and state <> 'applied' returning id`,
+      [account, id, failure],
+    ),
+  ]);
+  return rows.length === 1;
+}
+
+/** The row of an applied plan, as a commit writes it. */
+export function appliedPlanRow(plan: SavedPlan): JsonObject {
+  return {
+    id: plan.id,
+    source_id: plan.source,
+    digest: plan.digest,
+    state: plan.state,
+    request: plan.request,
+    result: plan.view,
+    base_revision: plan.baseRevision,
+    actor: { ...plan.actor },
+    applied_revision: plan.appliedRevision ?? null,
+    created_at: plan.createdAt,
+    expires_at: plan.expiresAt,
+    outputs: plan.outputs ?? null,
+  };
+}
+
+/** Answers the sealed outputs of a plan and notes that they were read: whoever comes second finds them `read`. */
+export async function takeOutputs(
+  database: Database,
+  account: string,
+  id: string,
+  now: string,
+): Promise<'no plan' | 'none' | 'read' | { readonly sealed: string }> {
+  const [rows] = await database.inAccount(
+    account,
+    [
+      statement<{ readonly outputs: Json | null }>(
+        `with found as (select id, outputs from plans where account_id = $1 and id = $2 and expires_at >= $3 for update),
+         taken as (update plans p set outputs = 'false' from found where p.account_id = $1 and p.id = found.id and found.outputs is not null)
+         select outputs from found`,
+        [account, id, now],
+      ),
+    ],
+    { write: true },
+  );
+  const [row] = rows;
+  if (row === undefined) return 'no plan';
+  if (row.outputs === null) return 'none';
+  return typeof row.outputs === 'string' ? { sealed: row.outputs } : 'read';
+}

@@ -1,0 +1,37 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+
+/** A unit of an object. */
+export interface UnitOf {
+  readonly object: string;
+  readonly path: string;
+}
+
+/** Who gave a unit the value that it has. */
+export interface Writer extends UnitOf {
+  readonly actor: JsonObject;
+  readonly at: Date;
+}
+
+/** Who wrote these units last, as far back as the history is kept; a unit that it does not know is left out. */
+export async function findWriters(
+  database: Database,
+  account: string,
+  units: readonly UnitOf[],
+): Promise<readonly Writer[]> {
+  const [objects, paths] = [units.map(({ object }) => object), units.map(({ path }) => path)];
+  const [rows] = await database.inAccount(account, [statement<Writer>(writersText, [account, objects, paths])]);
+  return rows;
+}
+
+/** By the index of `changes` on objects. The creation of an object writes all of its units. */
+const writersText = `select x.object, x.path, r.actor, r.created_at as at
+from unnest($2::text[], $3::text[]) as x(object, path)
+cross join lateral (
+  select c.revision from changes c
+  where c.account_id = $1 and c.object_id = x.object
+    and (c.action = 'create' or c.units @> jsonb_build_array(jsonb_build_object('path', x.path)))
+  order by c.revision desc limit 1
+) c
+join revisions r on r.account_id = $1 and r.revision = c.revision`;

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Unavailable } from '../../model/errors.ts';
+
+const PREFIX = 'lock-';
+const HELD = '.held';
+const ATTEMPTS = 20;
+// The shortest limit on the path of a unix socket, macOS', is 103 bytes.
+const LONGEST_SOCKET_PATH = 100;
+
+/**
+ * Takes a data directory for this process alone and returns how to give it back.
+ *
+ * Each process listens on a unix socket of its own in the directory, then looks for others that answer. A socket whose
+ * process is gone refuses, however it ended, so nothing is left to clean up by hand. Names are never used twice: removing
+ * a stale one cannot hit a new owner. As everybody listens before looking, of two processes at least one sees the other.
+ */
+export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const own = join(directory, `${PREFIX}${randomBytes(6).toString('hex')}`);
+    const server = await listen(own);
+    const others = await liveOthers(directory, own);
+    if (others.length === 0) {
+      await writeFile(own + HELD, `${process.pid}\n`);
+      return () => release(server, own);
+    }
+    await release(server, own);
+    if (others.includes('held')) break;
+    // Both are only starting: whoever waits the shorter time wins.
+    await delay(20 + Math.random() * 100);
+  }
+  throw new Unavailable(
+    `The data directory ${directory} is in use by another Heddle. ` +
+      'Stop that one, or give this one a data directory of its own; several servers share a Postgres instead.',
+  );
+}
+
+async function liveOthers(directory: string, own: string): Promise<readonly ('held' | 'starting')[]> {
+  const names = await readdir(directory);
+  const sockets = names.filter((name) => name.startsWith(PREFIX) && !name.endsWith(HELD) && name !== basename(own));
+  const live: ('held' | 'starting')[] = [];
+  for (const name of sockets) {
+    const path = join(directory, name);
+    if (await answers(path)) live.push(names.includes(name + HELD) ? 'held' : 'starting');
+    else await removeBoth(path);
+  }
+  return live;
+}
+
+async function listen(path: string): Promise<Server> {
+  const server = createServer((connection) => connection.destroy());
+  try {
+    await reachable(
+      path,
+      (short) =>
+        new Promise<void>((done, failed) =>
+          server.once('error', failed).listen({ path: short, exclusive: true }, done),
+        ),
+    );
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Unavailable(`The data directory ${dirname(path)} cannot be locked: ${reason}.`, { cause });
+  }
+  return server.unref();
+}
+
+function answers(path: string): Promise<boolean> {
+  return reachable(
+    path,
+    (short) =>
+      new Promise((done) => {
+        const connection = connect(short);
+        connection.once('connect', () => {
+          connection.destroy();
+          done(true);
+        });
+        // Anything but these two (no permission, a full queue) means that somebody may be there.
+        connection.once('error', (error: NodeJS.ErrnoException) =>
+          done(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'),
+        );
+      }),
+  );
+}
+
+/** Lends a path short enough for a socket: the file stays in its directory, a symbolic link leads there while it is bound or asked. */
+async function reachable<Value>(path: string, use: (short: string) => Promise<Value>): Promise<Value> {
+  if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return use(path);
+  const shortcut = await mkdtemp(join(tmpdir(), 'hdl-'));
+  try {
+    await symlink(resolve(dirname(path)), join(shortcut, 'd'));
+    return await use(join(shortcut, 'd', basename(path)));
+  } finally {
+    await rm(shortcut, { recursive: true });
+  }
+}
+
+async function release(server: Server, path: string): Promise<void> {
+  // Removed before the server closes: closing unlinks by the path it was bound with, which may be a link long gone.
+  await removeBoth(path);
+  await new Promise<void>((done) => server.close(() => done()));
+}
+
+async function removeBoth(path: string): Promise<void> {
+  await rm(path + HELD, { force: true });
+  await rm(path, { force: true });
+}

@@ -1,0 +1,65 @@
+import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
+import { Unavailable } from '../../model/errors.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** How much room there is below a path, in MiB; for ever more where a file system does not say. */
+export async function roomAt(path: string): Promise<number> {
+  const { blocks, bavail, bsize, files, ffree } = await statfs(path);
+  if (files > 0 && ffree === 0) return 0;
+  return blocks === 0 ? Number.POSITIVE_INFINITY : Math.floor((bavail * bsize) / mebibyte);
+}
+
+/**
+ * Makes a file for its owner alone, whole or not at all: a start on a full disk must not leave an empty key behind. Answers
+ * false when there is one already.
+ */
+export async function createFile(path: string, text: string): Promise<boolean> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'wx', 0o600);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    await file.writeFile(text);
+    await file.sync();
+    return true;
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+const full = 'is on a disk that is full; make room and start again';
+const closed = 'cannot be written; give it to the user who runs Heddle, or choose another one with --data-dir';
+const other = 'is no directory; choose another one with --data-dir';
+
+const reasons: Readonly<Record<string, string>> = {
+  ...{ ENOSPC: full, EDQUOT: full },
+  ...{ EACCES: closed, EPERM: closed, EROFS: closed },
+  ...{ EEXIST: other, ENOTDIR: other },
+};
+
+/** Does something in a data directory. Throws `Unavailable`, with the way out, where the file system refuses it. */
+export async function inDataDirectory<Value>(directory: string, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (cause) {
+    const reason = reasons[codeOf(cause)];
+    if (reason === undefined) throw cause;
+    throw new Unavailable(`The data directory ${directory} ${reason}.`, { cause });
+  }
+}
+
+/** Whether something failed because there is no room for it. */
+export function isFull(error: unknown): boolean {
+  return reasons[codeOf(error)] === full;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}

@@ -1,0 +1,220 @@
+import { resolve } from 'node:path';
+import { PGlite, type Transaction } from '@electric-sql/pglite';
+import type { CompiledQuery } from 'kysely';
+import { Unavailable } from '../../model/errors.ts';
+import { beginText, checkParameters, lockHead, perform, restrictTo } from '../builder.ts';
+import type { AccountAccess, Database, RowsOf, Run, TransactionOptions } from '../database.ts';
+import { shortageOf } from '../resources.ts';
+import { columnParsers } from '../schema.ts';
+import { damaged, databaseFolder, openDataDirectory } from './data-directory.ts';
+import { lockDirectory } from './directory-lock.ts';
+import { inDataDirectory, isFull, roomAt } from './disk.ts';
+import { DiskWatch } from './disk-watch.ts';
+
+/** After so many written rows the statistics are made anew; PGlite has no autovacuum. */
+const VACUUM_ROWS = 10_000;
+
+/**
+ * Tables that have grown much since their statistics were made: the process that wrote to them ended before its turn
+ * came. For the others a vacuum is not worth its second of CPU at every start; a table of 128 KiB is read as a whole.
+ */
+const grownTables = `select from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+  and pg_relation_size(oid) > 8192 * greatest(1.25 * relpages, 16)`;
+
+/** Where the embedded database lives: in a data directory, or else in memory. */
+export interface EmbeddedOptions {
+  readonly dataDir?: string;
+  /** Called before a new database is created in the data directory. */
+  readonly creating?: () => void;
+  /** Called when its disk is full, and when it has room again. */
+  readonly diskChanged?: (isFull: boolean) => void;
+  /** A door for tests: how much room there is below a path, in MiB. */
+  readonly roomAt?: typeof roomAt;
+}
+
+/**
+ * Opens the embedded Postgres; a data directory is created when missing and belongs to this process until closed.
+ * Throws `Unavailable` when another process has the directory, or when files of its database are missing or damaged.
+ */
+export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Database> {
+  if (options.dataDir === undefined) return new EmbeddedDatabase(await start(), async () => {});
+  const directory = resolve(options.dataDir);
+  return inDataDirectory(directory, async () => {
+    await openDataDirectory(directory);
+    const unlock = await lockDirectory(directory);
+    try {
+      const database = new EmbeddedDatabase(await startIn(directory, options), unlock, options.diskChanged);
+      await database.vacuumGrown();
+      return database;
+    } catch (error) {
+      await unlock();
+      throw error;
+    }
+  });
+}
+
+/** So many MiB a new database takes, and so many an existing one may want at its start. */
+const newRoom = 48;
+const startRoom = 32;
+
+async function startIn(directory: string, { creating = () => {}, ...options }: EmbeddedOptions): Promise<PGlite> {
+  const roomLeft = () => (options.roomAt ?? roomAt)(directory);
+  const folder = await databaseFolder(directory, async (fresh) => {
+    const room = await roomLeft();
+    if (room < newRoom) throw new Unavailable(noRoomToCreate(directory, room));
+    creating();
+    await (await start(fresh)).close();
+  });
+  try {
+    return await start(folder);
+  } catch (cause) {
+    if (isFull(cause)) throw cause;
+    const room = await roomLeft();
+    if (room < startRoom) throw new Unavailable(noRoomToStart(directory, room), { cause });
+    throw damaged(directory, 'the database does not start from its files', cause);
+  }
+}
+
+function noRoomToCreate(directory: string, room: number): string {
+  return `No database was created in ${directory}: its disk has room for ${room} MiB, and a new database takes ${newRoom} MiB. Make room, or choose another directory with --data-dir.`;
+}
+
+/** Nobody should restore what only lacks room. */
+function noRoomToStart(directory: string, room: number): string {
+  return `The embedded database in ${directory} does not start, and its disk is full (${room} MiB left). Nothing was changed. Make room and start again; only if it does not start then either, it is damaged.`;
+}
+
+function start(dataDir = 'memory://'): Promise<PGlite> {
+  const starting = PGlite.create({ dataDir, parsers: { ...columnParsers } });
+  return starting.catch((reason) => Promise.reject(startError(reason)));
+}
+
+// What WebAssembly calls ENOSPC and EDQUOT.
+const fullErrnos: readonly unknown[] = [51, 19];
+
+/** Faults of its file system are no errors of JavaScript. */
+function startError(reason: unknown): unknown {
+  if (reason instanceof Error) return reason;
+  const { errno } = (reason ?? {}) as { readonly errno?: unknown };
+  const error = new Error(`the embedded database failed with errno ${String(errno)}`);
+  return fullErrnos.includes(errno) ? Object.assign(error, { code: 'ENOSPC' }) : error;
+}
+
+class EmbeddedDatabase implements Database {
+  readonly engine = 'embedded';
+  readonly #pglite: PGlite;
+  readonly #unlock: () => Promise<void>;
+  readonly #disk: DiskWatch;
+  #unvacuumed = 0;
+  #vacuumed: Promise<unknown> = Promise.resolve();
+  #closed: Promise<void> | undefined;
+
+  constructor(pglite: PGlite, unlock: () => Promise<void>, diskChanged?: (isFull: boolean) => void) {
+    this.#pglite = pglite;
+    this.#unlock = unlock;
+    this.#disk = new DiskWatch((statements) => this.asOwner(statements), diskChanged);
+  }
+
+  inAccount<const Statements extends readonly CompiledQuery<unknown>[]>(
+    account: string,
+    statements: Statements,
+    options: TransactionOptions = {},
+  ): Promise<RowsOf<Statements>> {
+    return this.#transaction(async (transaction) => {
+      for (const statement of statements) checkParameters(statement);
+      // PGlite has begun the transaction itself; its mode can still be set before the first query.
+      await transaction.exec(beginText(options).replace(/^begin/, 'set transaction'));
+      await query(transaction, restrictTo(account, options));
+      return queryAll(transaction, statements);
+    });
+  }
+
+  holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>): Promise<Value> {
+    return this.#transaction(async (transaction) => {
+      await query(transaction, restrictTo(account, { write: true }));
+      await query(transaction, lockHead(account));
+      return work({
+        inAccount(_, statements) {
+          for (const statement of statements) checkParameters(statement);
+          return queryAll(transaction, statements);
+        },
+        wrote: (rows) => this.wrote(rows),
+      });
+    });
+  }
+
+  async lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]> {
+    checkParameters(statement);
+    return this.#transaction((transaction) => query(transaction, statement));
+  }
+
+  async asOwner(work: Parameters<Database['asOwner']>[0]): Promise<void> {
+    await this.#transaction((transaction) => {
+      const run: Run = async (text, parameters = []) =>
+        (await transaction.query<Record<string, unknown>>(text, [...parameters])).rows;
+      return perform(work, run);
+    });
+  }
+
+  wrote(rows: number): void {
+    this.#unvacuumed += rows;
+    if (this.#unvacuumed >= VACUUM_ROWS) this.vacuum();
+  }
+
+  /** Vacuums if it was not done in time. */
+  async vacuumGrown(): Promise<void> {
+    if ((await this.#pglite.query(grownTables)).rows.length > 0) this.vacuum();
+  }
+
+  /** Vacuums in the background, between transactions; a failure is told by the next `ping` or by `close`. */
+  vacuum(): void {
+    this.#unvacuumed = 0;
+    // What failed, as on a full disk, is made good by the next one.
+    const work = () => this.#pglite.exec('vacuum (analyze)');
+    this.#vacuumed = this.#vacuumed.then(work, work);
+    this.#vacuumed.catch(() => {});
+  }
+
+  async ping(): Promise<void> {
+    await this.#vacuumed;
+    await this.#transaction((transaction) => transaction.exec('select 1'));
+    this.#disk.requireRoom();
+  }
+
+  close(): Promise<void> {
+    this.#disk.stop();
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#vacuumed;
+    } finally {
+      await this.#pglite.close();
+      await this.#unlock();
+    }
+  }
+
+  async #transaction<Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> {
+    if (this.#closed) throw new Unavailable('The embedded database is closed.');
+    return this.#pglite.transaction(work).catch((error) => {
+      const shortage = shortageOf(error);
+      throw shortage === undefined ? error : this.#disk.note(shortage);
+    });
+  }
+}
+
+async function queryAll<const All extends readonly CompiledQuery<unknown>[]>(
+  transaction: Transaction,
+  statements: All,
+): Promise<RowsOf<All>> {
+  const answers: (readonly unknown[])[] = [];
+  for (const statement of statements) answers.push(await query(transaction, statement));
+  // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
+  return answers as unknown as RowsOf<All>;
+}
+
+async function query<Row>(transaction: Transaction, statement: CompiledQuery<Row>): Promise<readonly Row[]> {
+  return (await transaction.query<Row>(statement.sql, [...statement.parameters])).rows;
+}

@@ -1,0 +1,80 @@
+import type { Database, Run } from '../database.ts';
+import { type Feed, feeds } from './feeds.ts';
+
+const day = 86_400_000;
+const week = 7 * day;
+// 1970 began on a Thursday; weeks begin on Monday.
+const firstMonday = 4 * day;
+
+/** The moment at which the week of a time began. */
+export function weekOf(time: number): number {
+  return Math.floor((time - firstMonday) / week) * week + firstMonday;
+}
+
+function partitionName(feed: Feed, start: number): string {
+  return `${feed.table}_${new Date(start).toISOString().slice(0, 10).replaceAll('-', '')}`;
+}
+
+// Servers may want the same partition at once; whoever comes second finds it made.
+const lock = 'select pg_advisory_xact_lock(1212498020, 3)';
+
+/** Makes the partitions of a feed for the weeks that begin at these moments, where they are missing. */
+export async function makePartitions(database: Database, feed: Feed, weeks: Iterable<number>): Promise<void> {
+  const work = async (run: Run) => {
+    await run(lock);
+    const present = await partitionsOf(run, feed);
+    for (const start of weeks) {
+      const name = partitionName(feed, start);
+      if (present.includes(name)) continue;
+      const [from, to] = [start, start + week].map((time) => `'${new Date(time).toISOString()}'`);
+      await run(`create table ${name} partition of ${feed.table} for values from (${from}) to (${to})`);
+    }
+  };
+  await database.asOwner(work, { write: 'short' });
+}
+
+/** Makes the partitions of all feeds for the present and the coming weeks. */
+export async function makePartitionsAhead(database: Database, now: number): Promise<void> {
+  const weeks = [-1, 0, 1, 2].map((ahead) => weekOf(now) + ahead * week);
+  for (const feed of feeds) await makePartitions(database, feed, weeks);
+}
+
+/** Drops what a feed holds from before a moment, whole weeks at a time; answers the partitions that went. */
+export async function dropBefore(database: Database, feed: Feed, moment: number): Promise<readonly string[]> {
+  const dropped: string[] = [];
+  const work = async (run: Run) => {
+    await run(lock);
+    const oldest = partitionName(feed, weekOf(moment));
+    for (const name of await partitionsOf(run, feed)) {
+      if (name >= oldest) continue;
+      await run(`drop table ${name}`);
+      dropped.push(name);
+    }
+    // What was counted and listed lies in the same weeks, or in later ones: without them there is nothing to look for.
+    if (dropped.length === 0) return;
+    const kept = new Date(weekOf(moment)).toISOString();
+    await run('delete from feed_hours where feed = $1 and hour < $2::timestamptz', [feed.name, kept]);
+    // A day longer: the clock of a reporter may be a little ahead of the day on which its values were listed.
+    await run('delete from feed_values where feed = $1 and day < $2::date - 1', [feed.name, kept.slice(0, 10)]);
+  };
+  await database.asOwner(work, { write: 'long' });
+  return dropped;
+}
+
+/** Forgets which reports were stored before a moment; nobody repeats one that old. */
+export async function forgetBatches(database: Database, moment: number): Promise<void> {
+  const work = async (run: Run) => {
+    await run('delete from feed_batches where stored_at < $1::timestamptz', [new Date(moment).toISOString()]);
+  };
+  await database.asOwner(work, { write: 'long' });
+}
+
+/** The names of a feed's partitions, oldest first. */
+async function partitionsOf(run: Run, feed: Feed): Promise<readonly string[]> {
+  const rows = await run(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = $1::regclass order by 1`,
+    [feed.table],
+  );
+  return rows.map(({ name }) => String(name));
+}

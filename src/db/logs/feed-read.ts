@@ -1,0 +1,183 @@
+import type { JsonObject } from '../../lib/json.ts';
+import type { Database } from '../database.ts';
+import { type Bind, type Feed, feedQuery, type Selection, whereOf } from './feeds.ts';
+
+/** How many records an hour has, and how many of them are of the wanted slices. */
+export interface HourRow {
+  readonly hour: Date;
+  readonly all: number;
+  readonly wanted: number;
+}
+
+/** The hours of a feed that have records, newest first, with counts of the slices; hours that begin within the range. */
+export async function readHours(
+  database: Database,
+  { feed, account, range }: Pick<Selection, 'feed' | 'account' | 'range'>,
+  all: number,
+  wanted: readonly number[],
+): Promise<readonly HourRow[]> {
+  return database.lookUp(
+    feedQuery<HourRow>(account, ({ bind }) => {
+      const place = bind(all);
+      const list = `${bind([...wanted])}::bigint[]`;
+      return `select hour, coalesce(sum(count) filter (where slice = ${place}::bigint), 0) as all,
+  coalesce(sum(count) filter (where slice = any(${list})), 0) as wanted
+from feed_hours where account_id = $1 and feed = '${feed.name}'
+  and slice = any(${list} || ${place}::bigint)
+  and hour >= ${bind(range.from)}::timestamptz - interval '1 hour' and hour <= ${bind(range.to)}::timestamptz
+group by hour order by hour desc`;
+    }),
+  );
+}
+
+/** The keys and values of a field: those that contain a text in any case, or all. There are as many as intake lists. */
+export async function readValues(
+  database: Database,
+  feed: Feed,
+  account: string,
+  field: string,
+  containing?: string,
+): Promise<readonly { readonly key: number; readonly value: string }[]> {
+  return database.lookUp(
+    feedQuery(account, ({ bind }) => {
+      const part = containing === undefined ? '' : ` and value ilike ${bind(likeText(containing))}`;
+      return `select key, value from feed_values
+where account_id = $1 and feed = '${feed.name}' and field = ${bind(field)}${part}`;
+    }),
+  );
+}
+
+/** Every value of an account that is listed, and whether it was seen on a day. */
+export async function readListed(
+  database: Database,
+  feed: Feed,
+  account: string,
+  day: string,
+): Promise<readonly { readonly field: string; readonly key: number; readonly today: boolean }[]> {
+  return database.lookUp(
+    feedQuery(
+      account,
+      ({ bind }) =>
+        `select field, key, day >= ${bind(day)}::date as today from feed_values where account_id = $1 and feed = '${feed.name}'`,
+    ),
+  );
+}
+
+/** The pattern that finds a text inside others. */
+export function likeText(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** How many records there are, counted up to a limit. */
+export async function countRecords(database: Database, selection: Selection, limit: number): Promise<number> {
+  const { feed, account } = selection;
+  const [row] = await database.lookUp(
+    feedQuery<{ readonly count: number }>(account, ({ bind }) => {
+      const where = whereOf(selection, bind, feed.table);
+      return `select count(*) as count from (select 1 from ${feed.table} where ${where} limit ${bind(limit)}::bigint) x`;
+    }),
+  );
+  return row?.count ?? 0;
+}
+
+/** What share of the records behind each of some moments fits, looking at so many of each. */
+export async function sampleShares(
+  database: Database,
+  selection: Selection,
+  moments: readonly Date[],
+  size: number,
+): Promise<readonly number[]> {
+  const { feed, account, range } = selection;
+  const rows = await database.lookUp(
+    feedQuery<{ readonly share: number }>(account, ({ bind }) => {
+      const fits = conditionsOf(selection, bind);
+      const texts = moments.map((moment) => moment.toISOString());
+      return `select s.share from unnest(${bind(texts)}::timestamptz[]) as m(moment), lateral (
+  select coalesce(avg((${fits})::int), 0)::float8 as share from (
+    select * from ${feed.table} where account_id = $1 and timestamp >= m.moment
+      and timestamp <= ${bind(range.to)}::timestamptz order by timestamp limit ${bind(size)}::bigint
+  ) ${feed.table}
+) s`;
+    }),
+  );
+  return rows.map(({ share }) => share);
+}
+
+/** Which records of a selection are wanted, in which order. */
+export interface PageOf {
+  /** Columns, the most important first; ties are decided by time and id. */
+  readonly sort: readonly string[];
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly offset: number;
+  /**
+   * `scan`: reads by time until the page is full, so many records at the most. `find`: finds all that fit by their indexes.
+   * `narrow`: the same where one index knows all that fit with their times: so only the page itself is read. `sort`: reads
+   * all and sorts them.
+   */
+  readonly how: { readonly scan: number } | 'find' | 'narrow' | 'sort';
+}
+
+/** A page of records. */
+export async function readRecords(
+  database: Database,
+  selection: Selection,
+  page: PageOf,
+): Promise<readonly JsonObject[]> {
+  return database.lookUp(
+    feedQuery<JsonObject>(selection.account, ({ bind }) => {
+      if (page.how === 'narrow') return narrowText(selection, page, bind);
+      const limits = `limit ${bind(page.limit)}::bigint offset ${bind(page.offset)}::bigint`;
+      if (page.how === 'find') return findText(selection, page, limits, bind);
+      const { table, columns } = selection.feed;
+      const names = Object.keys(columns).join(', ');
+      if (page.how === 'sort')
+        return `select ${names} from ${table} where ${whereOf(selection, bind, table)} ${orderBy(page)} ${limits}`;
+      const all = whereOf({ ...selection, conditions: [] }, bind, table);
+      const fits = conditionsOf(selection, bind);
+      return `select ${names} from (
+  select * from ${table} where ${all} ${orderBy(page)} limit ${bind(page.how.scan)}::bigint
+) ${table} where ${fits} ${limits}`;
+    }),
+  );
+}
+
+/** Without a limit where records are found, the planner does not hope to meet early what is rare. */
+function findText(selection: Selection, page: PageOf, limits: string, bind: Bind): string {
+  const { table, columns } = selection.feed;
+  const names = Object.keys(columns)
+    .map((column) => `${table}.${column}`)
+    .join(', ');
+  return `with found as materialized (
+  select timestamp, id from ${table} where ${whereOf(selection, bind, table)}
+), page as materialized (select timestamp, id from found ${orderBy(page)} ${limits})
+select ${names} from page join ${table} on ${table}.account_id = $1 and ${table}.timestamp = page.timestamp and ${table}.id = page.id
+order by ${table}.timestamp ${page.order}, ${table}.id ${page.order}`;
+}
+
+/** First the times of all that fit, which an index alone answers; then what lies within those of the page. */
+function narrowText(selection: Selection, { order, limit, offset }: PageOf, bind: Bind): string {
+  const { table, columns } = selection.feed;
+  const isEarlier =
+    order === 'desc'
+      ? `timestamp > (select max(timestamp) from page)`
+      : `timestamp < (select min(timestamp) from page)`;
+  const [most, skipped] = [bind(limit), bind(offset)];
+  return `with found as materialized (
+  select timestamp from ${table} where ${whereOf(selection, bind, table)}
+), page as materialized (select timestamp from found order by timestamp ${order} limit ${most}::bigint offset ${skipped}::bigint)
+select ${Object.keys(columns).join(', ')} from ${table}
+where ${whereOf(selection, bind, table)}
+  and timestamp >= (select min(timestamp) from page) and timestamp <= (select max(timestamp) from page)
+order by timestamp ${order}, id ${order}
+limit ${most}::bigint offset ${skipped}::bigint - (select count(*) from found where ${isEarlier})`;
+}
+
+function conditionsOf({ conditions }: Selection, bind: Bind): string {
+  return conditions.map((condition) => `(${condition(bind)})`).join(' and ') || 'true';
+}
+
+function orderBy({ sort, order }: PageOf): string {
+  const columns = [...sort.filter((column) => column !== 'timestamp'), 'timestamp', 'id'];
+  return `order by ${columns.map((column) => `${column} ${order}`).join(', ')}`;
+}

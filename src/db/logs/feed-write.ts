@@ -1,0 +1,63 @@
+import type { JsonObject } from '../../lib/json.ts';
+import type { Database } from '../database.ts';
+import { type Feed, feedQuery } from './feeds.ts';
+
+/** Records of one account to be stored in one statement. */
+export interface FeedWrite {
+  readonly feed: Feed;
+  readonly account: string;
+  /** Each is stored once, however often it comes. */
+  readonly batches: readonly { readonly reporter: string; readonly batch: string }[];
+  /** Rows by column; `batch` is the place of the row's batch in the list. */
+  readonly rows: readonly JsonObject[];
+  /** Which slices are counted for a record of a slice. */
+  readonly parts: readonly { readonly slice: number; readonly part: number }[];
+  /** The values behind keys. */
+  readonly values: readonly { readonly field: string; readonly key: number; readonly value: string }[];
+}
+
+/** Stores records with their roll-ups, all or nothing; answers how many rows are new: none when the account is gone. */
+export async function writeFeed(database: Database, write: FeedWrite): Promise<number> {
+  const [row] = await database.lookUp(writeStatement(write));
+  database.wrote(row?.stored ?? 0);
+  return row?.stored ?? 0;
+}
+
+function writeStatement({ feed, account, batches, rows, parts, values }: FeedWrite) {
+  const names = Object.keys(feed.columns).join(', ');
+  const typed = Object.entries(feed.columns)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ');
+  return feedQuery<{ readonly stored: number }>(
+    account,
+    ({ bind }) => `with present as (
+  -- Whoever deletes the account waits, and takes these along, or was first.
+  select account_id from accounts where account_id = $1 for key share
+), given as (
+  select reporter, name, at from present, json_to_recordset(${bind(JSON.stringify(batches.map(({ reporter, batch }, at) => ({ reporter, name: batch, at }))))}::json)
+    as x(reporter text, name text, at int)
+), fresh as (
+  insert into feed_batches (account_id, feed, reporter, batch, stored_at)
+  select $1, '${feed.name}', reporter, name, now() from given order by reporter, name
+  on conflict do nothing returning reporter, batch
+), stored as (
+  insert into ${feed.table} (account_id, ${names})
+  select $1, ${names} from json_to_recordset(${bind(JSON.stringify(rows))}::json) as x(batch int, ${typed})
+  where batch in (select at from given join fresh on fresh.reporter = given.reporter and fresh.batch = given.name)
+  on conflict do nothing returning timestamp, slice
+), known as (
+  insert into feed_values as v (account_id, feed, field, key, value, day)
+  select $1, '${feed.name}', field, key, value, (now() at time zone 'UTC')::date
+  from present, json_to_recordset(${bind(JSON.stringify(values))}::json) as x(field text, key bigint, value text) order by field, key
+  on conflict (account_id, feed, field, key) do update set day = excluded.day where v.day < excluded.day
+), hours as (
+  insert into feed_hours as h (account_id, feed, slice, hour, count)
+  select $1, '${feed.name}', part, hour, sum(count) from (
+    select slice, date_trunc('hour', timestamp, 'UTC') as hour, count(*) as count from stored group by 1, 2
+  ) s join json_to_recordset(${bind(JSON.stringify(parts))}::json) as x(slice bigint, part bigint) using (slice)
+  group by part, hour order by part, hour
+  on conflict (account_id, feed, slice, hour) do update set count = h.count + excluded.count
+)
+select count(*) as stored from stored`,
+  );
+}

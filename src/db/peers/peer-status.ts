@@ -1,0 +1,112 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { statement } from '../builder.ts';
+import type { AccountAccess } from '../database.ts';
+
+/** What is observed about a peer, as it is stored. */
+export interface StatusRow {
+  readonly peer_id: string;
+  readonly connected: boolean | null;
+  readonly stream: string | null;
+  readonly last_seen: Date | null;
+  readonly last_login: Date | null;
+  readonly facts: JsonObject | null;
+  readonly place: JsonObject | null;
+}
+
+/** Rows that were written since a mark, the next mark, and the time of the database. */
+export interface StatusPage {
+  readonly rows: readonly StatusRow[];
+  readonly mark: string;
+  readonly now: Date;
+}
+
+/**
+ * Reads what is new behind a mark, everything without one. The mark is the oldest transaction that was still running: what it
+ * and later ones write is read the next time, whatever the order in which they end.
+ */
+export async function readStatuses(database: AccountAccess, account: string, since: string): Promise<StatusPage> {
+  const [[head], rows] = await database.inAccount(
+    account,
+    [
+      statement<{ readonly mark: string; readonly now: Date }>(
+        'select pg_snapshot_xmin(pg_current_snapshot())::text as mark, clock_timestamp() as now',
+        [],
+      ),
+      statement<StatusRow>(readText, [account, since]),
+    ],
+    { snapshot: true },
+  );
+  return { rows, mark: head?.mark ?? since, now: head?.now ?? new Date(0) };
+}
+
+const readText = `select peer_id, connected, stream, last_seen, last_login, facts, place
+from peer_status where account_id = $1 and written >= $2::xid8`;
+
+/** What is new about a peer; what is absent stays. */
+export interface StatusUpdate {
+  readonly peer: string;
+  /** With `stream`: it is connected by this one, or no longer, if it still was by this one. */
+  readonly connected?: boolean;
+  readonly stream?: string;
+  readonly server?: string;
+  /** Its user signed in at this moment. */
+  readonly signedIn?: true;
+  readonly facts?: JsonObject;
+  readonly place?: JsonObject;
+}
+
+/** Writes what is new about many peers in one statement. Peers that are gone are left out. Each peer may occur once. */
+export async function writeStatuses(
+  database: AccountAccess,
+  account: string,
+  updates: readonly StatusUpdate[],
+): Promise<void> {
+  await database.inAccount(account, [statement(writeText, [account, JSON.stringify(updates.map(statusRow))])]);
+  database.wrote(updates.length);
+}
+
+/** An update as statements read it. */
+export function statusRow({ peer, signedIn, ...update }: StatusUpdate): JsonObject {
+  return { peer_id: peer, ...(signedIn === undefined ? {} : { signed_in: signedIn }), ...update };
+}
+
+const writeText = `insert into peer_status as s (account_id, peer_id, connected, stream, server, last_seen, last_login, facts, place)
+select $1, x.peer_id, x.connected, x.stream, x.server, clock_timestamp(),
+  case when x.signed_in then clock_timestamp() end, x.facts, x.place
+from json_to_recordset($2::json) as x(peer_id text, connected boolean, stream text, server text, signed_in boolean, facts jsonb, place jsonb)
+where exists (select from objects o where o.account_id = $1 and o.id = x.peer_id)
+order by x.peer_id
+on conflict (account_id, peer_id) do update set
+  connected = case when excluded.connected or s.stream is not distinct from excluded.stream
+    then coalesce(excluded.connected, s.connected) else s.connected end,
+  stream = case when excluded.connected then excluded.stream else s.stream end,
+  server = case when excluded.connected then excluded.server else s.server end,
+  last_seen = case when excluded.connected is false and s.stream is distinct from excluded.stream
+    then s.last_seen else excluded.last_seen end,
+  last_login = coalesce(excluded.last_login, s.last_login),
+  facts = coalesce(excluded.facts, s.facts),
+  place = coalesce(excluded.place, s.place),
+  written = pg_current_xact_id()`;
+
+/**
+ * Marks peers as gone whose server no longer holds its lease: it died without saying so. They were here until now, as far as
+ * anybody knows. Answers how many.
+ */
+export async function dropDeadServers(database: AccountAccess, account: string): Promise<number> {
+  const [rows] = await database.inAccount(account, [statement(dropText, [account]), statement(leftText, [account])]);
+  return rows.length;
+}
+
+// A server never comes back under its name, so what it held is of no use to anybody.
+const leftText = `delete from leases
+where account_id = $1 and name like 'peers/%' and until < clock_timestamp() - interval '1 hour'`;
+
+// Rows are locked in the order in which `writeText` locks them, so that the two never wait for each other.
+const dropText = `with dead as (
+  select s.peer_id from peer_status s
+  where s.account_id = $1 and s.connected and not exists (
+    select from leases l where l.account_id = $1 and l.name = 'peers/' || s.server and l.until > clock_timestamp()
+  ) order by s.peer_id for update
+)
+update peer_status s set connected = false, last_seen = clock_timestamp(), written = pg_current_xact_id()
+from dead where s.account_id = $1 and s.peer_id = dead.peer_id returning s.peer_id`;

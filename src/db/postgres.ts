@@ -1,0 +1,303 @@
+import { createHash } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import type { CompiledQuery } from 'kysely';
+import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
+import { Conflict, Internal, Unavailable } from '../model/errors.ts';
+import {
+  beginText,
+  checkParameters,
+  limitOwner,
+  lockHead,
+  longFactor,
+  perform,
+  plannedEachTime,
+  restrictTo,
+} from './builder.ts';
+import type {
+  AccountAccess,
+  Database,
+  DatabaseOptions,
+  OwnerOptions,
+  RowsOf,
+  Run,
+  TransactionOptions,
+} from './database.ts';
+import { DiskWatch } from './embedded/disk-watch.ts';
+import { heldMessage, holderQuery } from './lock-holder.ts';
+import { shortageOf } from './resources.ts';
+import { columnParsers } from './schema.ts';
+
+/**
+ * How long to wait for a free connection, and for the next byte of one that neither works nor closes. A write that is given
+ * up so is in doubt, and what became of it is found out on another connection.
+ */
+const CONNECT_MS = 10_000;
+const READ_SILENCE_MS = 30_000;
+const WRITE_SILENCE_MS = 15_000;
+
+/** After how long an idle connection is asked whether it is still there. */
+const KEEPALIVE_MS = 4000;
+
+/** Statements named per process; texts beyond them (lists of varying length) are sent unnamed. */
+const NAMED_STATEMENTS = 500;
+
+// Connection exceptions, shutdown, crash, start-up, database dropped, idle or too long in a transaction, too many connections.
+const UNREACHABLE = /^(08|57P0|25P0[34]|53300)/;
+
+// A statement took longer than restrictTo allows.
+const TOO_SLOW: Readonly<Record<string, string>> = {
+  '57014': 'the statement took too long',
+};
+
+type Settled = readonly PromiseSettledResult<QueryResult>[];
+
+/** Opens a pool of connections to a Postgres; none is made before the first statement. */
+export function openPostgres(options: DatabaseOptions & { readonly url: string }): Database {
+  return new PostgresDatabase(options);
+}
+
+class PostgresDatabase implements Database {
+  readonly engine = 'postgres';
+  readonly #pool: pg.Pool;
+  readonly #dead = new WeakSet<object>();
+  readonly #names: Map<string, string> | undefined;
+  readonly #writeSilenceMs: number;
+  readonly #readSilenceMs: number;
+  readonly #disk: DiskWatch;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: DatabaseOptions & { readonly url: string }) {
+    this.#names = options.preparedStatements === false ? undefined : new Map();
+    this.#writeSilenceMs = options.silenceMs ?? WRITE_SILENCE_MS;
+    this.#readSilenceMs = options.silenceMs ?? READ_SILENCE_MS;
+    this.#disk = new DiskWatch((statements) => this.asOwner(statements, { write: 'short' }), options.diskChanged);
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      max: options.poolSize ?? 10,
+      pipeline: true,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEPALIVE_MS,
+      connectionTimeoutMillis: CONNECT_MS,
+      application_name: 'heddle',
+      types: { getTypeParser: parserOf },
+    });
+    // A connection that dies, idle or at work, is reported to whoever uses it next; without a listener it would end the process.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => client.on('error', () => this.#dead.add(client)));
+  }
+
+  async inAccount<const Statements extends readonly CompiledQuery<unknown>[]>(
+    account: string,
+    statements: Statements,
+    options: TransactionOptions = {},
+  ): Promise<RowsOf<Statements>> {
+    for (const statement of statements) checkParameters(statement);
+    const queries = [
+      { text: beginText(options) },
+      ...[restrictTo(account, options), ...statements].map((statement) => this.#query(statement)),
+      { text: 'commit' },
+    ];
+    const results = await this.#flush(queries, options.write ?? false).catch((error) =>
+      this.#nameHolder(error, account),
+    );
+    mustBeCommitted(results.at(-1));
+    // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
+    return results.slice(2, -1).map((result) => result.rows) as RowsOf<Statements>;
+  }
+
+  async holding<Value>(account: string, work: (held: AccountAccess) => Promise<Value>, by?: string): Promise<Value> {
+    const client = await this.#connect();
+    const inAccount: Database['inAccount'] = async (_, statements) => {
+      for (const statement of statements) checkParameters(statement);
+      const results = await answers(
+        client,
+        statements.map((statement) => this.#query(statement)),
+        this.#writeSilenceMs,
+      );
+      // As above: by position.
+      return results.map((result) => result.rows) as RowsOf<typeof statements>;
+    };
+    try {
+      const start = [restrictTo(account, { write: true, ...(by === undefined ? {} : { by }) }), lockHead(account)].map(
+        (statement) => this.#query(statement),
+      );
+      await answers(client, [{ text: beginText({}) }, ...start], this.#writeSilenceMs);
+      const value = await work({ inAccount, wrote: () => {} });
+      const [committed] = await answers(client, [{ text: 'commit' }], this.#writeSilenceMs);
+      mustBeCommitted(committed);
+      client.release();
+      return value;
+    } catch (error) {
+      // Closing the connection is the rollback: it cannot fail and leaves nothing behind.
+      client.release(true);
+      return await this.#nameHolder(this.#explain(error, client, true), account);
+    }
+  }
+
+  async lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]> {
+    checkParameters(statement);
+    const [result] = await this.#flush([this.#query(statement)], false);
+    // The builder gave the statement the type of its rows.
+    return (result?.rows ?? []) as Row[];
+  }
+
+  async asOwner(work: Parameters<Database['asOwner']>[0], { write }: OwnerOptions = {}): Promise<void> {
+    const client = await this.#connect();
+    const ask = async (text: string, values?: unknown[]): Promise<QueryResult> => {
+      if (write === undefined) return client.query(text, values);
+      const silenceMs = this.#writeSilenceMs * (write === 'long' ? longFactor : 1);
+      const [answer] = await answers(client, [{ text, ...(values === undefined ? {} : { values }) }], silenceMs);
+      if (answer === undefined) throw new Internal('a statement had no answer');
+      return answer;
+    };
+    const run: Run = async (text, parameters = []) => (await ask(text, [...parameters])).rows;
+    try {
+      await ask('begin isolation level read committed');
+      await ask(limitOwner(write));
+      await perform(work, run);
+      mustBeCommitted(await ask('commit'));
+      client.release();
+    } catch (error) {
+      // Closing the connection is the rollback: it cannot fail and leaves nothing behind.
+      client.release(true);
+      throw this.#explain(error, client, true);
+    }
+  }
+
+  wrote(): void {}
+
+  async ping(): Promise<void> {
+    await this.#flush([{ text: 'select 1' }], false);
+    this.#disk.requireRoom();
+  }
+
+  close(): Promise<void> {
+    this.#disk.stop();
+    this.#closed ??= this.#pool.end();
+    return this.#closed;
+  }
+
+  async #connect(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw unavailable(error, false);
+    }
+  }
+
+  /** Sends everything in one write, waits for every answer, and only then judges: the connection is never left half read. */
+  async #flush(queries: readonly QueryConfig[], write: boolean): Promise<readonly QueryResult[]> {
+    const client = await this.#connect();
+    const results = await send(client, queries, write ? this.#writeSilenceMs : this.#readSilenceMs);
+    const failure = results.find((result) => result.status === 'rejected')?.reason;
+    if (failure === undefined) {
+      client.release();
+      return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    }
+    const error = this.#explain(failure, client, write);
+    client.release(error instanceof Unavailable || !(failure instanceof pg.DatabaseError));
+    throw error;
+  }
+
+  #query(statement: CompiledQuery): QueryConfig {
+    const query = { text: statement.sql, values: [...statement.parameters] };
+    const name = this.#name(statement.sql);
+    return name === undefined ? query : { ...query, name };
+  }
+
+  #name(text: string): string | undefined {
+    if (text.startsWith(plannedEachTime)) return undefined;
+    const known = this.#names?.get(text);
+    if (known !== undefined || this.#names === undefined || this.#names.size >= NAMED_STATEMENTS) return known;
+    const name = `h_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;
+    this.#names.set(text, name);
+    return name;
+  }
+
+  /** Adds who holds the account to the error of somebody who waited for it in vain, and throws it. */
+  async #nameHolder(error: unknown, account: string): Promise<never> {
+    if (!(error instanceof Conflict) || error.reason !== 'locked') throw error;
+    // That nobody can be named changes nothing about the refusal.
+    const [holder] = await this.lookUp(holderQuery(account)).catch(() => []);
+    throw new Conflict('locked', heldMessage(account, holder), { cause: error.cause });
+  }
+
+  #explain(error: unknown, client: PoolClient, write: boolean): unknown {
+    if (this.#dead.has(client)) return unavailable(error, write);
+    if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
+    if (UNREACHABLE.test(error.code)) return unavailable(error, write);
+    if (error.code === '55P03') return new Conflict('locked', heldMessage('', undefined), { cause: error });
+    const slow = TOO_SLOW[error.code];
+    const shortage = shortageOf(error);
+    if (shortage !== undefined) return this.#disk.note(shortage);
+    if (slow !== undefined) return new Unavailable(`The database did not answer in time: ${slow}.`, { cause: error });
+    return isForgotten(error) ? forgotten(error) : error;
+  }
+}
+
+/** COMMIT of a failed transaction succeeds: only its tag says that nothing was written. */
+function mustBeCommitted(answer: QueryResult | undefined): void {
+  if (answer?.command === 'COMMIT') return;
+  throw new Internal(`The transaction was not committed: the server answered ${answer?.command}.`);
+}
+
+async function send(client: PoolClient, queries: readonly QueryConfig[], silenceMs: number): Promise<Settled> {
+  const { stream } = client.connection;
+  const stop = watchSilence(stream, silenceMs);
+  stream.cork();
+  const answers = queries.map((query) => client.query(query));
+  stream.uncork();
+  const results = await Promise.allSettled(answers);
+  stop();
+  return results;
+}
+
+/** Ends a connection on which nothing comes for so long. Returns what ends the watch. */
+function watchSilence(stream: Duplex, silenceMs: number): () => void {
+  let isSilent = true;
+  const hear = () => {
+    isSilent = false;
+  };
+  const timer = setInterval(() => {
+    if (isSilent) stream.destroy(new Error(`no answer within ${silenceMs / 1000} s`));
+    isSilent = true;
+  }, silenceMs);
+  stream.on('data', hear);
+  return () => {
+    clearInterval(timer);
+    stream.off('data', hear);
+  };
+}
+
+/** The answers to all queries, or the first failure. */
+async function answers(
+  client: PoolClient,
+  queries: readonly QueryConfig[],
+  silenceMs: number,
+): Promise<readonly QueryResult[]> {
+  const results = await send(client, queries, silenceMs);
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+function unavailable(cause: unknown, inDoubt: boolean): Unavailable {
+  const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
+  const doubt = inDoubt ? ' Whether the write happened is unknown: read before trying again.' : '';
+  return new Unavailable(`The database cannot be reached: ${reason}.${doubt}`, { cause, inDoubt });
+}
+
+// The connection names a statement that the server does not know, or whose columns a migration has changed since.
+function isForgotten(error: pg.DatabaseError): boolean {
+  return error.code === '26000' || (error.code === '0A000' && error.routine === 'RevalidateCachedQuery');
+}
+
+function forgotten(cause: unknown): Unavailable {
+  const advice = 'try again; behind a PgBouncer that does not track prepared statements, switch them off';
+  return new Unavailable(`The database has forgotten a prepared statement: ${advice}.`, { cause });
+}
+
+function parserOf(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  return columnParsers[oid] ?? pg.types.getTypeParser(oid, format as 'text');
+}

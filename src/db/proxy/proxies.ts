@@ -1,0 +1,125 @@
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+
+/** Keeps that a proxy is there; an id stays with the token that registered it while that one is valid. Answers whether it was kept. */
+export async function registerProxy(
+  database: Database,
+  account: string,
+  { id, token, cluster, version }: ProxyOf & { readonly cluster: string; readonly version: string },
+): Promise<boolean> {
+  const [rows] = await database.inAccount(account, [
+    statement(registerText, [account, id, token, cluster, version]),
+    statement(usedText, [account, token, cluster]),
+  ]);
+  return rows.length === 1;
+}
+
+/** A proxy and the token by which it is known. */
+export interface ProxyOf {
+  readonly id: string;
+  readonly token: string;
+}
+
+const registerText = `insert into proxies as p (account_id, id, token_id, cluster_id, version, connected, registered_at, last_seen)
+values ($1, $2, $3, $4, $5, true, now(), now())
+on conflict (account_id, id) do update set cluster_id = excluded.cluster_id, version = excluded.version, connected = true,
+  last_seen = now(), token_id = excluded.token_id
+where p.token_id = excluded.token_id
+  or not exists (select from proxy_tokens t where t.account_id = p.account_id and t.id = p.token_id
+    and (t.expires_at is null or t.expires_at > now()))
+returning id`;
+
+const usedText = `update proxy_tokens set last_used = now(), cluster_id = coalesce(cluster_id, $3)
+where account_id = $1 and id = $2`;
+
+/** Notes that a proxy is alive, or that it went. Answers the cluster of the proxy, `undefined` when it never registered. */
+export async function noteProxy(
+  database: Database,
+  account: string,
+  { id, token }: ProxyOf,
+  connected: boolean,
+): Promise<string | undefined> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly cluster_id: string }>(
+      `update proxies set connected = $4::boolean, last_seen = now()
+where account_id = $1 and id = $2 and token_id = $3 returning cluster_id`,
+      [account, id, token, connected],
+    ),
+  ]);
+  return rows[0]?.cluster_id;
+}
+
+/** How many proxies of each cluster are connected. */
+export interface ClusterCount {
+  readonly cluster_id: string;
+  readonly connected: number;
+}
+
+/** What a proxy said last about a service. */
+export interface ServiceStatus {
+  readonly service_id: string;
+  readonly status: string;
+  readonly certificate_issued_at: Date | null;
+}
+
+/** A proxy is connected while it was heard of within two minutes. */
+const countText = `select cluster_id, count(*) as connected from proxies
+where account_id = $1 and connected and last_seen > now() - interval '2 minutes' group by cluster_id`;
+
+/** What proxies tell at this moment: about themselves and about services. */
+export async function readProxyNews(
+  database: Database,
+  account: string,
+): Promise<{ readonly clusters: readonly ClusterCount[]; readonly services: readonly ServiceStatus[] }> {
+  const [clusters, services] = await database.inAccount(account, [
+    statement<ClusterCount>(countText, [account]),
+    statement<ServiceStatus>(
+      'select service_id, status, certificate_issued_at from service_status where account_id = $1',
+      [account],
+    ),
+  ]);
+  return { clusters, services };
+}
+
+const statusText = `insert into service_status as s (account_id, service_id, status, certificate_issued_at, proxy_id, reported_at)
+select $1, service_id, status, certificate_issued_at, $3, now()
+from json_to_recordset($2::json) as x(service_id text, status text, certificate_issued_at timestamptz) order by service_id
+on conflict (account_id, service_id) do update set status = excluded.status, proxy_id = excluded.proxy_id,
+  certificate_issued_at = coalesce(excluded.certificate_issued_at, s.certificate_issued_at), reported_at = excluded.reported_at`;
+
+/** Keeps what a proxy says about services, each named once. */
+export async function writeServiceStatus(
+  database: Database,
+  account: string,
+  proxy: string,
+  services: readonly {
+    readonly service_id: string;
+    readonly status: string;
+    readonly certificate_issued_at?: string;
+  }[],
+): Promise<void> {
+  await database.inAccount(account, [statement(statusText, [account, JSON.stringify(services), proxy])]);
+}
+
+/** The proxies that are there: heard of within so many seconds, by a token that is valid. */
+export async function readLivingProxies(
+  database: Database,
+  account: string,
+  seconds: number,
+): Promise<readonly ProxyOf[]> {
+  const [rows] = await database.inAccount(account, [statement<ProxyOf>(livingText, [account, String(seconds)])]);
+  return rows;
+}
+
+const livingText = `select p.id, p.token_id as token from proxies p
+join proxy_tokens t on t.account_id = p.account_id and t.id = p.token_id
+where p.account_id = $1 and p.last_seen > now() - $2::text::int * interval '1 second'
+  and (t.expires_at is null or t.expires_at > now())`;
+
+/** Forgets proxies: they have to register before they are heard again. */
+export async function forgetProxies(database: Database, account: string, proxies: readonly ProxyOf[]): Promise<void> {
+  await database.inAccount(account, [statement(forgetText, [account, JSON.stringify(proxies)])]);
+}
+
+const forgetText = `delete from proxies p using json_to_recordset($2::json) as x(id text, token text)
+where p.account_id = $1 and p.id = x.id and p.token_id = x.token`;

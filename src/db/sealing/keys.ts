@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InvalidInput } from '../../model/errors.ts';
+import { exists, holdsDatabase } from '../embedded/data-directory.ts';
+import { createFile, inDataDirectory } from '../embedded/disk.ts';
+import { keyBytes } from './derive-key.ts';
+
+/** Where the keys for secrets come from. */
+export interface KeyOptions {
+  /** The keys themselves, separated by commas or line ends. */
+  readonly secretKey: string | undefined;
+  readonly secretKeyFile: string | undefined;
+  /** Where the embedded database keeps its own key; absent with an external database. */
+  readonly dataDir: string | undefined;
+}
+
+/** The keys for secrets: the first one seals, all of them open. Throws `InvalidInput` when there is none or one is wrong. */
+export async function readKeys({ secretKey, secretKeyFile, dataDir }: KeyOptions): Promise<readonly Uint8Array[]> {
+  if (secretKey !== undefined && secretKeyFile !== undefined) {
+    throw new InvalidInput('HEDDLE_SECRET_KEY and HEDDLE_SECRET_KEY_FILE are both set; keep one of them.');
+  }
+  if (secretKey !== undefined) return parseKeys(secretKey, 'HEDDLE_SECRET_KEY');
+  if (secretKeyFile !== undefined) return parseKeys(await readText(secretKeyFile), `the file ${secretKeyFile}`);
+  if (dataDir !== undefined) return parseKeys(await ownKey(dataDir), `the file ${join(dataDir, 'secret.key')}`);
+  throw new InvalidInput(
+    'secrets are sealed with a key that must not lie in the database: set HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE; `heddle secrets key` makes one.',
+  );
+}
+
+/** Throws `InvalidInput` where a data directory holds a database and not its key: a new one would open nothing there. */
+export async function requireOwnKey({ secretKey, secretKeyFile, dataDir }: KeyOptions): Promise<void> {
+  if (dataDir === undefined || secretKey !== undefined || secretKeyFile !== undefined) return;
+  if (!(await holdsDatabase(dataDir)) || (await exists(join(dataDir, 'secret.key')))) return;
+  throw new InvalidInput(
+    `the data directory ${dataDir} holds a database, but not its key: put the file secret.key back, or give the key in HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE. Nothing was written.`,
+  );
+}
+
+/** A new key as text. */
+export function newKeyText(): string {
+  return randomBytes(keyBytes).toString('base64');
+}
+
+function parseKeys(text: string, place: string): readonly Uint8Array[] {
+  const parts = text.split(/[,\s]+/).filter((part) => part !== '');
+  if (parts.length === 0) throw new InvalidInput(`${place} holds no key; make one with \`heddle secrets key\`.`);
+  return parts.map((part, at) => {
+    const bytes = Buffer.from(part, /^[0-9a-fA-F]{64}$/.test(part) ? 'hex' : 'base64');
+    // The text is not repeated: it is a secret.
+    if (bytes.length !== keyBytes)
+      throw new InvalidInput(
+        `key ${at + 1} of ${place} is not ${keyBytes} bytes as base64 or hex; make one with \`heddle secrets key\`.`,
+      );
+    return new Uint8Array(bytes);
+  });
+}
+
+async function ownKey(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'secret.key');
+  const key = `${newKeyText()}\n`;
+  const isNew = await inDataDirectory(dataDir, async () => {
+    await mkdir(dataDir, { recursive: true });
+    return createFile(path, key);
+  });
+  return isNew ? key : readText(path);
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidInput(`the file of the secret key cannot be read (${reason}); correct the path.`, { cause });
+  }
+}

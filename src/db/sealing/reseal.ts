@@ -1,0 +1,201 @@
+import type { Json, JsonObject } from '../../lib/json.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import { Internal } from '../../model/errors.ts';
+import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../../model/schema/sealing.ts';
+import {
+  isSealedIn,
+  keepSecret,
+  mapSecrets,
+  mapUnitSecrets,
+  placeOf,
+  type SecretField,
+} from '../../model/schema/secret-fields.ts';
+import type { Declaration, StoredObject } from '../../model/state/object.ts';
+import { mapSides, type UnitChange } from '../../model/state/units.ts';
+import type { SectionName } from '../archive/format.ts';
+import type { Image } from '../commit/history.ts';
+import { describeSecret, type UnreadableSecret, unreadableAt } from './unreadable.ts';
+
+/** Seals what it is given anew, under the key and in the form that are current. */
+export interface Sealer {
+  readonly registry: Registry;
+  readonly vault: Vault;
+  /** The form in which it is sealed. */
+  readonly form: SealForm;
+  /** What is in the form of an earlier release is taken too. */
+  readonly acceptUnbound: boolean;
+  /** What does not open with any key stays as it is and is reported here; without this function it is an error. */
+  readonly leave?: ((secret: UnreadableSecret) => void) | undefined;
+}
+
+/** The row of an archive with its secrets sealed anew. */
+export function sealArchived(sealer: Sealer, account: string, section: SectionName, row: JsonObject): JsonObject {
+  switch (section) {
+    case 'objects':
+      return sealStored(sealer, account, row);
+    case 'base_objects':
+      return { ...row, ...sealBase(sealer, row, account) };
+    case 'changes':
+      return { ...row, ...sealChange(sealer, row, account) };
+    case 'credentials':
+      return { ...row, ...sealCredentials(sealer, row, account) };
+    default:
+      return row;
+  }
+}
+
+function sealStored(sealer: Sealer, account: string, row: JsonObject): JsonObject {
+  // Whether it is an object at all is looked at by whoever reads the archive.
+  const { id, kind, spec, declared } = row as unknown as StoredObject;
+  const owner: Owner = [account, String(id)];
+  return {
+    ...row,
+    ...(isPlain(spec) ? { spec: sealSpec(sealer, String(kind), owner, spec) } : {}),
+    ...(Array.isArray(declared)
+      ? { declared: sealDeclarations(sealer, String(kind), owner, declared) as unknown as Json }
+      : {}),
+  };
+}
+
+function isPlain(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The columns of a row of `changes` in which secrets stand. */
+export function sealChange(sealer: Sealer, row: JsonObject, account: string): JsonObject {
+  const { kind, object_id: id, units, image } = row;
+  const owner: Owner = [account, String(id)];
+  return {
+    // Written by the store from values of these types.
+    units: sealUnits(sealer, String(kind), owner, units as unknown as readonly UnitChange[]) as unknown as Json,
+    image:
+      image === null || image === undefined
+        ? null
+        : (sealImage(sealer, String(kind), owner, image as unknown as Image) as unknown as Json),
+  };
+}
+
+/** The column of a row of `base_objects` in which secrets stand. */
+export function sealBase(sealer: Sealer, { object_id: id, image }: JsonObject, account: string): JsonObject {
+  // Written by the store from a value of this type.
+  const object = image as unknown as StoredObject;
+  return { image: sealObject(sealer, object.kind, [account, String(id)], object) as unknown as Json };
+}
+
+/** The secret of a second factor in a row of `credentials`. */
+export function sealCredentials(sealer: Sealer, { email, totp_secret: text }: JsonObject, account: string): JsonObject {
+  const place = sealPlaces.secondFactor(account, String(email));
+  return { totp_secret: typeof text === 'string' ? sealText(sealer, text, place) : null };
+}
+
+/** An object of an account. */
+type Owner = readonly [account: string, object: string];
+
+/** A spec with its secrets sealed anew. */
+export function sealSpec(sealer: Sealer, kind: string, [account, id]: Owner, spec: JsonObject): JsonObject {
+  const fields = sealer.registry.find(kind)?.spec;
+  if (fields === undefined) return spec;
+  return mapSecrets(fields, spec, (text, path, field) => sealSecret(sealer, field, text, placeOf(account, id, path)));
+}
+
+function sealDeclarations(
+  sealer: Sealer,
+  kind: string,
+  owner: Owner,
+  declared: readonly Declaration[],
+): readonly Declaration[] {
+  return declared.map((one) => ({ ...one, stated: sealSpec(sealer, kind, owner, one.stated) }));
+}
+
+/** An object with its secrets sealed anew. */
+function sealObject(sealer: Sealer, kind: string, owner: Owner, object: StoredObject): StoredObject {
+  return {
+    ...object,
+    spec: sealSpec(sealer, kind, owner, object.spec),
+    // What was stored by the first releases may not have them.
+    ...(object.declared === undefined ? {} : { declared: sealDeclarations(sealer, kind, owner, object.declared) }),
+  };
+}
+
+function sealImage(sealer: Sealer, kind: string, owner: Owner, image: Image): Image {
+  const { object, declared } = image;
+  return {
+    ...image,
+    ...(object === undefined ? {} : { object: sealObject(sealer, kind, owner, object) }),
+    ...(declared === undefined
+      ? {}
+      : { declared: { ...declared, put: sealDeclarations(sealer, kind, owner, declared.put) } }),
+  };
+}
+
+function sealUnits(
+  sealer: Sealer,
+  kind: string,
+  [account, id]: Owner,
+  units: readonly UnitChange[],
+): readonly UnitChange[] {
+  const fields = sealer.registry.find(kind)?.spec;
+  if (fields === undefined) return units;
+  return units.map((unit) =>
+    mapSides(unit, (value) =>
+      mapUnitSecrets(fields, unit.path, value, (text, path, field) =>
+        sealSecret(sealer, field, text, placeOf(account, id, path)),
+      ),
+    ),
+  );
+}
+
+/** What a key that is gone sealed is as good as not there, and people sign in again. */
+export function sealRecord(sealer: Sealer, text: string, place: SealPlace): string {
+  try {
+    return sealText({ ...sealer, leave: undefined }, text, place);
+  } catch (error) {
+    if (error instanceof Internal) return text;
+    throw error;
+  }
+}
+
+/** A secret of an object, sealed anew. What answers show is kept as it is where servers read it so, and sealed where none does. */
+function sealSecret(sealer: Sealer, field: SecretField, stored: string, place: SealPlace): string {
+  const { vault, form } = sealer;
+  if (field.read !== 'shown') return sealText(sealer, stored, place);
+  if (!isSealedIn(field, stored)) return keepSecret(field, stored, place, { vault, form });
+  if (form !== 'unbound') return sealText(sealer, stored, place);
+  return openText(sealer, stored, place) ?? stored;
+}
+
+/** A sealed text, sealed anew. */
+export function sealText(sealer: Sealer, text: string, place: SealPlace): string {
+  const { vault, form } = sealer;
+  if (vault.isCurrent(text, form)) return text;
+  const opened = openText(sealer, text, place);
+  if (opened === undefined) return text;
+  requireForm(sealer, text, place);
+  return vault.seal(opened, place, form);
+}
+
+/** The text in whichever form; `undefined` when it does not open and is left as it is. */
+function openText({ vault, leave }: Sealer, text: string, place: SealPlace): string | undefined {
+  try {
+    return isBound(text) ? vault.open(text, place) : vault.openUnbound(text);
+  } catch (error) {
+    if (leave === undefined || !(error instanceof Internal)) throw error;
+    leave(unreadableAt(place, error.message));
+    return undefined;
+  }
+}
+
+/** Refuses the form of an earlier release where it is over and nobody said to accept it: whoever reads this can say so. */
+function requireForm({ vault, acceptUnbound }: Sealer, text: string, place: SealPlace): void {
+  if (acceptUnbound || isBound(text)) return;
+  try {
+    vault.open(text, place);
+  } catch (cause) {
+    if (!(cause instanceof Internal)) throw cause;
+    throw new Internal(describeSecret(unreadableAt(place, cause.message)), { cause });
+  }
+}
+
+function isBound(text: string): boolean {
+  return text.startsWith(boundPrefix);
+}

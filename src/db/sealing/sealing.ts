@@ -1,0 +1,180 @@
+import type { JsonObject } from '../../lib/json.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import { Internal } from '../../model/errors.ts';
+import type { Fields } from '../../model/schema/field.ts';
+import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../../model/schema/sealing.ts';
+import { hasSecrets, mapSecrets, placeOf } from '../../model/schema/secret-fields.ts';
+import { statement } from '../builder.ts';
+import type { Database, Run } from '../database.ts';
+import { migrations } from '../migrations/index.ts';
+import { WrongKey } from './wrong-key.ts';
+
+/** A known text: whoever opens it has a key of the installation. */
+const probe = 'heddle';
+const probePlace: SealPlace = { purpose: 'probe', path: [] };
+
+interface Sealing {
+  readonly form: SealForm;
+  readonly probe: string | null;
+}
+
+/**
+ * Checks that the server has the key of the installation, and takes on the form in which it seals. The first server with the
+ * right key leaves a known text behind. Throws `WrongKey`.
+ */
+export async function checkKey(database: Database, registry: Registry, vault: Vault): Promise<void> {
+  if (await verifyKey(database, registry, vault)) return;
+  await leaveProbe(database, vault);
+  await watchKey(database, vault);
+}
+
+/**
+ * The same for commands that work beside the servers: it leaves nothing behind. Answers whether the known text is there.
+ * Throws `WrongKey`.
+ */
+export async function verifyKey(database: Database, registry: Registry, vault: Vault): Promise<boolean> {
+  const isKnown = (await readSealing(database))?.probe != null;
+  if (!isKnown) await checkSamples(database, registry, vault);
+  await watchKey(database, vault);
+  return isKnown;
+}
+
+/** The same for a server that runs: another one may have changed the key since. Throws `WrongKey`. */
+export async function watchKey(database: Database, vault: Vault): Promise<void> {
+  const found = await readSealing(database);
+  vault.advance(found?.form ?? 'bound');
+  if (found?.probe === undefined || found.probe === null) return;
+  if (!opens(vault, found.probe, probePlace)) throw wrongKey(vault, found.probe);
+}
+
+async function readSealing(database: Database): Promise<Sealing | undefined> {
+  const [row] = await database.lookUp(statement<Sealing>('select form, probe from sealing', []));
+  return row;
+}
+
+async function leaveProbe(database: Database, vault: Vault): Promise<void> {
+  const sealed = vault.seal(probe, probePlace, 'bound');
+  const text = `insert into sealing (form, probe) values ('bound', $1)
+    on conflict (one) do update set probe = coalesce(sealing.probe, excluded.probe)`;
+  await database.lookUp(statement(text, [sealed]));
+}
+
+/** How many objects are read at once. */
+const step = 500;
+
+/** A sealed text, and where it stands. */
+type Sample = readonly [sealed: string, place: SealPlace];
+
+/**
+ * Tries what servers sealed that left no known text. One that opens is enough: what others stored, or a key that was lost
+ * long ago sealed, says nothing about this key. Throws `WrongKey` when there are sealed texts and none opens.
+ */
+async function checkSamples(database: Database, registry: Registry, vault: Vault): Promise<void> {
+  let closed: string | undefined;
+  for await (const samples of readSamples(database, registry))
+    for (const [sealed, place] of samples) {
+      if (keyIdIn(sealed) === undefined) continue;
+      if (opens(vault, sealed, place)) return;
+      closed ??= sealed;
+    }
+  if (closed !== undefined) throw wrongKey(vault, closed);
+}
+
+/** What is sealed in the store, the texts that nobody but servers writes first, one page after the other. */
+async function* readSamples(database: Database, registry: Registry): AsyncGenerator<readonly Sample[]> {
+  yield await readServerSamples(database);
+  const kinds = registry.kinds.filter(({ spec }) => hasSecrets(spec)).map(({ name }) => name);
+  let last: readonly [string, string] = ['', ''];
+  for (;;) {
+    const objects = await database.lookUp(
+      statement<{ readonly account: string; readonly id: string; readonly kind: string; readonly spec: JsonObject }>(
+        `select account_id as account, id, kind, spec from objects
+         where kind = any($1::text[]) and (account_id, id) > ($2, $3) order by account_id, id limit ${step}`,
+        [kinds, ...last],
+      ),
+    );
+    yield objects.flatMap(({ account, id, kind, spec }) => samplesOf(registry.get(kind).spec, account, id, spec));
+    const end = objects.at(-1);
+    if (end === undefined || objects.length < step) return;
+    last = [end.account, end.id];
+  }
+}
+
+async function readServerSamples(database: Database): Promise<readonly Sample[]> {
+  const keys = await database.lookUp(
+    statement<{ readonly id: string; readonly sealed: string }>(
+      'select id, sealed from idp_keys order by created_at desc',
+      [],
+    ),
+  );
+  return keys.map(({ id, sealed }) => [sealed, sealPlaces.providerKey(id)]);
+}
+
+function samplesOf(fields: Fields, account: string, id: string, spec: JsonObject): readonly Sample[] {
+  const samples: Sample[] = [];
+  mapSecrets(fields, spec, (text, path) => {
+    samples.push([text, placeOf(account, id, path)]);
+    return text;
+  });
+  return samples;
+}
+
+function opens(vault: Vault, sealed: string, place: SealPlace): boolean {
+  try {
+    // Whether it is in a form that is still accepted is another question.
+    if (sealed.startsWith(boundPrefix)) vault.open(sealed, place);
+    else vault.openUnbound(sealed);
+    return true;
+  } catch (error) {
+    if (error instanceof Internal) return false;
+    throw error;
+  }
+}
+
+function wrongKey(vault: Vault, sealed: string): WrongKey {
+  return new WrongKey(
+    `this server has another secret key (its id is ${vault.keyId}) than the one with which the secrets of this installation are sealed (${keyIdIn(sealed)}); start it with that key in HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE, or put the file secret.key back into its data directory. Nothing was written`,
+  );
+}
+
+/** The id of the key that sealed a text; `undefined` when no server wrote it like this. */
+function keyIdIn(sealed: string): string | undefined {
+  return /^sealed:(?:2:)?([0-9a-f]{12}):[\w+/=-]+$/.exec(sealed)?.[1];
+}
+
+/**
+ * Makes servers seal texts to their places while what is unbound is still opened. Programs that know no bound form do not
+ * start any more from then on, whatever becomes of the rest: they could not open what is written.
+ */
+export async function beginSealing(database: Database): Promise<void> {
+  const work = async (run: Run) => {
+    const moved = await run("update sealing set form = 'binding' where form = 'unbound' returning form");
+    if (moved.length > 0) await raiseOldestProgram(run);
+  };
+  await database.asOwner(work, { write: 'short' });
+}
+
+/**
+ * Makes the bound form the only one, and the known text one of the current key; within the transaction that seals everything.
+ * Answers whether another form was in use.
+ */
+export async function finishSealing(run: Run, vault: Vault): Promise<boolean> {
+  const [row] = await run('select form from sealing for update');
+  const moves = row !== undefined && row['form'] !== 'bound';
+  await run(
+    `insert into sealing (form, probe) values ('bound', $1)
+     on conflict (one) do update set form = excluded.form, probe = excluded.probe`,
+    [vault.seal(probe, probePlace, 'bound')],
+  );
+  if (moves) await raiseOldestProgram(run);
+  return moves;
+}
+
+/** Keeps programs from starting that know no bound form. */
+async function raiseOldestProgram(run: Run): Promise<void> {
+  await run(
+    `insert into heddle_schema (migration, oldest_program, applied_at) values ('sealed to their places', $1, now())
+     on conflict (migration) do nothing`,
+    [migrations.length],
+  );
+}

@@ -1,0 +1,28 @@
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { Signer } from '../../model/declare/signing.ts';
+import { Internal } from '../../model/errors.ts';
+import { deriveKey, keyIdOf } from './derive-key.ts';
+
+/** Signs texts of one purpose (HMAC-SHA-256) with the first key of the server, and knows those of any. */
+export function createSigner(keys: readonly Uint8Array[], purpose: string): Signer {
+  const known = new Map(keys.map((key) => [keyIdOf(key), deriveKey(key, `signature of ${purpose}`)]));
+  const [current] = known;
+  if (current === undefined) throw new Internal('a signer needs a key');
+  const [keyId, first] = current;
+  return {
+    keyId,
+    sign: (text) => digestOf(first, text).toString('hex'),
+    isGenuine(text, { key, signature }) {
+      const by = known.get(key);
+      return by === undefined ? undefined : isSame(digestOf(by, text), Buffer.from(signature, 'hex'));
+    },
+  };
+}
+
+function digestOf(key: KeyObject, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
+}
+
+function isSame(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}

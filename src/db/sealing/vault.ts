@@ -1,0 +1,142 @@
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'node:crypto';
+import { Internal } from '../../model/errors.ts';
+import {
+  boundPrefix,
+  type SealForm,
+  type SealPlace,
+  type SealPurpose,
+  sealedPrefix,
+  type Vault,
+} from '../../model/schema/sealing.ts';
+import { deriveKey, keyIdOf } from './derive-key.ts';
+
+/** The keys of one purpose. */
+interface Pair {
+  readonly cipher: KeyObject;
+  readonly nonce: KeyObject;
+}
+
+interface Key {
+  readonly id: string;
+  /** The keys of the unbound form, which has the same for all purposes. */
+  readonly unbound: Pair;
+  bound(purpose: SealPurpose): Pair;
+  readonly fingerprint: KeyObject;
+}
+
+const forms: readonly SealForm[] = ['unbound', 'binding', 'bound'];
+
+/**
+ * Seals texts with AES-256-GCM under the first key and opens them under any. The nonce is a keyed hash of the text and its
+ * place: equal texts in one place seal equally, which is all that a reader of the store can learn, and a nonce never serves
+ * two texts. The place is authenticated along, so that a sealed text says nothing where it was not sealed.
+ */
+export function createVault(keys: readonly Uint8Array[], first: SealForm = 'bound'): Vault {
+  const known = new Map(keys.map(keyOf).map((key) => [key.id, key]));
+  const [current] = known.values();
+  if (current === undefined) throw new Internal('a vault needs a key');
+  let form = first;
+  const find = (id: string): Key => {
+    const key = known.get(id);
+    if (key !== undefined) return key;
+    // Anything may stand there that somebody once wrote; it is not repeated.
+    if (!/^[0-9a-f]{12}$/.test(id)) throw new Internal('a secret is in no form in which servers seal');
+    throw new Internal(`a secret is sealed with the key ${id}, which this server does not have; give it that key too`);
+  };
+  const openUnbound = (sealed: string): string => {
+    const [id = '', body = ''] = sealed.slice(sealedPrefix.length).split(':');
+    return open(find(id).unbound, body);
+  };
+  const openIn = (sealed: string, place: SealPlace): string => {
+    if (sealed.startsWith(boundPrefix)) {
+      const [id = '', body = ''] = sealed.slice(boundPrefix.length).split(':');
+      return open(find(id).bound(place.purpose), body, contextOf(place));
+    }
+    if (form === 'bound') throw new Internal(unboundRefusal);
+    return openUnbound(sealed);
+  };
+  return {
+    keyId: current.id,
+    get form() {
+      return form;
+    },
+    advance(next) {
+      if (forms.indexOf(next) > forms.indexOf(form)) form = next;
+    },
+    seal(text, place, as = form) {
+      if (as === 'unbound') return `${sealedPrefix}${current.id}:${seal(current.unbound, text)}`;
+      return `${boundPrefix}${current.id}:${seal(current.bound(place.purpose), text, contextOf(place))}`;
+    },
+    open: openIn,
+    openUnbound,
+    isCurrent: (sealed, as) => sealed.startsWith(`${as === 'unbound' ? sealedPrefix : boundPrefix}${current.id}:`),
+    fingerprint(sealed, place) {
+      const hash = createHmac('sha256', current.fingerprint);
+      try {
+        return hash.update(openIn(sealed, place)).digest('hex');
+      } catch (error) {
+        // What does not open is equal to itself alone, and can be replaced.
+        if (error instanceof Internal) return hash.update(sealed).digest('hex');
+        throw error;
+      }
+    },
+    requestFingerprint: (text) => `${sealedPrefix}${current.id}:${seal(current.unbound, text)}`,
+  };
+}
+
+const unboundRefusal =
+  'a secret is sealed in the form of an earlier release, which is refused since `heddle secrets rotate`: a server of that release wrote it afterwards, or somebody put it there. Write the secret again, or see `heddle secrets rotate --accept-unbound`';
+
+function keyOf(key: Uint8Array): Key {
+  const pairs = new Map<SealPurpose, Pair>();
+  return {
+    id: keyIdOf(key),
+    unbound: { cipher: deriveKey(key, 'cipher'), nonce: deriveKey(key, 'nonce') },
+    bound(purpose) {
+      const present = pairs.get(purpose);
+      if (present !== undefined) return present;
+      const made = { cipher: deriveKey(key, `cipher ${purpose}`), nonce: deriveKey(key, `nonce ${purpose}`) };
+      pairs.set(purpose, made);
+      return made;
+    },
+    fingerprint: deriveKey(key, 'fingerprint'),
+  };
+}
+
+/** A place as bytes; no two places have the same. */
+function contextOf({ purpose, path }: SealPlace): Buffer {
+  return Buffer.from(JSON.stringify([purpose, ...path]));
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+function seal(pair: Pair, text: string, context?: Buffer): string {
+  const hash = createHmac('sha256', pair.nonce);
+  // A JSON text has an end, so that no two pairs of context and text are hashed alike.
+  if (context !== undefined) hash.update(context);
+  const nonce = hash.update(text).digest().subarray(0, nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', pair.cipher, nonce);
+  if (context !== undefined) cipher.setAAD(context);
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
+}
+
+function open(pair: Pair, text: string, context?: Buffer): string {
+  const bytes = Buffer.from(text, 'base64');
+  const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes);
+  // A shorter tag would be easier to guess, and Node takes it.
+  if (tag.length !== tagBytes) throw new Internal('a sealed secret is cut short');
+  const decipher = createDecipheriv('aes-256-gcm', pair.cipher, bytes.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  });
+  if (context !== undefined) decipher.setAAD(context);
+  decipher.setAuthTag(tag);
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
+  } catch (cause) {
+    throw new Internal('a sealed secret was changed, or it was sealed for another place than the one it stands in', {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,167 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { statement } from '../builder.ts';
+import type { AccountAccess } from '../database.ts';
+
+/** The kind of entries for accounts in which claims of pushes may lapse. */
+export const claimEntry = 'claim';
+
+/** The claims of the sources of an account, and the number of the change that made them so. */
+export interface StoredClaims {
+  readonly sequence: number;
+  readonly sources: readonly { readonly source: string; readonly claims: JsonObject }[];
+}
+
+/** What the sources of an account claim and could not have; sources without claims, and what has lapsed, are left out. */
+export async function listClaims(database: AccountAccess, account: string): Promise<StoredClaims> {
+  type Row = { readonly sequence: number; readonly source: string | null; readonly claims: JsonObject };
+  const [rows] = await database.inAccount(account, [statement<Row>(listText, [account])]);
+  const sources = rows.flatMap(({ source, claims }) =>
+    source === null || Object.keys(claims).length === 0 ? [] : [{ source, claims }],
+  );
+  return { sequence: rows[0]?.sequence ?? 0, sources };
+}
+
+const lapsed = `wanted - 'keys' - 'units'`;
+
+const listText = `select a.claim_sequence as sequence, s.id as source,
+  case when s.claim_until <= clock_timestamp() then s.${lapsed} else s.wanted end as claims
+from accounts a left join sources s on s.account_id = a.account_id and s.wanted <> '{}'
+where a.account_id = $1 order by s.id`;
+
+/** The claims of one source, as they are from now on. */
+export interface ClaimUpdate {
+  readonly source: string;
+  /** `{}` for none. */
+  readonly claims: JsonObject;
+  /** After how many seconds they lapse by the database's clock; absent: never. */
+  readonly lapse?: number | undefined;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/**
+ * Writes the claims of a source. One that was never heard of gets a row: until it comes again, this is all that is known of
+ * it. They are no part of the account's state and make no revision; a commit that was planned without them is refused.
+ */
+export async function putClaims(
+  held: AccountAccess,
+  account: string,
+  { source, claims, lapse, at }: ClaimUpdate,
+): Promise<void> {
+  const seconds = lapse === undefined ? null : String(lapse);
+  const parameters = [account, source, JSON.stringify(claims), at, seconds];
+  await held.inAccount(account, [statement(putText, parameters)], { write: true });
+}
+
+const putText = `with head as (
+  update accounts set claim_sequence = claim_sequence + 1 where account_id = $1 returning 1
+), entry as (
+  insert into directory (account_id, kind, value, subject_id)
+  select $1, '${claimEntry}', $1, $1 from head where $5::text is not null on conflict do nothing
+)
+insert into sources (account_id, id, type, spec, wanted, claim_until, created_at)
+select $1, $2, 'push', '{}', $3::jsonb, clock_timestamp() + $5::text::interval second, $4::timestamptz from head
+where $3::jsonb <> '{}' or exists (select from sources where account_id = $1 and id = $2)
+on conflict (account_id, id) do update
+  set wanted = excluded.wanted, claim_until = excluded.claim_until, claim_warned = false`;
+
+/** Lets the claims of a push lapse as much later as if they were new. */
+export async function renewClaims(
+  held: AccountAccess,
+  account: string,
+  { source, lapse }: { readonly source: string; readonly lapse: number },
+): Promise<void> {
+  await held.inAccount(account, [statement(renewText, [account, source, String(lapse)])], { write: true });
+}
+
+const renewText = `update sources set claim_until = clock_timestamp() + $3::text::interval second, claim_warned = false
+where account_id = $1 and id = $2 and claim_until is not null`;
+
+/** Whether a source has made a revision after this one. */
+export async function hasNewerRevision(
+  held: AccountAccess,
+  account: string,
+  source: string,
+  revision: number,
+): Promise<boolean> {
+  const text = 'select from revisions where account_id = $1 and revision > $3 and source_id = $2 limit 1';
+  const [rows] = await held.inAccount(account, [statement(text, [account, source, revision])]);
+  return rows.length > 0;
+}
+
+/** Writes the keys that a source claims and does not state yet. */
+export async function putClaimedKeys(
+  database: AccountAccess,
+  account: string,
+  source: string,
+  keys: readonly string[],
+): Promise<void> {
+  await database.inAccount(account, [statement(keysText, [account, source, JSON.stringify(keys)])], { write: true });
+}
+
+const keysText = `with head as (
+  update accounts set claim_sequence = claim_sequence + 1
+  where account_id = $1
+    and exists (select from sources where account_id = $1 and id = $2 and coalesce(wanted -> 'keys', '[]') <> $3::jsonb)
+  returning 1
+)
+update sources set wanted = jsonb_set(wanted, '{keys}', $3::jsonb) from head where account_id = $1 and id = $2`;
+
+/** Claims that have lapsed, or soon will. */
+export interface DueClaims {
+  readonly source: string;
+  readonly until: Date;
+  readonly isOver: boolean;
+}
+
+/** Whether there is anything for `endClaims` to do. */
+export async function hasDueClaims(database: AccountAccess, account: string, warning: number): Promise<boolean> {
+  type Row = { readonly due: boolean };
+  const [rows] = await database.inAccount(account, [statement<Row>(dueText, [account, String(warning)])]);
+  return rows[0]?.due === true;
+}
+
+// An entry of the directory without claims is over too.
+const dueText = `select exists (
+  select from sources where account_id = $1 and claim_until <= clock_timestamp()
+    + case when claim_warned then interval '0' else $2::text::interval second end
+) or (
+  exists (select from directory where account_id = $1 and kind = '${claimEntry}')
+  and not exists (select from sources where account_id = $1 and claim_until is not null)
+) as due`;
+
+/**
+ * Ends the claims of an account whose time is over by the database's clock, and marks those that will be within so many
+ * seconds; answers each of them once. `held` holds the account.
+ */
+export async function endClaims(held: AccountAccess, account: string, warning: number): Promise<readonly DueClaims[]> {
+  const [, over, soon] = await held.inAccount(
+    account,
+    [
+      statement(bumpText, [account]),
+      statement<DueClaims>(overText, [account]),
+      statement<DueClaims>(soonText, [account, String(warning)]),
+      statement(forgetText, [account]),
+    ],
+    { write: true },
+  );
+  return [...over, ...soon];
+}
+
+const bumpText = `update accounts set claim_sequence = claim_sequence + 1 where account_id = $1
+and exists (select from sources where account_id = $1 and claim_until <= clock_timestamp())`;
+
+// The row as it was says until when.
+const overText = `with old as (
+  select id, claim_until from sources where account_id = $1 and claim_until <= clock_timestamp()
+)
+update sources s set wanted = s.${lapsed}, claim_until = null, claim_warned = false from old
+where s.account_id = $1 and s.id = old.id
+returning s.id as source, old.claim_until as until, true as "isOver"`;
+
+const soonText = `update sources set claim_warned = true
+where account_id = $1 and not claim_warned and claim_until <= clock_timestamp() + $2::text::interval second
+returning id as source, claim_until as until, false as "isOver"`;
+
+const forgetText = `delete from directory where account_id = $1 and kind = '${claimEntry}' and value = $1
+and not exists (select from sources where account_id = $1 and claim_until is not null)`;

@@ -1,0 +1,179 @@
+import type { JsonObject } from '../../lib/json.ts';
+import type { Actor } from '../../model/declare/actor.ts';
+import { build, statement } from '../builder.ts';
+import type { AccountAccess, Database } from '../database.ts';
+import { repeated } from '../repeated.ts';
+import type { Lease } from './leases.ts';
+
+/** A source as it is stored. */
+export interface SourceRecord {
+  readonly id: string;
+  readonly type: string;
+  readonly spec: JsonObject;
+  readonly status: JsonObject;
+  readonly suspended: boolean;
+  /** How often spec or suspension have changed. */
+  readonly generation: number;
+  /** The newest request to reconcile that was heeded. */
+  readonly handled_at: Date | null;
+}
+
+/** All sources of an account, by id. */
+export async function listSources(database: Database, account: string): Promise<readonly SourceRecord[]> {
+  const [rows] = await database.inAccount(account, [
+    build
+      .selectFrom('sources')
+      .select(['id', 'type', 'spec', 'status', 'suspended', 'generation', 'handled_at'])
+      .where('account_id', '=', account)
+      .orderBy('id')
+      .compile(),
+  ]);
+  return rows;
+}
+
+/** Who changes a source, and when. */
+export interface Registration {
+  readonly actor: Actor;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly requestId: string;
+}
+
+/**
+ * Writes what a source is. How documents are applied belongs to the state of the account, so a change is a revision; an
+ * equal source writes nothing, nor does one of an account that is gone. Answers the revision, if there is one.
+ */
+export async function registerSource(
+  database: Database,
+  account: string,
+  { id, type, spec }: Pick<SourceRecord, 'id' | 'type' | 'spec'>,
+  registration: Registration,
+): Promise<number | undefined> {
+  return revise(database, account, registration, registerText, [id, type, JSON.stringify(spec)]);
+}
+
+/** Stops or lets run the loop of a source. Answers the revision; `undefined` when it was so already. */
+export async function setSuspended(
+  database: Database,
+  account: string,
+  { id, suspended }: { readonly id: string; readonly suspended: boolean },
+  registration: Registration,
+): Promise<number | undefined> {
+  return revise(database, account, registration, suspendText, [id, suspended]);
+}
+
+/** Notes that a source agrees with what a rollback put back. Answers the revision; `undefined` when that was known. */
+export async function settleRollback(
+  database: Database,
+  account: string,
+  id: string,
+  registration: Registration,
+): Promise<number | undefined> {
+  return revise(database, account, registration, settleText, [id]);
+}
+
+/** Forgets a source; what it stated must have been released before. Answers the revision; `undefined` when there is none. */
+export async function removeSource(
+  database: Database,
+  account: string,
+  id: string,
+  registration: Registration,
+): Promise<number | undefined> {
+  return revise(database, account, registration, removeText, [id]);
+}
+
+/**
+ * Runs a change of `sources` that hangs on the head row, with the revision that it makes: clauses in which $1 is the
+ * account, $2 the time, and from $5 on the parameters stand.
+ */
+async function revise(
+  database: Database,
+  account: string,
+  { actor, at, requestId }: Registration,
+  clauses: string,
+  parameters: readonly [id: string, ...unknown[]],
+): Promise<number | undefined> {
+  const common = [account, at, JSON.stringify(actor), requestId];
+  const text = `${clauses}
+insert into revisions (account_id, revision, created_at, actor, source_id, request_id, summary)
+select $1, head.revision, $2::timestamptz, $3::jsonb, $5, $4, '{"sources": 1}' from head
+returning revision`;
+  const query = statement<{ readonly revision: number }>(text, [...common, ...parameters]);
+  const [written] = await database
+    .inAccount(account, [query], { write: true })
+    .catch((error) => Promise.reject(repeated(error)));
+  return written[0]?.revision;
+}
+
+// The entry of the directory is also made for sources that a program without it has registered.
+const registerText = `with found as (
+  insert into directory (account_id, kind, value, subject_id)
+  select account_id, 'source', account_id || '/' || $5, $5 from accounts where account_id = $1
+  on conflict do nothing
+), head as (
+  update accounts set revision = revision + 1
+  where account_id = $1
+    and not exists (select from sources where account_id = $1 and id = $5 and type = $6 and spec = $7::jsonb)
+  returning revision
+), put as (
+  insert into sources (account_id, id, type, spec, created_at)
+  select $1, $5, $6, $7::jsonb, $2::timestamptz from head
+  on conflict (account_id, id) do update
+    set type = excluded.type, spec = excluded.spec, generation = sources.generation + 1
+)`;
+
+const suspendText = `with head as (
+  update accounts set revision = revision + 1
+  where account_id = $1 and exists (select from sources where account_id = $1 and id = $5 and suspended <> $6::boolean)
+  returning revision
+), put as (
+  update sources set suspended = $6::boolean, generation = generation + 1
+  from head where account_id = $1 and id = $5
+)`;
+
+const settleText = `with head as (
+  update accounts set revision = revision + 1
+  where account_id = $1 and exists (select from sources where account_id = $1 and id = $5 and rolled_back is not null)
+  returning revision
+), put as (
+  update sources set rolled_back = null from head where account_id = $1 and id = $5
+)`;
+
+const removeText = `with head as (
+  update accounts set revision = revision + 1
+  where account_id = $1 and exists (select from sources where account_id = $1 and id = $5)
+  returning revision
+), gone as (
+  delete from sources using head where account_id = $1 and id = $5
+), lost as (
+  delete from directory using head where account_id = $1 and kind = 'source' and value = $1 || '/' || $5
+), free as (
+  delete from leases using head where account_id = $1 and name = 'source/' || $5
+)`;
+
+/**
+ * Writes how a registered source fares; an equal status writes nothing, nor does a server that lost the lease. Answers
+ * whether it wrote.
+ */
+export async function putStatus(
+  database: AccountAccess,
+  account: string,
+  id: string,
+  status: JsonObject,
+  lease?: Lease,
+): Promise<boolean> {
+  const held = lease === undefined ? '' : whileHeld;
+  const fence = lease === undefined ? [] : [lease.name, lease.fence];
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly id: string }>(`${statusText}${held} returning id`, [
+      ...[account, id, JSON.stringify(status)],
+      ...fence,
+    ]),
+  ]);
+  return rows.length === 1;
+}
+
+const statusText =
+  'update sources set status = $3::jsonb where account_id = $1 and id = $2 and status is distinct from $3::jsonb';
+const whileHeld =
+  ' and exists (select from leases where account_id = $1 and name = $4 and fence = $5 and until > clock_timestamp())';

@@ -1,0 +1,66 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Document, Place } from '../../model/document.ts';
+import type { Foreign } from '../foreign.ts';
+import { createLocator } from '../locate.ts';
+import type { ReadResult } from '../objects.ts';
+import type { Position } from '../position.ts';
+import { readFile } from '../read.ts';
+
+/** A place that is looked for: a JSON pointer from the root of a document. */
+export interface Asked {
+  readonly place: Place;
+  readonly pointer: string;
+}
+
+/** What costs so much that a thread does it: reading a text, and finding places in it. */
+export type Job =
+  | { readonly what: 'read'; readonly text: string }
+  | { readonly what: 'locate'; readonly text: string; readonly asked: readonly Asked[] };
+
+/** The largest part of an answer, so that whoever parses it can let others in between. */
+const partCharacters = 256 * 1024;
+
+/**
+ * Does a job. The answer travels as JSON texts: for 10,000 documents (2.9 MB) writing, posting and parsing them take 38 ms,
+ * the structured clone of the values 50 ms.
+ */
+export function runJob(job: Job): readonly string[] {
+  if (job.what === 'locate') return [JSON.stringify(locateAll(job.text, job.asked))];
+  const { documents, ...rest } = readFile({ path: '', text: job.text });
+  return [JSON.stringify(rest), ...partsOf(documents)];
+}
+
+function locateAll(text: string, asked: readonly Asked[]): readonly Position[] {
+  const locate = createLocator([{ path: '', text }]);
+  return asked.map(({ place, pointer }) => locate({ ...place, file: '' }, pointer));
+}
+
+function partsOf(documents: readonly Document[]): readonly string[] {
+  const parts: string[] = [];
+  let part: string[] = [];
+  let characters = 0;
+  for (const document of documents) {
+    const text = JSON.stringify(document);
+    part.push(text);
+    characters += text.length;
+    if (characters < partCharacters) continue;
+    parts.push(`[${part.join(',')}]`);
+    part = [];
+    characters = 0;
+  }
+  return part.length === 0 ? parts : [...parts, `[${part.join(',')}]`];
+}
+
+/** What reading a text gave; `foreign` when it is none of ours, in spite of its problems. */
+export type ReadText = ReadResult & { readonly foreign?: Foreign };
+
+/** What reading a text gave. Others get a turn between the parts. */
+export async function readAnswer([rest = '{"problems":[]}', ...parts]: readonly string[]): Promise<ReadText> {
+  const documents: Document[] = [];
+  for (const [at, part] of parts.entries()) {
+    if (at > 0) await nextTurn();
+    // The parts are what `runJob` wrote.
+    for (const document of JSON.parse(part) as readonly Document[]) documents.push(document);
+  }
+  return { documents, ...(JSON.parse(rest) as Omit<ReadText, 'documents'>) };
+}

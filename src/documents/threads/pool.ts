@@ -1,0 +1,150 @@
+import { Internal } from '../../model/errors.ts';
+import type { Job } from './job.ts';
+import { startThread, type Thread, type ThreadLimits } from './thread.ts';
+
+/** A job, for whom it is done, and what ends the waiting for it. */
+export interface Task {
+  readonly job: Job;
+  /** Accounts take turns. */
+  readonly account: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How many threads there are, and what each of them may take. */
+export interface PoolOptions extends ThreadLimits {
+  readonly threads: number;
+}
+
+/**
+ * From here on a text is large: it may take seconds and hundreds of megabytes. One thread is never given to such, and who
+ * read one is replaced, because its heap would stay as large.
+ */
+const largeCharacters = 512 * 1024;
+
+interface Waiting extends Task {
+  readonly isLarge: boolean;
+  resolve(parts: readonly string[]): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * Threads that do jobs, fair by account: whoever has the fewest jobs under way is next, and among equals who waits the longest.
+ * One thread is left to others whatever an account asks for.
+ */
+export class Pool {
+  readonly #options: PoolOptions;
+  /** So many threads at the most are given to one account, and to large texts. */
+  readonly #most: number;
+  readonly #queues = new Map<string, Waiting[]>();
+  readonly #running = new Set<Waiting>();
+  readonly #working = new Set<Thread>();
+  readonly #idle: Thread[] = [];
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#most = Math.max(1, options.threads - 1);
+  }
+
+  /** Does a job when its turn comes. */
+  run(task: Task): Promise<readonly string[]> {
+    if (this.#closed) return Promise.reject(new Internal('The reader is closed.'));
+    if (task.signal?.aborted) return Promise.reject(task.signal.reason);
+    return new Promise((resolve, reject) => {
+      const withdraw = () => this.#withdraw(waiting);
+      // A signal outlives its tasks, and with many listeners each further one costs a walk over all of them.
+      const settle = () => task.signal?.removeEventListener('abort', withdraw);
+      const waiting: Waiting = {
+        ...task,
+        isLarge: task.job.text.length > largeCharacters,
+        resolve(parts) {
+          settle();
+          resolve(parts);
+        },
+        reject(reason) {
+          settle();
+          reject(reason);
+        },
+      };
+      const queue = this.#queues.get(task.account) ?? [];
+      queue.push(waiting);
+      this.#queues.set(task.account, queue);
+      task.signal?.addEventListener('abort', withdraw, { once: true });
+      this.#advance();
+    });
+  }
+
+  /** Ends the threads; jobs that wait or run are refused. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const refused = [...this.#queues.values()].flat();
+    this.#queues.clear();
+    for (const task of refused) task.reject(new Internal('The reader is closed.'));
+    await Promise.all([...this.#idle.splice(0), ...this.#working].map((thread) => thread.end()));
+  }
+
+  #advance(): void {
+    for (let task = this.#takeNext(); task !== undefined; task = this.#takeNext()) void this.#work(task);
+  }
+
+  /** Takes out the next task that may run now. */
+  #takeNext(): Waiting | undefined {
+    if (this.#running.size >= this.#options.threads) return undefined;
+    const noLarge = this.#count(({ isLarge }) => isLarge) >= this.#most;
+    let best: { readonly account: string; readonly at: number; readonly busy: number } | undefined;
+    for (const [account, queue] of this.#queues) {
+      const busy = this.#count((task) => task.account === account);
+      const at = noLarge ? queue.findIndex(({ isLarge }) => !isLarge) : 0;
+      if (busy < this.#most && at >= 0 && (best === undefined || busy < best.busy)) best = { account, at, busy };
+    }
+    return best === undefined ? undefined : this.#takeOut(best.account, best.at);
+  }
+
+  #takeOut(account: string, at: number): Waiting | undefined {
+    const queue = this.#queues.get(account) ?? [];
+    const [task] = queue.splice(at, 1);
+    // A map keeps the order of insertion: who was served goes to the end.
+    this.#queues.delete(account);
+    if (queue.length > 0) this.#queues.set(account, queue);
+    return task;
+  }
+
+  #count(which: (task: Waiting) => boolean): number {
+    return [...this.#running].filter(which).length;
+  }
+
+  async #work(task: Waiting): Promise<void> {
+    this.#running.add(task);
+    let thread: Thread | undefined;
+    try {
+      thread = this.#takeIdle() ?? startThread(this.#options);
+      this.#working.add(thread);
+      task.resolve(await thread.run(task.job, task.signal));
+      if (task.isLarge || this.#closed) await thread.end();
+      else this.#idle.push(thread);
+    } catch (error) {
+      task.reject(error);
+      await thread?.end();
+    } finally {
+      if (thread !== undefined) this.#working.delete(thread);
+      this.#running.delete(task);
+      this.#advance();
+    }
+  }
+
+  #takeIdle(): Thread | undefined {
+    for (let thread = this.#idle.pop(); thread !== undefined; thread = this.#idle.pop())
+      if (!thread.hasEnded()) return thread;
+    return undefined;
+  }
+
+  /** Nobody waits for a task any more that did not begin yet. */
+  #withdraw(task: Waiting): void {
+    const queue = this.#queues.get(task.account) ?? [];
+    const at = queue.indexOf(task);
+    if (at < 0) return;
+    queue.splice(at, 1);
+    if (queue.length === 0) this.#queues.delete(task.account);
+    task.reject(task.signal?.reason);
+  }
+}

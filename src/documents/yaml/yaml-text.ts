@@ -1,0 +1,154 @@
+import { isScalar, type YAMLError, type Document as YamlDocument } from 'yaml';
+import { type Problem, sortProblems } from '../../model/problem.ts';
+import { brief } from '../brief.ts';
+import { longestPath, type StatedObject } from '../envelope.ts';
+import { limits } from '../limits.ts';
+import { type ReadResult, readObjects } from '../objects.ts';
+import { positionAt, positionOf } from '../position.ts';
+import { holdsMoreThan } from './count.ts';
+import { conflictFault, findConflicts } from './leftovers.ts';
+import { syntaxFault } from './syntax.ts';
+import type { Fault } from './values.ts';
+import { type NodeBudget, walk } from './walk.ts';
+import { type ParsedYaml, parseYaml } from './yaml.ts';
+
+interface Reading {
+  readonly parsed: ParsedYaml;
+  readonly file: string;
+  readonly budget: NodeBudget;
+}
+
+/** What is made of the values of a text. */
+export interface Taken<Item> {
+  readonly documents: readonly Item[];
+  readonly problems: readonly Problem[];
+}
+
+/** Reads a normalised text as a stream of YAML documents, with the position of everything that is wrong. */
+export function readYamlText(text: string, file: string): ReadResult {
+  return readYamlStream(text, file, readObjects);
+}
+
+/** Reads a normalised text as a stream of YAML values, of which `take` makes something. */
+export function readYamlStream<Item>(
+  text: string,
+  file: string,
+  take: (stated: StatedObject) => Taken<Item>,
+): Taken<Item> {
+  if (holdsMoreThan(text, limits.fileNodes)) return { documents: [], problems: [tooManyNodes(file)] };
+  const conflicts = findConflicts(text);
+  if (conflicts.length > 0) return { documents: [], problems: conflicts.map((at) => conflictAt(text, file, at)) };
+  const parsed = parseYaml(text);
+  const reading = { parsed, file, budget: { left: limits.fileNodes } };
+  const problems: Problem[] = [...streamProblems(reading)];
+  const documents: Item[] = [];
+  for (const [index, document] of parsed.documents.entries()) {
+    const result = readOne(reading, document, index, take);
+    // Not `push(...many)`: a hundred thousand arguments are more than the stack holds.
+    for (const problem of result.problems) problems.push(problem);
+    for (const document of result.documents) documents.push(document);
+    if (reading.budget.left < 0) return { documents: [], problems: [tooManyNodes(file)] };
+  }
+  return { documents, problems: sortProblems(bounded(problems, file)) };
+}
+
+/** What belongs to the file and not to one of its documents. */
+function streamProblems(reading: Reading): readonly Problem[] {
+  const { text, documents } = reading.parsed;
+  const problems: Problem[] = [];
+  const mark = text.indexOf('\ufeff');
+  if (mark >= 0) {
+    const message =
+      'There is a byte order mark (U+FEFF) inside the file; remove it, or write it as "\\uFEFF" in double quotes.';
+    problems.push(problemAt(reading, { code: 'yaml_byte_order_mark', message }, mark));
+  }
+  // A directive stays in force for later documents, so it is reported once.
+  if (documents.some(hasDirective)) {
+    const message =
+      'YAML directives (`%YAML`, `%TAG`) are not allowed; remove the line, documents are always YAML 1.2.';
+    problems.push(problemAt(reading, { code: 'yaml_directive', message }, Math.max(0, text.search(/^%/m))));
+  }
+  return problems;
+}
+
+function hasDirective(document: YamlDocument.Parsed): boolean {
+  const { yaml, tags } = document.directives;
+  return yaml.explicit === true || Object.keys(tags).length > 1;
+}
+
+function readOne<Item>(
+  reading: Reading,
+  document: YamlDocument.Parsed,
+  index: number,
+  take: (stated: StatedObject) => Taken<Item>,
+): Taken<Item> {
+  const { parsed, file } = reading;
+  const root = document.contents;
+  const errors = syntaxProblems(reading, document.errors);
+  // What a broken text was turned into is a guess; saying more about it would be noise.
+  if (errors.length > 0 || root === null) return { documents: [], problems: errors };
+  const faults: Problem[] = [];
+  const value = walk(root, reading.budget, (fault, pointer, offset) => {
+    if (faults.length > limits.fileProblems) return;
+    faults.push({ ...problemAt(reading, fault, offset), path: brief(pointer, longestPath) });
+  });
+  for (const problem of syntaxProblems(reading, document.warnings, faults)) faults.push(problem);
+  if (faults.length === 0 && isNothing(root)) return { documents: [], problems: [] };
+  const { line } = positionAt(parsed, root.range[0]);
+  const where = (pointer: string) => positionOf(parsed, root, pointer);
+  const result = take({ value, file, line, index, pointer: '', where });
+  if (faults.length === 0) return result;
+  // A refused node has no value; that its place now looks empty is not a second fault.
+  const spoiled = new Set(faults.map((fault) => fault.path));
+  const further = result.problems.filter((problem) => !spoiled.has(problem.path));
+  return { documents: [], problems: [...faults, ...further] };
+}
+
+/** Nothing between two separators, or only comments: no document. A written `null` or `~` is a wrong one. */
+function isNothing(root: unknown): boolean {
+  return isScalar(root) && root.value === null && root.source === '';
+}
+
+/** The first fault of a line only: the parser stumbles again over what follows, and warns of tags that `walk` refuses too. */
+function syntaxProblems(
+  reading: Reading,
+  errors: readonly YAMLError[],
+  known: readonly Problem[] = [],
+): readonly Problem[] {
+  const seen = new Set(known.map(({ line }) => line));
+  const problems: Problem[] = [];
+  for (const error of errors) {
+    const { line } = positionAt(reading.parsed, error.pos[0]);
+    // A line may hold a hundred thousand errors, and to word one takes a look at its whole line.
+    if (seen.has(line)) continue;
+    seen.add(line);
+    const { offset = error.pos[0], ...fault } = syntaxFault(error, reading.parsed.text);
+    problems.push(problemAt(reading, fault, offset));
+    // Behind a line that is indented wrongly, the parser stumbles over much that is right.
+    if (fault.code === 'yaml_indentation') break;
+    if (problems.length > limits.fileProblems) break;
+  }
+  return problems;
+}
+
+function problemAt(reading: Reading, fault: Fault, offset: number): Problem {
+  const { line, column } = positionAt(reading.parsed, offset);
+  return { ...fault, path: '', file: reading.file, line, column };
+}
+
+function bounded(problems: readonly Problem[], file: string): readonly Problem[] {
+  if (problems.length <= limits.fileProblems) return problems;
+  const reported = problems.slice(0, limits.fileProblems);
+  const message = `The file has more than these ${limits.fileProblems} problems; repair these first.`;
+  return [...reported, { ...reported.at(-1), code: 'file_too_many_problems', message, file, path: '' }];
+}
+
+function conflictAt(text: string, file: string, offset: number): Problem {
+  const line = text.slice(0, offset).split('\n').length;
+  return { ...conflictFault, file, line, column: 1 };
+}
+
+function tooManyNodes(file: string): Problem {
+  const message = `The file holds more than ${limits.fileNodes} values; split it.`;
+  return { code: 'file_too_large', message, file, line: 1, column: 1 };
+}

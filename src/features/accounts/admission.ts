@@ -1,0 +1,138 @@
+import type { SharedMutation } from '../../commit/commit-together.ts';
+import { derive, planEdits } from '../../commit/edits.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { personEntries } from '../../db/accounts/credentials.ts';
+import type { AuditEntry } from '../../db/audit-entry.ts';
+import type { Beside } from '../../db/commit/commit-together.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
+import { NotFound } from '../../model/errors.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { withCommits } from '../../objects/managed.ts';
+import { contextOf, refusalOf, type WriteOptions, type Written } from '../../objects/objects.ts';
+import { planCreate, type RequestOutcome } from '../../plan/requests/requests.ts';
+import { changeTogether } from './tenants/steps.ts';
+
+/** The kind of those who use an account. */
+export const userKind = 'User';
+
+/** Somebody who is to become a user, as the rules see them. */
+export interface NewUserRequest {
+  readonly id: string;
+  /** As it is written; empty for programs. */
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly groups: readonly string[];
+  readonly body: JsonObject;
+  readonly options: WriteOptions;
+}
+
+/** What a body asks for, when the rules let it happen as the account is now. Throws what is wrong with it. */
+export async function readNewUser(
+  engine: Engine,
+  call: Call,
+  body: JsonObject,
+  options: WriteOptions,
+): Promise<NewUserRequest> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const outcome = planCreate(contextOf(engine, call, state, options), engine.registry.get(userKind), body);
+  if (!outcome.ok) throw refusalOf(await withCommits(engine, call.account, outcome.problems));
+  const { spec, name } = requireUser(outcome.next, outcome.id);
+  const { email = '', role = '', auto_groups: groups = [] } = spec;
+  return { id: outcome.id, email, name, role, groups, body, options };
+}
+
+/** What is written with the user. */
+export interface Admission {
+  readonly beside: readonly Beside[];
+  /** The person is found by their address from then on. */
+  readonly isFound: boolean;
+  /** What the server decides about the user. */
+  readonly derived?: JsonObject;
+  /** What is told beside the user itself. */
+  readonly events?: readonly AuditEvent[];
+  /** Throws when the account, as it is at that moment, lets nobody in like this. */
+  check?(state: Snapshot): void;
+  /** Nobody asked for it: the server does it by itself. */
+  readonly isByServer?: true;
+}
+
+/** Makes the user, and what lets them in, in one step. */
+export async function admit(
+  engine: Engine,
+  call: Call,
+  request: NewUserRequest,
+  admission: Admission,
+): Promise<Written> {
+  const { id, email, body, options } = request;
+  const { account } = call;
+  const { derived = {}, isByServer } = admission;
+  let outcome: RequestOutcome | undefined;
+  const state = await changeTogether(
+    engine,
+    call,
+    {
+      ...shared(account, email, id, admission),
+      propose: (stateOf) => {
+        admission.check?.(stateOf(account));
+        const { actor, ...context } = contextOf(engine, call, stateOf(account), options);
+        const by = isByServer === true || actor === undefined ? {} : { actor };
+        const kind = engine.registry.get(userKind);
+        outcome = planCreate({ ...context, ...by }, kind, body, undefined, { id, derived });
+        return { [account]: outcome };
+      },
+    },
+    takenText(email),
+  );
+  return { object: requireUser(state, id), state, ignored: outcome?.ignored ?? [], outputs: {} };
+}
+
+/** Lets a user in who was invited, with what is written beside it. */
+export async function admitInvited(engine: Engine, call: Call, user: string, admission: Admission): Promise<void> {
+  const { account } = call;
+  const { spec } = requireUser(await engine.snapshots.at(account, call.revision), user);
+  const email = spec.email ?? '';
+  await changeTogether(
+    engine,
+    call,
+    {
+      ...shared(account, email, user, admission),
+      propose: (stateOf) => {
+        const state = stateOf(account);
+        admission.check?.(state);
+        return {
+          [account]: planEdits(engine, state, [derive(engine, requireUser(state, user), { status: 'active' })]),
+        };
+      },
+    },
+    takenText(email),
+  );
+}
+
+function shared(
+  account: string,
+  email: string,
+  user: string,
+  { beside, isFound, events = [] }: Admission,
+): Pick<SharedMutation, 'accounts' | 'entries' | 'beside' | 'events'> {
+  const entries = isFound ? personEntries(account, email, user) : [];
+  return { accounts: [account], entries, beside: () => beside, events: { [account]: events } };
+}
+
+function takenText(email: string): string {
+  return `a user with the e-mail address ${email} already exists; choose another one`;
+}
+
+/** A user by id. Throws `NotFound`. */
+export function requireUser(state: Snapshot, id: string): Stored<'User'> {
+  const user = state.find(userKind, id);
+  if (user === undefined) throw new NotFound(`user ${id} not found`);
+  return user;
+}
+
+/** The audit event of something the caller did that makes no revision. */
+export function auditEntry({ actor }: Call, at: string, event: AuditEvent): AuditEntry {
+  return { actor, at, event };
+}

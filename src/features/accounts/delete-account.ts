@@ -1,0 +1,96 @@
+import { planEdits } from '../../commit/edits.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { findRevision } from '../../db/commit/accounts.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
+import { Conflict, NotAllowed, NotFound } from '../../model/errors.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { refusalOf } from '../../objects/objects.ts';
+import { isOwnMaking, withdrawn } from './tenants/removal.ts';
+import { roleInTenant } from './tenants/scope.ts';
+import { accountIn, isLinked, statusOf, tenantKind } from './tenants/steps.ts';
+
+/**
+ * Deletes the account of the call with everything in it. Only its owners may; an account that looks after others lets them
+ * go first, and one that is looked after disappears from the list of its keeper, which is told.
+ */
+export async function deleteAccount(engine: Engine, call: Call, id: string): Promise<void> {
+  if (id !== call.account) throw new NotFound(`account ${id} not found`);
+  const seen = await engine.snapshots.fresh(id);
+  const keeper = keeperOf(seen);
+  const { made, invited } = await unlinkedTenants(engine, seen);
+  const committed = await engine.committer.mutateTogether({
+    actor: call.actor,
+    accounts: [...new Set([id, ...(keeper === undefined ? [] : [keeper]), ...made, ...invited])],
+    gone: [id, ...made],
+    ...(keeper === undefined ? {} : { events: { [keeper]: [deletion(seen)] } }),
+    propose: (stateOf) => {
+      const state = stateOf(id);
+      if (keeperOf(state) !== keeper)
+        throw new Conflict('refused', 'the account came to somebody else at the same moment; try again');
+      const tenant = keeper === undefined ? undefined : stateOf(keeper).find(tenantKind, id);
+      requireOwner(state, call, keeper === undefined ? undefined : { home: stateOf(keeper), tenant });
+      requireNoTenants(state);
+      const pending = state.ofKind(tenantKind).filter((one) => statusOf(one) === 'pending' && made.includes(one.id));
+      if (pending.length !== made.length || made.some((one) => !isLinked(stateOf(one), id)))
+        throw new Conflict('refused', 'the tenants of the account changed at the same moment; try again');
+      const others = Object.assign({}, ...invited.map((one) => withdrawn(engine, stateOf(one), id)));
+      if (keeper === undefined || tenant === undefined) return others;
+      return { ...others, [keeper]: planEdits(engine, stateOf(keeper), [{ before: tenant }]) };
+    },
+  });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  for (const account of [id, ...made]) engine.notices.publish({ what: 'gone', account });
+}
+
+/** Accounts that were made for tenants and never became anybody's, which go too, and those that were only invited. */
+async function unlinkedTenants(
+  engine: Engine,
+  state: Snapshot,
+): Promise<{ readonly made: readonly string[]; readonly invited: readonly string[] }> {
+  const made: string[] = [];
+  const invited: string[] = [];
+  for (const tenant of state.ofKind(tenantKind)) {
+    if (!['pending', 'invited'].includes(statusOf(tenant))) continue;
+    if ((await findRevision(engine.database, tenant.id)) === undefined) continue;
+    if (statusOf(tenant) === 'invited') invited.push(tenant.id);
+    else if (isOwnMaking(tenant, await engine.snapshots.fresh(tenant.id), state.account)) made.push(tenant.id);
+  }
+  return { made, invited };
+}
+
+function keeperOf(state: Snapshot): string | undefined {
+  const { msp } = accountIn(state).derived;
+  return typeof msp === 'string' ? msp : undefined;
+}
+
+/** What the keeper of the account is told; in the account itself nobody could read it. */
+function deletion(state: Snapshot): AuditEvent {
+  const { derived, createdAt } = accountIn(state);
+  const meta = { account_id: state.account, domain: derived.domain ?? '', created_at: createdAt };
+  return { code: 'account.delete', target: state.account, meta };
+}
+
+interface Keeping {
+  readonly home: Snapshot;
+  readonly tenant: Stored<typeof tenantKind> | undefined;
+}
+
+/** Asked on the states that are written: whoever was an owner a moment ago is none. */
+function requireOwner(state: Snapshot, { actor, home }: Call, keeping: Keeping | undefined): void {
+  const user = home === undefined ? state.find('User', actor.id) : keeping?.home.find('User', actor.id);
+  const role =
+    home === undefined ? user?.spec.role : keeping?.tenant && roleInTenant(keeping.home, actor.id, keeping.tenant);
+  if (role !== 'owner' || user?.spec.is_blocked === true) throw new NotAllowed('only an owner deletes the account');
+}
+
+/** Accounts that this one looks after would be nobody's; those that wait for a proof go with it. */
+function requireNoTenants(state: Snapshot): void {
+  const tenants = state.ofKind(tenantKind).filter((tenant) => statusOf(tenant) === 'active');
+  if (tenants.length === 0) return;
+  const names = tenants.slice(0, 10).map(({ name }) => name);
+  throw new Conflict(
+    'in_use',
+    `the account looks after ${tenants.length} others (${names.join(', ')}${tenants.length > 10 ? ', …' : ''}); unlink them first`,
+  );
+}

@@ -1,0 +1,19 @@
+import type { Invite } from '../../db/accounts/invites.ts';
+import { may } from '../../model/declare/roles.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { subjectOf } from '../../plan/guards/authorize.ts';
+
+/**
+ * Why an invite counts no more, `undefined` when it does. One for a user who is there is for their first sign-in only; any
+ * other gives nothing that its sender could not give. People of an account that looks after this one are not in it.
+ */
+export function inviteFault(state: Snapshot, { user, createdBy }: Pick<Invite, 'user' | 'createdBy'>) {
+  if (user !== null)
+    return state.find('User', user)?.derived.status === 'active'
+      ? 'you have signed in already, so the invite is over; sign in the same way again'
+      : undefined;
+  const sender = state.find('User', createdBy);
+  if (sender === undefined) return undefined;
+  const isBacked = sender.spec.is_blocked !== true && may(subjectOf(sender), 'users', 'create');
+  return isBacked ? undefined : 'whoever sent the invite may not invite anybody any more; ask for a new one';
+}

@@ -1,0 +1,132 @@
+import { extraSettingsOf } from '../../commit/account-settings.ts';
+import { storedObject } from '../../commit/bootstrap.ts';
+import type { SharedMutation } from '../../commit/commit-together.ts';
+import { derive, planEdits } from '../../commit/edits.ts';
+import type { Engine } from '../../commit/engine.ts';
+import { subjectsOf } from '../../db/accounts/identities.ts';
+import { NotAllowed } from '../../model/errors.ts';
+import { canonicalSpec } from '../../model/schema/canonical.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
+import { refusalOf } from '../../objects/objects.ts';
+import type { Edit } from '../../plan/finish.ts';
+import { domainEntry } from './tenants/steps.ts';
+
+/** Somebody who signs in for the first time. */
+export interface UnknownPerson {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Empty when nobody knows it. */
+  readonly email: string;
+  /** Whether the address is proved to be the person's own. */
+  readonly emailVerified: boolean;
+  readonly name: string;
+}
+
+/** What became of it; `taken`: somebody was faster, look again. */
+export type Joining = 'joined' | 'taken';
+
+const kindName = 'User';
+
+/**
+ * Makes the person a user of an account: the one with the proved address if there is one, which ends an invitation, else
+ * a new one, who waits when the account wants it. `admit` may refuse, looking at the account.
+ */
+export async function joinAccount(
+  engine: Engine,
+  account: string,
+  person: UnknownPerson,
+  admit: (state: Snapshot) => void,
+): Promise<Joining> {
+  const state = await engine.snapshots.fresh(account);
+  admit(state);
+  const known = await knownUser(engine, state, person);
+  if (known === 'taken') return 'taken';
+  const id = known?.id ?? engine.newId();
+  return write(engine, person, id, {
+    accounts: [account],
+    identities: [identityOf(engine, account, id, person)],
+    propose: (stateOf) => {
+      const now = stateOf(account);
+      const user = now.get(id);
+      const edit = user === undefined ? { after: newUser(engine, now, id, person) } : activate(engine, user, person);
+      return { [account]: planEdits(engine, now, [edit]) };
+    },
+  });
+}
+
+/** Makes an account with the person as its owner. `domain`: the organisation's own, if it is known. */
+export async function foundAccount(engine: Engine, person: UnknownPerson, domain: string): Promise<Joining> {
+  const [account, id] = [engine.newId(), engine.newId()];
+  const founded = emptySnapshot(engine.registry, account);
+  // An address that nobody proved is kept from nobody whose it is.
+  const email = person.emailVerified ? person.email : '';
+  const owner = { id, name: person.name, email, idp: person.issuer, domain };
+  return write(engine, person, id, {
+    accounts: [],
+    founded,
+    entries: domain === '' ? [] : [{ account, kind: domainEntry, value: domain, subject: account }],
+    identities: [identityOf(engine, account, id, person)],
+    propose: () => {
+      const now = engine.now();
+      const objects = engine.firstObjects(account, owner).map((object) => storedObject(engine, object, now));
+      const edits = objects.map((after): Edit => ({ after }));
+      return { [account]: planEdits(engine, founded, edits) };
+    },
+  });
+}
+
+async function write(
+  engine: Engine,
+  { name, email }: UnknownPerson,
+  id: string,
+  mutation: Omit<SharedMutation, 'actor'>,
+): Promise<Joining> {
+  const actor = { type: 'user', id, name, ...(email === '' ? {} : { email }) } as const;
+  const committed = await engine.committer.mutateTogether({ ...mutation, actor });
+  if (committed.ok) return 'joined';
+  // Who came at the same moment may have the address by now.
+  if (committed.why === 'taken' || committed.problems.every(({ code }) => code === 'value_taken')) return 'taken';
+  throw refusalOf(committed.problems);
+}
+
+function identityOf(engine: Engine, account: string, user: string, { issuer, subject }: UnknownPerson) {
+  return { account, user, issuer, subject, at: engine.now() };
+}
+
+/** The user of the account with the address of the person, if the address is proved and nobody else signs in with it. */
+async function knownUser(
+  engine: Engine,
+  state: Snapshot,
+  person: UnknownPerson,
+): Promise<StoredObject | 'taken' | undefined> {
+  const { email, emailVerified, issuer, subject } = person;
+  const user = email === '' ? undefined : state.holderOf(kindName, 'email', email.toLowerCase());
+  if (user === undefined) return undefined;
+  const others = await subjectsOf(engine.database, state.account, { issuer, user: user.id });
+  if (others.includes(subject)) return 'taken';
+  if (!emailVerified)
+    throw new NotAllowed(
+      `there is a user ${email} already, and the identity provider does not say that the address is yours; ask an admin`,
+    );
+  if (others.length > 0)
+    throw new NotAllowed(`somebody else of the identity provider signs in as ${email} already; ask an admin`);
+  return user;
+}
+
+function activate(engine: Engine, user: StoredObject, { issuer }: UnknownPerson): Edit {
+  return derive(engine, user, { status: 'active', idp_id: issuer });
+}
+
+function newUser(engine: Engine, state: Snapshot, id: string, { name, email, issuer }: UnknownPerson): StoredObject {
+  const waits = wantsApproval(state);
+  const spec = { name, email, role: 'user', auto_groups: [], is_service_user: false, is_blocked: waits };
+  const derived = { issued: 'api', status: 'active', idp_id: issuer, ...(waits ? { pending_approval: true } : {}) };
+  const object = { id, kind: kindName, spec: canonicalSpec(engine.registry.get(kindName), spec).spec, derived };
+  return storedObject(engine, object, engine.now());
+}
+
+/** Whether people who come by themselves wait for an administrator. */
+function wantsApproval(state: Snapshot): boolean {
+  return extraSettingsOf(state).user_approval_required === true;
+}

@@ -1,0 +1,103 @@
+import { settingsOf } from '../../commit/account-settings.ts';
+import { storedObject } from '../../commit/bootstrap.ts';
+import { planEdits } from '../../commit/edits.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
+import { canonicalSpec } from '../../model/schema/canonical.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { asKind, type Stored } from '../../model/state/stored.ts';
+import { refusalOf } from '../../objects/objects.ts';
+import type { Edit } from '../../plan/finish.ts';
+import type { Plan } from '../../plan/plan.ts';
+
+/** Where groups come from that identity providers name in tokens. */
+const issued = 'jwt';
+
+/** Whether a user has exactly the provided groups of these names. */
+export function hasProvidedGroups(state: Snapshot, user: Stored<'User'>, names: readonly string[]): boolean {
+  const present = new Set(providedOf(state, user).map(({ name }) => name));
+  return names.every((name) => present.delete(name)) && [...present].every((name) => isStated(user, state, name));
+}
+
+/**
+ * Gives a user the groups that the identity provider names, and takes away those that it names no more. Groups that are not
+ * there are made; groups that people or documents gave the user stay.
+ */
+export async function provideGroups(engine: Engine, call: Call, names: readonly string[]): Promise<Call> {
+  const { account, actor, revision } = call;
+  let before: Snapshot | undefined;
+  const committed = await engine.committer.mutate({
+    account,
+    actor,
+    revision,
+    propose: (state) => {
+      before = state;
+      return planEdits(engine, state, editsFor(engine, state, actor.id, names));
+    },
+    audit: (made) => (before === undefined ? [] : groupEvents(before, made, actor.id)),
+  });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  return { ...call, revision: committed.revision ?? revision };
+}
+
+function editsFor(engine: Engine, state: Snapshot, id: string, names: readonly string[]): readonly Edit[] {
+  const user = state.find('User', id);
+  if (user === undefined || hasProvidedGroups(state, user, names)) return [];
+  const known = new Map(
+    state.ofKind('Group').flatMap((group) => (isProvided(group) ? [[group.name, group.id] as const] : [])),
+  );
+  const made = names.filter((name) => !known.has(name)).map((name) => newGroup(engine, name));
+  for (const { id: group, name } of made) known.set(name, group);
+  const kept = groupsOf(user).filter((group) => {
+    const object = state.find('Group', group);
+    return object === undefined || !isProvided(object) || isStated(user, state, object.name);
+  });
+  const wanted = names.flatMap((name) => known.get(name) ?? []);
+  const spec = { ...user.spec, auto_groups: [...new Set([...kept, ...wanted])] };
+  const canonical = canonicalSpec(engine.registry.get(user.kind), spec).spec;
+  const after = { ...user, spec: canonical, updatedAt: engine.now() };
+  return [...made.map((group): Edit => ({ after: group })), { before: user, after, internal: true }];
+}
+
+function newGroup(engine: Engine, name: string): Stored<'Group'> {
+  const { spec } = canonicalSpec(engine.registry.get('Group'), { name, peers: {} });
+  const object = { id: engine.newId(), kind: 'Group', spec, derived: { issued } };
+  return asKind(storedObject(engine, object, engine.now()), 'Group');
+}
+
+function providedOf(state: Snapshot, user: Stored<'User'>): readonly Stored<'Group'>[] {
+  return groupsOf(user).flatMap((id) => {
+    const group = state.find('Group', id);
+    return group !== undefined && isProvided(group) ? [group] : [];
+  });
+}
+
+function isProvided(group: Stored<'Group'>): boolean {
+  return group.derived.issued === issued;
+}
+
+function groupsOf({ spec }: Stored<'User'>): readonly string[] {
+  return spec.auto_groups ?? [];
+}
+
+/** Whether documents give the user the group of this name: then they alone take it away. */
+function isStated(user: Stored<'User'>, state: Snapshot, name: string): boolean {
+  return user.declared.some(({ stated }) => {
+    const groups = stated['auto_groups'];
+    return Array.isArray(groups) && groups.some((id) => state.get(String(id))?.name === name);
+  });
+}
+
+/** The kind tells about groups as long as they reach the user's peers; here they are told about in any case. */
+function groupEvents(state: Snapshot, { changes }: Plan, user: string): readonly AuditEvent[] {
+  if (settingsOf(state).groups_propagation_enabled === true) return [];
+  const change = changes.find(({ after }) => after?.id === user);
+  const names = new Map(changes.flatMap(({ after }) => (after === undefined ? [] : [[after.id, after.name] as const])));
+  return (change?.units ?? []).flatMap(({ path, after }) => {
+    const [, group] = /^auto_groups\[(.*)\]$/.exec(path) ?? [];
+    if (group === undefined) return [];
+    const about = { is_service_user: 'false', user_name: change?.after?.name ?? '' };
+    const meta = { group: names.get(group) ?? state.get(group)?.name ?? '', group_id: group, ...about };
+    return [{ code: `user.group.${after === undefined ? 'delete' : 'add'}`, target: user, meta }];
+  });
+}

@@ -1,0 +1,138 @@
+import { derive, planEdits } from '../../../commit/edits.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { Conflict, NotAllowed } from '../../../model/errors.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import { refusalOf, type Written } from '../../../objects/objects.ts';
+import type { Edit } from '../../../plan/finish.ts';
+import { requireRight } from '../../../plan/guards/authorize.ts';
+import {
+  accountIn,
+  activation,
+  changeTogether,
+  isLinked,
+  move,
+  requireHomeOwner,
+  requireStatus,
+  requireTenant,
+  statusOf,
+  tenantKind,
+} from './steps.ts';
+
+/** Asks the account of the tenant's domain to become a tenant. */
+export async function inviteTenant(engine: Engine, call: Call, id: string): Promise<Written> {
+  const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
+  const state = await changeTogether(engine, call, {
+    accounts: [call.account, id],
+    propose: (stateOf) => {
+      requireRight(stateOf(call.account), call.actor, 'msp', 'update');
+      const tenant = requireTenant(stateOf(call.account), id);
+      if (statusOf(tenant) === 'invited') return { [call.account]: planEdits(engine, stateOf(call.account), []) };
+      requireStatus(tenant, ['existing'], 'only an account that exists already is invited');
+      const account = accountIn(stateOf(id));
+      if (account.derived.msp !== undefined || account.derived.msp_invite !== undefined)
+        throw new Conflict('precondition', `the account of ${seen.name} is or may become the tenant of somebody else`);
+      return {
+        [call.account]: move(engine, stateOf(call.account), tenant, { status: 'invited', invited_at: engine.now() }),
+        [id]: planEdits(engine, stateOf(id), [derive(engine, account, { msp_invite: call.account })]),
+      };
+    },
+  });
+  return { object: requireTenant(state, id), state, ignored: [], outputs: {} };
+}
+
+/** The owner of an invited account says whether it becomes a tenant. */
+export async function answerInvite(engine: Engine, call: Call, id: string, isAccepted: boolean): Promise<void> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  if (call.account !== id) {
+    requireTenant(state, id);
+    throw new NotAllowed('only the owner of the invited account answers the invitation');
+  }
+  requireOwn(state, call);
+  const inviter = inviterOf(state);
+  await changeTogether(engine, call, {
+    accounts: [id, inviter],
+    propose: (stateOf) => {
+      requireOwn(stateOf(id), call);
+      const tenant = stateOf(inviter).find(tenantKind, id);
+      if (inviterOf(stateOf(id)) !== inviter || tenant === undefined || statusOf(tenant) !== 'invited')
+        throw uninvited();
+      const answer = isAccepted ? activation(engine) : { status: 'existing' };
+      const account = { msp_invite: undefined, ...(isAccepted ? { msp: inviter } : {}) };
+      return {
+        [inviter]: move(engine, stateOf(inviter), tenant, answer),
+        [id]: planEdits(engine, stateOf(id), [derive(engine, accountIn(stateOf(id)), account)]),
+      };
+    },
+  });
+}
+
+/** Whoever looks after the account already has no say in who may. */
+function requireOwn(state: Snapshot, { actor }: Call): void {
+  const user = state.find('User', actor.id);
+  if (user?.spec.role === 'owner' && user.spec.is_blocked !== true) return;
+  throw new NotAllowed('only the owner of the account answers the invitation');
+}
+
+function inviterOf(state: Snapshot): string {
+  const inviter = accountIn(state).derived.msp_invite;
+  if (typeof inviter !== 'string') throw uninvited();
+  return inviter;
+}
+
+function uninvited(): Conflict {
+  return new Conflict('precondition', 'the account is not invited to be a tenant');
+}
+
+/** Gives the account of a tenant to one of its users and lets it go: for owners of the account that holds the link. */
+export async function unlinkTenant(engine: Engine, call: Call, id: string, owner: string): Promise<void> {
+  const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
+  requireStatus(seen, ['pending', 'active'], 'its account is not linked to this one');
+  await changeTogether(engine, call, {
+    accounts: [call.account, id],
+    propose: (stateOf) => {
+      requireRight(stateOf(call.account), call.actor, 'msp', 'update');
+      requireHomeOwner(stateOf(call.account), call);
+      const tenant = requireTenant(stateOf(call.account), id);
+      requireStatus(tenant, ['pending', 'active'], 'its account is not linked to this one');
+      // The account itself has to know its keeper: what is said here alone makes nobody an owner there.
+      if (!isLinked(stateOf(id), call.account))
+        throw new Conflict(
+          'precondition',
+          `the account of ${tenant.name} is not linked to this one; remove the tenant`,
+        );
+      const account = derive(engine, accountIn(stateOf(id)), { msp: undefined });
+      return {
+        [call.account]: planEdits(engine, stateOf(call.account), [{ before: tenant }]),
+        [id]: planEdits(engine, stateOf(id), [account, ...handOver(engine, stateOf(id), owner)]),
+      };
+    },
+  });
+}
+
+/** The new owner is a person of the account; the machine owner goes, other owners become admins. */
+function handOver(engine: Engine, state: Snapshot, owner: string): readonly Edit[] {
+  const users = state.ofKind('User');
+  const user = users.find(({ id }) => id === owner);
+  if (user === undefined || user.derived.system === 'owner' || user.spec.is_service_user === true)
+    throw refuseOwner(`\`${owner}\` is no person of the account of the tenant; give the id of one of its users`);
+  if (user.spec.is_blocked === true) throw refuseOwner(`${user.name} is blocked and cannot be the owner`);
+  const owners = users.filter(({ id, spec }) => id !== owner && spec.role === 'owner');
+  return [
+    withRole(engine, user, 'owner'),
+    ...owners.map(
+      (former): Edit =>
+        former.derived.system === 'owner' ? { before: former, internal: true } : withRole(engine, former, 'admin'),
+    ),
+  ];
+}
+
+function refuseOwner(message: string): Error {
+  return refusalOf([{ code: 'tenant_owner_invalid', kind: tenantKind, path: '/owner', message }]);
+}
+
+function withRole(engine: Engine, user: Stored<'User'>, role: string): Edit {
+  if (user.spec.role === role) return { before: user, after: user };
+  const after = { ...user, spec: { ...user.spec, role }, updatedAt: engine.now() };
+  return { before: user, after, internal: true };
+}

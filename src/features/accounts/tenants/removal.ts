@@ -1,0 +1,59 @@
+import { derive, planEdits } from '../../../commit/edits.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { findRevision } from '../../../db/commit/accounts.ts';
+import { Conflict } from '../../../model/errors.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import { requireRight } from '../../../plan/guards/authorize.ts';
+import type { Outcome } from '../../../plan/plan.ts';
+import { accountIn, changeTogether, isLinked, requireHomeOwner, requireTenant, statusOf } from './steps.ts';
+
+/**
+ * Ends what did not become a link: the account of a tenant whose domain was never proved goes with everything in it, and an
+ * account that was there before is left alone, no longer invited. Throws `Conflict` for an active tenant, which is unlinked.
+ */
+export async function removeTenant(engine: Engine, call: Call, id: string): Promise<void> {
+  const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
+  const isThere = (await findRevision(engine.database, id)) !== undefined;
+  const goes = isThere && isOwnMaking(seen, await engine.snapshots.fresh(id), call.account);
+  await changeTogether(engine, call, {
+    accounts: [call.account, ...(isThere ? [id] : [])],
+    gone: goes ? [id] : [],
+    propose: (stateOf) => {
+      const home = stateOf(call.account);
+      requireRight(home, call.actor, 'msp', 'delete');
+      const tenant = requireTenant(home, id);
+      requireInactive(tenant);
+      const mine: Record<string, Outcome> = { [call.account]: planEdits(engine, home, [{ before: tenant }]) };
+      if (!isThere) return mine;
+      if (isOwnMaking(tenant, stateOf(id), call.account) !== goes) throw moved();
+      if (goes) requireHomeOwner(home, call);
+      return goes ? mine : { ...mine, ...withdrawn(engine, stateOf(id), call.account) };
+    },
+  });
+  if (goes) engine.notices.publish({ what: 'gone', account: id });
+}
+
+/** Whether the account of a tenant was made with it and nobody proved that it is anybody's. */
+export function isOwnMaking(tenant: Stored<'MSPTenant'>, account: Snapshot, keeper: string): boolean {
+  return statusOf(tenant) === 'pending' && isLinked(account, keeper);
+}
+
+/** The account without the invitation of a keeper that is no more; nothing when it has none of that one. */
+export function withdrawn(engine: Engine, state: Snapshot, keeper: string): Readonly<Record<string, Outcome>> {
+  const account = accountIn(state);
+  if (account.derived.msp_invite !== keeper) return {};
+  return { [state.account]: planEdits(engine, state, [derive(engine, account, { msp_invite: undefined })]) };
+}
+
+function requireInactive(tenant: Stored<'MSPTenant'>): void {
+  if (statusOf(tenant) !== 'active') return;
+  throw new Conflict(
+    'precondition',
+    `the tenant ${tenant.name} is active: give its account to one of its users (POST …/tenants/${tenant.id}/unlink)`,
+  );
+}
+
+function moved(): Conflict {
+  return new Conflict('refused', 'the tenant moved on at the same moment; look at it again');
+}

@@ -1,0 +1,36 @@
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { findRevision } from '../../../db/commit/accounts.ts';
+import { type Role, roles } from '../../../model/declare/roles.ts';
+import { NotAllowed } from '../../../model/errors.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import { accountIn, statusOf, tenantKind } from './steps.ts';
+
+/**
+ * The call in the account of a tenant, with the role that the caller has there: the highest of the tenant's groups that are
+ * among the caller's auto groups. Throws `NotAllowed`, in the same words whether there is such an account or not.
+ */
+export async function enterTenant(engine: Engine, call: Call, account: string): Promise<Call> {
+  const home = await engine.snapshots.at(call.account, call.revision);
+  const tenant = home.find(tenantKind, account);
+  const role = tenant === undefined ? undefined : roleInTenant(home, call.actor.id, tenant);
+  const revision = role === undefined ? undefined : await findRevision(engine.database, account);
+  if (role === undefined || revision === undefined) throw refused(account);
+  const state = await engine.snapshots.at(account, revision);
+  // What the keeper says is not enough: the account itself has to know it.
+  if (accountIn(state).derived.msp !== call.account) throw refused(account);
+  const actor = { ...call.actor, granted: role };
+  return { ...call, account, revision, actor, home: { account: call.account, revision: call.revision } };
+}
+
+/** The role that a user of the keeper has in the account of a tenant, `undefined` when none. */
+export function roleInTenant(home: Snapshot, user: string, tenant: Stored<'MSPTenant'>): Role | undefined {
+  if (!['pending', 'active'].includes(statusOf(tenant))) return undefined;
+  const own = home.find('User', user)?.spec.auto_groups ?? [];
+  const given = (tenant.spec.groups ?? []).filter(({ id }) => id !== undefined && own.includes(id));
+  return roles.find((role) => given.some((group) => group.role === role));
+}
+
+function refused(account: string): NotAllowed {
+  return new NotAllowed(`the account ${account.slice(0, 100)} is neither yours nor that of a tenant of yours`);
+}

@@ -1,0 +1,91 @@
+import type { Outcomes, SharedMutation } from '../../../commit/commit-together.ts';
+import { type Derived, derive, planEdits } from '../../../commit/edits.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { Conflict, NotAllowed, NotFound } from '../../../model/errors.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import { judgeRequest } from '../../../objects/access-tests.ts';
+import { refusalOf } from '../../../objects/objects.ts';
+import type { Outcome } from '../../../plan/plan.ts';
+
+/** The kind that an account keeps of its tenants. */
+export const tenantKind = 'MSPTenant';
+
+/** The entries of the directory that say which account an e-mail domain belongs to. */
+export const domainEntry = 'domain';
+
+/**
+ * Writes the parts of all accounts or none, unless they break an enforced test of theirs; answers the state of the caller's
+ * account afterwards.
+ */
+export async function changeTogether(
+  engine: Engine,
+  { account, actor, requestId }: Call,
+  mutation: Omit<SharedMutation, 'actor'>,
+  taken = '',
+): Promise<Snapshot> {
+  const committed = await engine.committer.mutateTogether({
+    ...mutation,
+    actor,
+    propose: async (stateOf) => judged(engine, stateOf, await mutation.propose(stateOf)),
+    ...(requestId === undefined ? {} : { requestId }),
+  });
+  if (committed.ok) return committed.after.get(account) ?? (await engine.snapshots.current(account));
+  if (committed.why === undefined) throw refusalOf(committed.problems);
+  throw new Conflict(committed.why === 'taken' ? 'taken' : 'gone', taken);
+}
+
+async function judged(engine: Engine, stateOf: (account: string) => Snapshot, outcomes: Outcomes): Promise<Outcomes> {
+  const entries = Object.entries(outcomes).map(
+    async ([account, outcome]) => [account, await judgeRequest(engine, stateOf(account), outcome)] as const,
+  );
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** A tenant with other facts, as the part of its keeper. */
+export function move(engine: Engine, state: Snapshot, tenant: Stored<'MSPTenant'>, derived: Derived): Outcome {
+  return planEdits(engine, state, [derive(engine, tenant, derived)]);
+}
+
+/** What a tenant is from its activation on. */
+export function activation(engine: Engine): Derived {
+  return { status: 'active', activated_at: engine.now() };
+}
+
+/** The object of the account itself. */
+export function accountIn(state: Snapshot): Stored<'Account'> {
+  const account = state.find('Account', state.account);
+  if (account === undefined) throw new NotFound(`account ${state.account} not found`);
+  return account;
+}
+
+/** Whether an account knows this keeper as its own; what the keeper says about it is only a claim. */
+export function isLinked(state: Snapshot, keeper: string): boolean {
+  return accountIn(state).derived.msp === keeper;
+}
+
+/** Throws `NotAllowed` unless the caller is an owner of the account that keeps the tenants. */
+export function requireHomeOwner(home: Snapshot, { actor }: Pick<Call, 'actor'>): void {
+  const user = home.find('User', actor.id);
+  const role = actor.granted ?? user?.spec.role;
+  if (actor.type === 'user' && role === 'owner' && user?.spec.is_blocked !== true) return;
+  throw new NotAllowed('only an owner gives the account of a tenant away');
+}
+
+/** A tenant by id. Throws `NotFound`. */
+export function requireTenant(state: Snapshot, id: string): Stored<'MSPTenant'> {
+  const tenant = state.find(tenantKind, id);
+  if (tenant === undefined) throw new NotFound(`tenant ${id} not found`);
+  return tenant;
+}
+
+/** Where a tenant stands. */
+export function statusOf(tenant: Stored<'MSPTenant'>): string {
+  return tenant.derived.status ?? '';
+}
+
+/** Throws `Conflict` when the tenant stands elsewhere. */
+export function requireStatus(tenant: Stored<'MSPTenant'>, statuses: readonly string[], why: string): void {
+  if (statuses.includes(statusOf(tenant))) return;
+  throw new Conflict('precondition', `the tenant ${tenant.name} is ${statusOf(tenant)}: ${why}`);
+}

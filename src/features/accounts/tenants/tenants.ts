@@ -1,0 +1,132 @@
+import { storedObject } from '../../../commit/bootstrap.ts';
+import { derive, planEdits } from '../../../commit/edits.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { findEntry } from '../../../db/accounts/directory.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import { canonicalDomain } from '../../../lib/net/domain.ts';
+import { Conflict } from '../../../model/errors.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import { emptySnapshot, type Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import { contextOf, type WriteOptions, type Written } from '../../../objects/objects.ts';
+import { requireRight } from '../../../plan/guards/authorize.ts';
+import type { Outcome } from '../../../plan/plan.ts';
+import { planCreate, type RequestOutcome } from '../../../plan/requests/requests.ts';
+import {
+  accountIn,
+  activation,
+  changeTogether,
+  domainEntry,
+  move,
+  requireStatus,
+  requireTenant,
+  statusOf,
+  tenantKind,
+} from './steps.ts';
+
+/**
+ * Makes a tenant. When the domain has no account yet, its account is made too, under the same id; it waits for proof of
+ * the domain. Else the tenant only names the account that is there.
+ */
+export async function createTenant(
+  engine: Engine,
+  call: Call,
+  body: JsonObject,
+  options: WriteOptions,
+): Promise<Written> {
+  const domain = canonicalDomain(String(body['domain'])) ?? '';
+  const present = await findEntry(engine.database, domainEntry, domain);
+  if (present === call.account)
+    throw new Conflict('taken', `the domain ${domain} already exists as that of this account`);
+  const id = present ?? engine.newId();
+  const kind = engine.registry.get(tenantKind);
+  const derived = { status: present === undefined ? 'pending' : 'existing' };
+  let outcome: RequestOutcome | undefined;
+  const create = (state: Snapshot): Outcome => {
+    if (state.get(id) !== undefined)
+      throw new Conflict('taken', `a tenant with the account of ${domain} already exists`);
+    // A tenant that has the domain already has the key too, and the domain is what is told.
+    const key = state.findByKey(kind.name, domain) === undefined ? { key: domain } : {};
+    const seed = { id, ...key, derived };
+    outcome = planCreate(contextOf(engine, call, state, options), kind, body, undefined, seed);
+    return outcome;
+  };
+  const founded = present === undefined ? emptySnapshot(engine.registry, id) : undefined;
+  const state = await changeTogether(engine, call, {
+    accounts: [call.account],
+    ...(founded === undefined ? {} : { founded }),
+    propose: (stateOf) => ({
+      [call.account]: create(stateOf(call.account)),
+      ...(founded === undefined ? {} : { [id]: foundAccount(engine, call, founded) }),
+    }),
+  });
+  return { object: requireTenant(state, id), state, ignored: outcome?.ignored ?? [], outputs: {} };
+}
+
+/** The account of a tenant whose domain is still to be proved: it has no domain yet, and an owner who is no person. */
+function foundAccount(engine: Engine, call: Call, state: Snapshot): Outcome {
+  const now = engine.now();
+  const owner = { id: engine.newId(), name: 'machine owner' };
+  const objects = engine.firstObjects(state.account, owner).map((object) => storedObject(engine, object, now));
+  const edits = objects.map((object) => ({
+    after: object.id === state.account ? linked(object, call.account) : object,
+  }));
+  return planEdits(engine, state, edits);
+}
+
+/** Looks for the challenge in the DNS of the tenant's domain; with it the domain is the tenant's, who becomes active. */
+export async function verifyTenant(engine: Engine, call: Call, id: string): Promise<void> {
+  const seen = requireTenant(await engine.snapshots.at(call.account, call.revision), id);
+  if (statusOf(seen) === 'active') return;
+  requireStatus(seen, ['pending'], 'its domain has an account already; invite that account');
+  await requireChallenge(engine, seen);
+  const domain = seen.spec.domain ?? '';
+  await changeTogether(
+    engine,
+    call,
+    {
+      accounts: [call.account, id],
+      entries: [{ account: id, kind: domainEntry, value: domain, subject: id }],
+      propose: (stateOf) => {
+        requireRight(stateOf(call.account), call.actor, 'msp', 'update');
+        const tenant = requireTenant(stateOf(call.account), id);
+        if (statusOf(tenant) === 'active') return {};
+        const proved = { domain, domain_category: 'private' };
+        return {
+          [call.account]: move(engine, stateOf(call.account), tenant, activation(engine)),
+          [id]: planEdits(engine, stateOf(id), [derive(engine, accountIn(stateOf(id)), proved)]),
+        };
+      },
+    },
+    `the domain ${domain} already exists as that of another account`,
+  );
+}
+
+async function requireChallenge({ resolveTxt }: Engine, tenant: Stored<'MSPTenant'>): Promise<void> {
+  const name = `_heddle-challenge.${tenant.spec.domain ?? ''}`;
+  const wanted = tenant.derived.dns_challenge ?? '';
+  const texts = await resolveTxt(name).catch(() => undefined);
+  if (texts?.includes(wanted) === true) return;
+  const found =
+    texts === undefined ? 'no name server answers' : `it has ${texts.length} TXT records, none of them this one`;
+  throw new Conflict(
+    'precondition',
+    `the TXT record ${name} does not say \`${wanted}\` (${found}); add it and try again`,
+  );
+}
+
+/** Remembers the price at which the tenant is served. */
+export async function subscribeTenant(engine: Engine, call: Call, id: string, price: string): Promise<void> {
+  await changeTogether(engine, call, {
+    accounts: [call.account],
+    propose: (stateOf) => {
+      const state = stateOf(call.account);
+      requireRight(state, call.actor, 'billing', 'update');
+      return { [call.account]: move(engine, state, requireTenant(state, id), { price_id: price }) };
+    },
+  });
+}
+
+function linked(account: StoredObject, msp: string): StoredObject {
+  return { ...account, derived: { ...account.derived, msp } };
+}

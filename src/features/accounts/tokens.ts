@@ -1,0 +1,148 @@
+import { attempts, storeOnce, writeUntilKnown } from '../../commit/doubt.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { newIdFor } from '../../commit/new-id.ts';
+import { createToken, deleteToken, listTokens, readTokenHash, type TokenRow } from '../../db/accounts/tokens.ts';
+import type { AuditEntry } from '../../db/audit-entry.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { Operation } from '../../model/declare/roles.ts';
+import { InvalidInput, NotAllowed, NotFound, Unavailable } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { isAllowed } from '../../plan/guards/authorize.ts';
+import { requireUser } from './admission.ts';
+
+/** A new token: its value, which is shown this once, and how it is kept. */
+export interface NewToken {
+  readonly value: string;
+  readonly hash: string;
+}
+
+const day = 24 * 60 * 60 * 1000;
+
+/** The tokens of a user. Users see their own; those of service users need the right to. */
+export async function readTokens(engine: Engine, call: Call, user: string): Promise<readonly JsonObject[]> {
+  await ownerFor(engine, call, user, 'read');
+  return (await listTokens(engine.database, call.account, user)).map(show);
+}
+
+/** One token of a user. Throws `NotFound`. */
+export async function readToken(engine: Engine, call: Call, user: string, id: string): Promise<JsonObject> {
+  await ownerFor(engine, call, user, 'read');
+  const found = (await listTokens(engine.database, call.account, user)).find((token) => token.id === id);
+  if (found === undefined) throw new NotFound(`token ${id} not found`);
+  return show(found);
+}
+
+/** Throws what keeps the caller from making tokens for a user. */
+export async function requireTokenRight(engine: Engine, call: Call, user: string): Promise<void> {
+  await ownerFor(engine, call, user, 'create');
+}
+
+/** Makes a token for the caller or for a service user; `make` gives the value. Throws `InvalidInput` with all problems. */
+export async function addToken(
+  engine: Engine,
+  call: Call,
+  user: string,
+  body: JsonObject,
+  make: () => NewToken,
+): Promise<JsonObject> {
+  const { account } = call;
+  let state = await engine.snapshots.at(account, call.revision);
+  let owner = userFor(state, call, user, 'create');
+  const { name, days, planOnly } = readRequest(body);
+  const { value, hash } = make();
+  const at = engine.now();
+  const id = newIdFor(engine, call);
+  const expiresAt = new Date(Date.parse(at) + days * day).toISOString();
+  const record = { account, id, user, name, hash, planOnly, createdBy: call.actor.id, createdAt: at, expiresAt };
+  const row = { id, user_id: user, name, created_by: call.actor.id, last_used: null, plan_only: planOnly };
+  const shown = show({ ...row, created_at: new Date(at), expires_at: new Date(expiresAt) });
+  const made = { plain_token: value, personal_access_token: shown };
+  const kept = call.sealOnce?.({ body: made });
+  const store = () =>
+    createToken(engine.database, record, auditEntry(call, 'create', owner, name, at), state.revision, kept);
+  // One with another hash is that of an earlier attempt of the same request, whose value nobody knows any more.
+  const find = async () => ((await readTokenHash(engine.database, account, id)) === hash ? true : undefined);
+  for (let attempt = 0; !(await storeOnce({ requestId: id }, find, store)); attempt++) {
+    if (attempt === attempts) throw new Unavailable('the account changes all the time; try again');
+    // The right to make it may have gone with what changed.
+    state = await engine.snapshots.fresh(account);
+    owner = userFor(state, call, user, 'create');
+  }
+  return made;
+}
+
+/** Deletes a token of the caller or of a service user. Throws `NotFound`. */
+export async function removeToken(engine: Engine, call: Call, user: string, id: string): Promise<void> {
+  const owner = await ownerFor(engine, call, user, 'delete');
+  const name = String((await readToken(engine, call, user, id))['name']);
+  const what = { account: call.account, user, id };
+  const entry = auditEntry(call, 'delete', owner, name, engine.now());
+  // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
+  const isDone = await writeUntilKnown(
+    { requestId: id },
+    async (again) => (await deleteToken(engine.database, what, entry)) || again,
+  );
+  if (!isDone) throw new NotFound(`token ${id} not found`);
+}
+
+/** The user whose tokens the call is about, when the caller may do this with them. */
+async function ownerFor(engine: Engine, call: Call, id: string, operation: Operation): Promise<Stored<'User'>> {
+  return userFor(await engine.snapshots.at(call.account, call.revision), call, id, operation);
+}
+
+function userFor(state: Snapshot, call: Call, id: string, operation: Operation): Stored<'User'> {
+  const user = requireUser(state, id);
+  if (id === call.actor.id) return user;
+  if (user.spec.is_service_user !== true)
+    throw new NotAllowed('tokens of other people are theirs alone; make one for a service user instead');
+  if (!isManaged(state, call, operation))
+    throw new NotAllowed('only owners and admins manage the tokens of service users');
+  return user;
+}
+
+/** Managers do everything with tokens of service users; whoever may read tokens reads them. */
+function isManaged(state: Snapshot, { actor }: Call, operation: Operation): boolean {
+  if (operation === 'read') return isAllowed(state, actor, 'pats', 'read');
+  return isAllowed(state, actor, 'pats', operation) && isAllowed(state, actor, 'users', 'update');
+}
+
+function readRequest(body: JsonObject): { readonly name: string; readonly days: number; readonly planOnly: boolean } {
+  const { name, expires_in: days, plan_only: planOnly = false } = body;
+  const problems: Problem[] = [];
+  const refuse = (path: string, code: string, message: string) => problems.push({ code, path: `/${path}`, message });
+  if (typeof name !== 'string' || name === '')
+    refuse('name', 'field_required', '`name` is required: a text by which you will know the token');
+  else if (name.length > 255) refuse('name', 'value_too_long', '`name` must have at most 255 characters');
+  if (typeof days !== 'number' || !Number.isInteger(days) || days < 1 || days > 365)
+    refuse('expires_in', 'value_out_of_range', '`expires_in` is required: a whole number of days from 1 to 365');
+  if (typeof planOnly !== 'boolean') refuse('plan_only', 'type_wrong', '`plan_only` must be true or false');
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+  // What was not right was refused.
+  return { name: String(name), days: Number(days), planOnly: planOnly === true };
+}
+
+function auditEntry(
+  call: Call,
+  what: 'create' | 'delete',
+  owner: Stored<'User'>,
+  name: string,
+  at: string,
+): AuditEntry {
+  const isService = String(owner.spec.is_service_user === true);
+  const meta = { name, is_service_user: isService, user_name: owner.name };
+  return { actor: call.actor, at, event: { code: `personal.access.token.${what}`, target: owner.id, meta } };
+}
+
+function show(token: TokenRow): JsonObject {
+  return {
+    id: token.id,
+    name: token.name,
+    expiration_date: token.expires_at.toISOString(),
+    created_by: token.created_by,
+    created_at: token.created_at.toISOString(),
+    ...(token.last_used === null ? {} : { last_used: token.last_used.toISOString() }),
+    ...(token.plan_only ? { plan_only: true } : {}),
+  };
+}

@@ -1,0 +1,81 @@
+import { settingsOf } from '../../commit/account-settings.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { rightsOf } from '../../model/declare/roles.ts';
+import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../model/errors.ts';
+import { lowerToResponse } from '../../model/lower/response.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { contextOf, type WriteOptions, type Written, write } from '../../objects/objects.ts';
+import { readObserved } from '../../objects/observed.ts';
+import { subjectOf } from '../../plan/guards/authorize.ts';
+import { planDelete, planReplace } from '../../plan/requests/requests.ts';
+import { requireUser, userKind } from './admission.ts';
+
+/** A user as the interface shows it, with the revision it is from. */
+export interface ShownUser {
+  readonly version: number;
+  readonly body: JsonObject;
+}
+
+/** The user who asks, with what they may do. Throws `NotFound` for callers who are no users. */
+export async function readCaller(engine: Engine, call: Call): Promise<ShownUser> {
+  // Who acts in the account of a tenant is still a user of the own one, with other rights.
+  const { account, revision } = call.home ?? call;
+  const state = await engine.snapshots.at(account, revision);
+  const { id, granted } = call.actor;
+  const user = state.find(userKind, id);
+  if (user === undefined) throw new NotFound(`user ${id} not found`);
+  const observed = await readObserved(engine, engine.registry.get(userKind), account);
+  const seen = state.seen({ now: engine.now(), viewer: user.id, ...(observed === undefined ? {} : { observed }) });
+  const subject = granted === undefined ? subjectOf(user) : { role: granted, isServiceUser: false };
+  const permissions = { is_restricted: granted === undefined && isRestricted(user, state), modules: rightsOf(subject) };
+  return { version: user.updatedRevision, body: { ...lowerToResponse(engine.registry, user, seen), permissions } };
+}
+
+const restricted = ['user', 'billing_admin'];
+
+/** Whether the user sees only what is theirs, because the account says so. */
+function isRestricted(user: Stored<'User'>, state: Snapshot): boolean {
+  const isBlocked = settingsOf(state).regular_users_view_blocked === true;
+  return isBlocked && restricted.includes(user.spec.role ?? '');
+}
+
+/** Lets somebody in who waits for it. Throws `InvalidInput` when they do not. */
+export async function approveUser(engine: Engine, call: Call, id: string, options: WriteOptions): Promise<Written> {
+  const kind = engine.registry.get(userKind);
+  return await write(engine, call, kind, (state) => {
+    const user = requirePending(state, id);
+    const { role = '', auto_groups = [] } = user.spec;
+    const body = { role, auto_groups, is_blocked: false };
+    return planReplace(contextOf(engine, call, state, options), kind, user, body, { pending_approval: false });
+  });
+}
+
+/** Removes somebody who waits to be let in. Throws `InvalidInput` when they do not. */
+export async function rejectUser(engine: Engine, call: Call, id: string, options: WriteOptions): Promise<void> {
+  const kind = engine.registry.get(userKind);
+  await write(engine, call, kind, (state) =>
+    planDelete(contextOf(engine, call, state, options), kind, requirePending(state, id)),
+  );
+}
+
+function requirePending(state: Snapshot, id: string): Stored<'User'> {
+  const user = requireUser(state, id);
+  if (user.derived.pending_approval === true) return user;
+  const message = `${user.name} does not wait for an approval; block or delete the user instead`;
+  throw new InvalidInput(message, { problems: [{ code: 'user_not_pending', path: '', message }] });
+}
+
+/** A person who has not signed in yet, and may be invited again. Throws `Conflict` for everybody else. */
+export async function requireInvited(engine: Engine, call: Call, id: string): Promise<Stored<'User'>> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const user = requireUser(state, id);
+  // The link lets in whoever has it, so it must not give anybody more than they have.
+  const role = call.actor.granted ?? state.find('User', call.actor.id)?.spec.role;
+  if (user.spec.role === 'owner' && role !== 'owner') throw new NotAllowed('only an owner invites an owner again');
+  const isProgram = user.spec.is_service_user === true;
+  if (!isProgram && (user.derived.status ?? 'invited') === 'invited') return user;
+  const why = isProgram ? 'is a service user, which has no address to invite' : 'has signed in already';
+  throw new Conflict('precondition', `${user.name} ${why}; there is no invitation to send`);
+}

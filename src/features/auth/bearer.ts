@@ -1,0 +1,173 @@
+import { decodeJwt, type JWTPayload, errors as joseErrors, jwtVerify } from 'jose';
+import { sha256Base64 } from '../../lib/node-pure.ts';
+import { Unauthenticated, Unavailable } from '../../model/errors.ts';
+import type { Issuer } from './issuers.ts';
+
+/** What a signed token says about a person, checked. */
+export interface Claims {
+  readonly issuer: Issuer;
+  /** Who it is at the issuer; with the embedded one the id of a user. */
+  readonly subject: string;
+  /** The account of the user, when the embedded issuer says it in the claim `account`. */
+  readonly account?: string;
+  /** What the embedded issuer has granted, and may have taken back since. */
+  readonly grant?: string;
+  /** As it is written; empty when the token has none. */
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly name: string;
+  /** The organisation that the issuer itself vouches for; empty when it names none. */
+  readonly domain: string;
+  /** When the person signed in, milliseconds since 1970. */
+  readonly signedInAt: number;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** All claims, by name. */
+  readonly all: Readonly<Record<string, unknown>>;
+}
+
+/** Checks signed tokens. */
+export interface Bearer {
+  /** Throws `Unauthenticated`, or `Unavailable` when the issuer does not answer. */
+  verify(token: string): Promise<Claims>;
+}
+
+export interface BearerOptions {
+  readonly issuers: readonly Issuer[];
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** How many checked tokens are remembered. */
+  readonly capacity?: number;
+}
+
+/** Clocks may differ by so much. */
+const toleranceSeconds = 5;
+
+/** No issuer signs more; whatever is longer is not even read. */
+const mostCharacters = 16_384;
+
+/** A token that was checked counts as checked for so long, so that a key that was taken away is noticed. */
+const rememberedMs = 60_000;
+
+interface Remembered {
+  readonly claims: Claims;
+  readonly epoch: number;
+  readonly until: number;
+}
+
+/** Checks tokens of the issuers, each with its keys, audience and algorithms; remembers what it has checked. */
+export function createBearer({ issuers, now, capacity = 10_000 }: BearerOptions): Bearer {
+  // Tokens are secrets, so they are known by their hashes; a token is of one person in one account.
+  const remembered = new Map<string, Remembered>();
+  return {
+    async verify(token) {
+      if (token.length > mostCharacters) throw invalid();
+      const hash = sha256Base64(token);
+      const known = remembered.get(hash);
+      if (known !== undefined && isStillGood(known, now())) return known.claims;
+      remembered.delete(hash);
+      const issuer = issuerNamed(issuers, issuerOf(token));
+      if (issuer === undefined) throw invalid();
+      const claims = await check(issuer, token, now());
+      if (remembered.size >= capacity) remembered.delete(remembered.keys().next().value ?? '');
+      const until = Math.min(claims.expiresAt, now() + rememberedMs);
+      remembered.set(hash, { claims, epoch: issuer.epoch(), until });
+      return claims;
+    },
+  };
+}
+
+/** Looked up each time: what the embedded one is called is known when the server listens. */
+function issuerNamed(issuers: readonly Issuer[], name: string): Issuer | undefined {
+  return issuers.find(({ issuer }) => issuer === name);
+}
+
+function isStillGood({ claims, epoch, until }: Remembered, now: number): boolean {
+  return now < until && epoch === claims.issuer.epoch();
+}
+
+/** Who claims to have signed the token; nothing is believed yet. */
+function issuerOf(token: string): string {
+  try {
+    return String(decodeJwt(token).iss);
+  } catch {
+    throw invalid();
+  }
+}
+
+async function check(issuer: Issuer, token: string, now: number): Promise<Claims> {
+  try {
+    const { payload } = await jwtVerify(token, issuer.keys, {
+      issuer: issuer.issuer,
+      audience: [...issuer.audience],
+      algorithms: [...issuer.algorithms],
+      clockTolerance: toleranceSeconds,
+      requiredClaims: ['exp'],
+      currentDate: new Date(now),
+    });
+    return claimsOf(issuer, payload, now);
+  } catch (error) {
+    if (error instanceof Unavailable || error instanceof Unauthenticated) throw error;
+    if (error instanceof joseErrors.JWTExpired) throw new Unauthenticated('token expired', { cause: error });
+    throw new Unauthenticated('token invalid', { cause: error });
+  }
+}
+
+/** The claims with what the issuer says about the person beside the token, when that says too little. */
+export async function withMore(claims: Claims, token: string): Promise<Claims> {
+  if (claims.email !== '' || claims.issuer.describe === undefined) return claims;
+  const more = await claims.issuer.describe(token);
+  if (more[claims.issuer.claims.user] !== claims.subject) return claims;
+  return { ...claims, ...factsOf(claims.issuer, { ...claims.all, ...more }) };
+}
+
+function claimsOf(issuer: Issuer, payload: JWTPayload, now: number): Claims {
+  const subject = textIn(payload, issuer.claims.user);
+  if (subject === '' || subject.length > 255 || payload.exp === undefined) throw invalid();
+  const { auth_time: authenticated, iat = 0 } = payload;
+  // Nobody has signed yet what is signed tomorrow.
+  if (iat > now / 1000 + toleranceSeconds) throw invalid();
+  const signedIn = typeof authenticated === 'number' ? authenticated : iat;
+  return {
+    issuer,
+    subject,
+    ...(issuer.kind === 'embedded' ? ownClaims(payload) : {}),
+    ...factsOf(issuer, payload),
+    signedInAt: Math.min(signedIn * 1000, now),
+    expiresAt: (payload.exp + toleranceSeconds) * 1000,
+    all: payload,
+  };
+}
+
+/** What only this server's own tokens say; those of a server one release older lack both. */
+function ownClaims(payload: JWTPayload): Pick<Claims, 'account' | 'grant'> {
+  const [account, grant] = [textIn(payload, 'account'), textIn(payload, 'grant')];
+  return { ...(account === '' ? {} : { account }), ...(grant === '' ? {} : { grant }) };
+}
+
+function factsOf(
+  { claims: names, trustsEmail }: Issuer,
+  all: Claims['all'],
+): Pick<Claims, 'email' | 'emailVerified' | 'name' | 'domain'> {
+  const email = textIn(all, names.email);
+  return {
+    email,
+    emailVerified: email !== '' && (trustsEmail || isTrue(all['email_verified'])),
+    name: textIn(all, names.name).slice(0, 255),
+    domain: textIn(all, names.domain).toLowerCase(),
+  };
+}
+
+/** Some issuers write it as a text. */
+function isTrue(value: unknown): boolean {
+  return value === true || value === 'true';
+}
+
+function textIn(all: Claims['all'], name: string): string {
+  const value = all[name];
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+function invalid(): Unauthenticated {
+  return new Unauthenticated('token invalid');
+}

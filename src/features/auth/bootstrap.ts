@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ensureAccount, type FirstObject, findOwner } from '../../commit/bootstrap.ts';
+import type { Engine } from '../../commit/engine.ts';
+import { countTokens, insertToken, listTokens } from '../../db/accounts/tokens.ts';
+import { createFile, inDataDirectory } from '../../db/embedded/disk.ts';
+import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
+import { hashToken, tokenPrefix } from './authenticate.ts';
+
+/** How the machine owner of a first start gets its token. */
+export interface OwnerOptions {
+  readonly dataDir: string;
+  /** A well-formed token to use; absent: a new one is written to `<dataDir>/token`. */
+  readonly token: string | undefined;
+  /** The id of the operator's account, when the settings name it. */
+  readonly operatorAccount?: string | undefined;
+  /** The objects of a new account, given its id and its owner's. */
+  firstObjects(account: string, owner: { readonly id: string; readonly name: string }): readonly FirstObject[];
+  report(level: 'info' | 'warn', message: string): void;
+}
+
+/** What a server says whose database does not tell the operator's account. */
+const noOperator =
+  "this server has accounts, and none of them is recorded as the operator's; what is the operator's stays closed until HEDDLE_OPERATOR_ACCOUNT names one by its id";
+
+const ownerName = 'machine owner';
+const lifetimeDays = 365;
+
+/**
+ * The operator's account with its machine owner and a token for it; made at the first start, left alone afterwards.
+ * `undefined`: there are accounts, and nothing says which one is the operator's.
+ */
+export async function ensureMachineOwner(
+  engine: Engine,
+  options: OwnerOptions,
+): Promise<{ readonly account: string } | undefined> {
+  const ownerId = engine.newId();
+  const actor = { type: 'system', id: 'sys', name: 'system' } as const;
+  const ensured = await ensureAccount(
+    engine,
+    actor,
+    (id) => options.firstObjects(id, { id: ownerId, name: ownerName }),
+    options.operatorAccount,
+  );
+  if (ensured === undefined) {
+    options.report('warn', noOperator);
+    return undefined;
+  }
+  const { account, created } = ensured;
+  if (created) options.report('info', `made the account ${account} with a machine owner`);
+  if ((await countTokens(engine.database, account)) > 0) {
+    if (options.token !== undefined)
+      options.report('info', 'the account has its owner already; HEDDLE_BOOTSTRAP_TOKEN is ignored');
+    return { account };
+  }
+  const state = await engine.snapshots.fresh(account);
+  const owner = findOwner(state);
+  if (owner === undefined) throw new Error(`the account ${account} has no owner`);
+  const token = options.token ?? (await tokenFile(options));
+  const now = engine.now();
+  const expiresAt = new Date(Date.parse(now) + lifetimeDays * 86_400_000).toISOString();
+  await insertToken(engine.database, {
+    account,
+    id: engine.newId(),
+    user: owner.id,
+    name: 'bootstrap',
+    hash: hashToken(token),
+    createdBy: owner.id,
+    createdAt: now,
+    expiresAt,
+  });
+  if (options.token !== undefined)
+    options.report(
+      'info',
+      `the machine owner uses the token from HEDDLE_BOOTSTRAP_TOKEN, valid until ${expiresAt.slice(0, 10)}`,
+    );
+  return { account };
+}
+
+const day = 86_400_000;
+
+/** How long before its end the last token of the machine owner is told of. */
+const noticeDays = 30;
+
+/**
+ * Tells once a day when the last token of the machine owner is about to end: programs that go by it would stop. Returns a
+ * function that ends it.
+ */
+export function watchMachineToken(
+  { database, snapshots }: Pick<Engine, 'database' | 'snapshots'>,
+  account: string,
+  { report, now }: Pick<OwnerOptions, 'report'> & { now(): number },
+): () => Promise<void> {
+  const look = async (): Promise<void> => {
+    const owner = (await snapshots.fresh(account)).ofKind('User').find(({ derived }) => derived.system === 'owner');
+    const tokens = owner === undefined ? [] : await listTokens(database, account, owner.id);
+    const end = Math.max(...tokens.map(({ expires_at: ends }) => ends.getTime()));
+    if (owner === undefined || tokens.length === 0 || end - now() > noticeDays * day) return;
+    const date = new Date(end).toISOString().slice(0, 10);
+    const message =
+      end > now()
+        ? `ends on ${date}; make another one with it (POST /api/users/${owner.id}/tokens), or give its programs tokens of service users`
+        : `ended on ${date}; give the programs that went by it tokens of service users`;
+    report('warn', `the token of the machine owner ${message}`);
+  };
+  // What cannot be read now is read tomorrow.
+  const start = (): Promise<void> => look().catch(() => undefined);
+  let looking = start();
+  const timer = setInterval(() => {
+    looking = start();
+  }, day);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await looking;
+  };
+}
+
+/** The token file is written before its token is stored: a start that is killed in between finds it and goes on with it. */
+async function tokenFile({ dataDir, report }: OwnerOptions): Promise<string> {
+  const path = join(dataDir, 'token');
+  const token = makeToken(tokenPrefix, randomBytes(tokenRandomBytes));
+  const isNew = await inDataDirectory(dataDir, async () => {
+    await mkdir(dataDir, { recursive: true });
+    return createFile(path, `${token}\n`);
+  });
+  if (!isNew) {
+    report('info', `the machine owner uses the token in ${path}`);
+    return (await readFile(path, 'utf8')).trim();
+  }
+  report('info', `wrote the machine owner's token to ${path}, valid for ${lifetimeDays} days`);
+  return token;
+}

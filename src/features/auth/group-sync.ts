@@ -1,0 +1,37 @@
+import { settingsOf } from '../../commit/account-settings.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { type GroupRules, groupRules, isLetIn } from '../../model/declare/allowed-groups.ts';
+import { Unauthenticated } from '../../model/errors.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { hasProvidedGroups, provideGroups } from '../accounts/provided-groups.ts';
+import type { Claims } from './bearer.ts';
+
+/** Keeps out whom the account's settings keep out: people whose token names none of the groups that are let in. */
+export function requireAllowed(state: Snapshot, claims: Claims): void {
+  if (claims.issuer.kind === 'embedded') return;
+  if (!isLetIn(groupSettings(state), (claim) => groupNames(claims, claim))) throw new Unauthenticated('token invalid');
+}
+
+/** Gives the user the groups that the token names, when the account wants it and anything differs; a comparison otherwise. */
+export async function syncGroups(engine: Engine, call: Call, state: Snapshot, claims: Claims): Promise<Call> {
+  const settings = groupSettings(state);
+  const user = state.find('User', call.actor.id);
+  if (!settings.enabled || claims.issuer.kind === 'embedded' || user === undefined) return call;
+  const names = groupNames(claims, settings.claim);
+  return hasProvidedGroups(state, user, names) ? call : await provideGroups(engine, call, names);
+}
+
+function groupSettings(state: Snapshot): GroupRules {
+  return groupRules(settingsOf(state));
+}
+
+/** How many groups one person has at most, and how long a name may be. */
+const most = { groups: 500, characters: 255 };
+
+/** The names that a claim lists, once each. */
+export function groupNames({ all }: Claims, claim: string): readonly string[] {
+  const listed = all[claim];
+  const names = Array.isArray(listed) ? listed : typeof listed === 'string' ? [listed] : [];
+  const texts = names.flatMap((name) => (typeof name === 'string' ? [name.trim()] : []));
+  return [...new Set(texts.filter((name) => name !== '' && name.length <= most.characters))].slice(0, most.groups);
+}

@@ -1,0 +1,294 @@
+import { storeOnce, writeUntilKnown } from '../../commit/doubt.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { newIdFor } from '../../commit/new-id.ts';
+import { type NewCredentials, putCredentials } from '../../db/accounts/credentials.ts';
+import {
+  createInvite,
+  deleteInvite,
+  type FoundInvite,
+  findInvite,
+  type Invite,
+  listInvites,
+  type NewInvite,
+  renewInvite,
+  spendInvite,
+} from '../../db/accounts/invites.ts';
+import { valueLost } from '../../db/repeated.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import {
+  admit,
+  admitInvited,
+  auditEntry,
+  type NewUserRequest,
+  readNewUser,
+  requireUser,
+} from '../accounts/admission.ts';
+import { inviteFault } from '../accounts/invite-sender.ts';
+import { inviteLink, inviteMail } from './invite-mail.ts';
+import { inviteProof, isInviteProof } from './invite-proof.ts';
+
+import { inviteHash, newInviteToken } from './invite-tokens.ts';
+import type { LocalPeople } from './local-people.ts';
+import { hashPassword, passwordFault } from './passwords.ts';
+
+/** What whoever invites is told: the body, and whether a mail was sent. */
+export interface Invited {
+  readonly body: JsonObject;
+  readonly notice?: string;
+}
+
+const lifetime = { least: 3600, usual: 259_200, most: 31_536_000 } as const;
+
+/** The invites of the account that make a user, oldest first. */
+export async function readInvites(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
+  requireProvider(engine);
+  const now = engine.now();
+  return (await listInvites(engine.database, call.account)).map((invite) => show(invite, now));
+}
+
+/** Invites somebody: the user is made when they accept. */
+export async function makeInvite(engine: Engine, people: LocalPeople, call: Call, body: JsonObject): Promise<Invited> {
+  requireProvider(engine);
+  const request = await readInvitedUser(engine, call, body);
+  // A request that is repeated finds the invite that it made.
+  const id = newIdFor(engine, call);
+  const invited = await listInvites(engine.database, call.account);
+  const present = invited.find((one) => one.email.toLowerCase() === request.email.toLowerCase());
+  if (present !== undefined) throw present.id === id ? valueLost('invite') : isInvited(request.email);
+  const { token, hash } = newInviteToken(engine);
+  const { email, name, role, groups } = request;
+  const createdAt = engine.now();
+  const invite: NewInvite = {
+    ...{ account: call.account, id, hash, user: null, email, name, role, groups },
+    ...{ createdBy: call.actor.id, createdAt, expiresAt: endOf(body, createdAt) },
+  };
+  const notice = await announce(engine, people, call, { ...invite, token });
+  const entry = auditEntry(call, createdAt, event('create', id, email));
+  const times = { createdAt: new Date(createdAt), expiresAt: new Date(invite.expiresAt) };
+  const made = { body: { ...show({ ...invite, ...times }, createdAt), invite_token: token }, ...notice };
+  const find = () => isStored(engine, hash);
+  const store = () => createInvite(engine.database, invite, entry, call.sealOnce?.(made));
+  if (!(await storeOnce({ requestId: id }, find, store))) throw isInvited(email);
+  return made;
+}
+
+/** Gives an invite a new token and a new end; the old token works no more. */
+export async function regenerateInvite(
+  engine: Engine,
+  people: LocalPeople,
+  call: Call,
+  id: string,
+  body: JsonObject,
+): Promise<Invited> {
+  requireProvider(engine);
+  const present = await requireInvite(engine, call, id);
+  const at = engine.now();
+  const expiresAt = endOf(body, at);
+  const { token, hash } = newInviteToken(engine);
+  const notice = await announce(engine, people, call, { ...present, expiresAt, token });
+  const entry = auditEntry(call, at, event('regenerate', id, present.email));
+  const renewed = { id, hash, createdBy: call.actor.id, expiresAt };
+  const made = { body: { invite_token: token, invite_expires_at: expiresAt }, ...notice };
+  const isDone = await storeOnce(
+    { requestId: id },
+    () => isStored(engine, hash),
+    () => renewInvite(engine.database, call.account, renewed, entry, call.sealOnce?.(made)),
+  );
+  if (!isDone) throw missing(id);
+  return made;
+}
+
+/** Takes an invite back. */
+export async function removeInvite(engine: Engine, call: Call, id: string): Promise<void> {
+  requireProvider(engine);
+  const { email } = await requireInvite(engine, call, id);
+  const entry = auditEntry(call, engine.now(), event('delete', id, email));
+  // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
+  const isDone = await writeUntilKnown(
+    { requestId: id },
+    async (again) => (await deleteInvite(engine.database, call.account, id, entry)) || again,
+  );
+  if (!isDone) throw missing(id);
+}
+
+async function isStored(engine: Engine, hash: string): Promise<true | undefined> {
+  return (await findInvite(engine.database, hash)) === undefined ? undefined : true;
+}
+
+/** What whoever has the token may know of an invite. */
+export async function readPublicInvite(engine: Engine, token: string): Promise<JsonObject> {
+  const invite = await findByToken(engine, token);
+  const { account, revision, email, name, expiresAt, createdBy } = invite;
+  const state = await engine.snapshots.at(account, revision);
+  const valid = expiresAt.toISOString() > engine.now() && inviteFault(state, invite) === undefined;
+  return {
+    ...{ email, name, expires_at: expiresAt.toISOString() },
+    ...{ valid, invited_by: state.get(createdBy)?.name ?? '' },
+  };
+}
+
+/** Accepts an invite: the person may sign in with the password from now on. Works once. */
+export async function acceptInvite(engine: Engine, token: string, body: JsonObject): Promise<void> {
+  const { password, proof } = body;
+  const fault = passwordFault(password);
+  if (fault !== undefined) throw invalid('/password', 'password_invalid', `\`password\` ${fault}`);
+  // One hash whether there is such an invite or not.
+  const hash = await hashPassword(String(password));
+  const invite = await findByToken(engine, token);
+  const at = engine.now();
+  if (invite.expiresAt.toISOString() <= at)
+    throw invalid('', 'invite_expired', 'the invite has expired; ask for a new one');
+  try {
+    const proved = isInviteProof(engine.planEnvironment.mailSigner, token, proof);
+    await enter(engine, invite, { hash, at, proved }, inviteHash(token) ?? '');
+  } catch (error) {
+    // Somebody was faster: then the invite is gone, whatever that broke here.
+    if (error instanceof Conflict) await findByToken(engine, token);
+    throw error;
+  }
+}
+
+async function enter(
+  engine: Engine,
+  invite: FoundInvite,
+  chosen: Pick<NewCredentials, 'hash' | 'at' | 'proved'>,
+  tokenHash: string,
+): Promise<void> {
+  const { account, revision, email, name } = invite;
+  const state = await engine.snapshots.at(account, revision);
+  const check = (now: Snapshot): void => {
+    const fault = inviteFault(now, invite);
+    if (fault !== undefined) throw invalid('', 'invite_void', fault);
+  };
+  check(state);
+  const id = invite.user ?? engine.newId();
+  const call: Call = { account, revision, actor: { type: 'user', id, name: name === '' ? email : name, email } };
+  const beside = [
+    spendInvite(account, tokenHash),
+    putCredentials({ account, email, user: id, oneTime: false, ...chosen }),
+  ];
+  if (invite.user !== null) {
+    requireUser(state, id);
+    return admitInvited(engine, call, id, { beside, isFound: true, check });
+  }
+  const groups = invite.groups.filter((group) => state.get(group) !== undefined);
+  const given = { email, name, role: invite.role, auto_groups: groups, is_service_user: false };
+  const request: NewUserRequest = {
+    id,
+    email,
+    name,
+    role: invite.role,
+    groups,
+    body: given,
+    options: { strict: false },
+  };
+  const derived = { status: 'active', invite: invite.id };
+  // Whoever invited had the right to; the person themselves has none yet.
+  await admit(engine, call, request, { beside, isFound: true, derived, check, isByServer: true });
+}
+
+/** The invite of a token. A text that cannot be one is answered like one that is not known. */
+async function findByToken(engine: Engine, token: string): Promise<FoundInvite> {
+  requireProvider(engine);
+  const hash = inviteHash(token);
+  const found = hash === undefined ? undefined : await findInvite(engine.database, hash);
+  if (found === undefined) throw unknown();
+  return found;
+}
+
+async function requireInvite(engine: Engine, call: Call, id: string): Promise<Invite> {
+  const found = (await listInvites(engine.database, call.account)).find((invite) => invite.id === id);
+  if (found === undefined) throw missing(id);
+  return found;
+}
+
+/** Invites are accepted with a password of this server. */
+export function requireProvider({ registry }: Engine): void {
+  const { embeddedIdp, localAuthDisabled } = registry.installation;
+  const why = embeddedIdp ? 'passwords are switched off' : 'its identity provider is switched off';
+  if (!embeddedIdp || localAuthDisabled)
+    throw new Conflict('precondition', `this server lets nobody in by a password: ${why}; use your identity provider`);
+}
+
+/** What is asked for, judged by the rules for users. */
+async function readInvitedUser(engine: Engine, call: Call, body: JsonObject): Promise<NewUserRequest> {
+  const { email, name, role, auto_groups, expires_in: seconds } = body;
+  const problems = [...requiredText('email', email), ...requiredText('name', name), ...secondsProblems(seconds)];
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+  const given = Object.entries({ email, name, role, auto_groups }).filter(([, value]) => value !== undefined);
+  const user = { ...Object.fromEntries(given), is_service_user: false } as JsonObject;
+  return readNewUser(engine, call, user, { strict: false });
+}
+
+function requiredText(name: string, value: Json | undefined): readonly Problem[] {
+  if (value === undefined || value === null || value === '')
+    return [{ code: 'field_required', path: `/${name}`, message: `\`${name}\` is required; add it` }];
+  if (typeof value === 'string') return [];
+  return [{ code: 'type_wrong', path: `/${name}`, message: `\`${name}\` must be a text` }];
+}
+
+function secondsProblems(value: Json | undefined): readonly Problem[] {
+  if (value === undefined || value === null) return [];
+  const { least, most } = lifetime;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return [];
+  const message = `\`expires_in\` must be a whole number of seconds from ${least} to ${most}`;
+  return [{ code: 'value_out_of_range', path: '/expires_in', message }];
+}
+
+/** When an invite ends that is made or renewed now. */
+function endOf({ expires_in: seconds }: JsonObject, now: string): string {
+  const problems = secondsProblems(seconds);
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+  return new Date(Date.parse(now) + Number(seconds ?? lifetime.usual) * 1000).toISOString();
+}
+
+/** Sends the mail, before anything is written; without a mail server says what to do instead. */
+async function announce(
+  { planEnvironment }: Pick<Engine, 'planEnvironment'>,
+  people: LocalPeople,
+  call: Call,
+  { email: to, name, expiresAt, token }: Pick<NewInvite, 'email' | 'name' | 'expiresAt'> & { readonly token: string },
+): Promise<Pick<Invited, 'notice'>> {
+  const link = inviteLink(people.publicUrl(), token, inviteProof(planEnvironment.mailSigner, token));
+  if (people.mailer === undefined)
+    return {
+      notice: `no mail was sent, since there is no mail server; hand over the link ${inviteLink(people.publicUrl(), '<invite_token>')}, and the account ${call.account} to sign in to if others claim their address`,
+    };
+  await people.mailer.send(
+    inviteMail({ to, name, invitedBy: call.actor.name, account: call.account, link, expiresAt }),
+  );
+  return {};
+}
+
+function event(what: 'create' | 'regenerate' | 'delete', id: string, email: string) {
+  return { code: `user.invite.link.${what}`, target: id, meta: { email } };
+}
+
+function show(
+  { id, email, name, role, groups, createdAt, expiresAt }: Omit<Invite, 'user' | 'createdBy'>,
+  now: string,
+) {
+  return {
+    ...{ id, email, name, role, auto_groups: groups, expires_at: expiresAt.toISOString() },
+    ...{ created_at: createdAt.toISOString(), expired: expiresAt.toISOString() <= now },
+  };
+}
+
+function isInvited(email: string): Conflict {
+  return new Conflict('taken', `an invite for ${email} already exists; regenerate or delete that one`);
+}
+
+function missing(id: string): NotFound {
+  return new NotFound(`invite ${id} not found`);
+}
+
+function unknown(): NotFound {
+  return new NotFound('invite not found: it was accepted or taken back, or the link is incomplete');
+}
+
+function invalid(path: string, code: string, message: string): InvalidInput {
+  return new InvalidInput(message, { problems: [{ code, path, message }] });
+}

@@ -1,0 +1,66 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createFile } from '../../db/embedded/disk.ts';
+import { sha256Base64 } from '../../lib/node-pure.ts';
+import { isWellFormedToken, makeToken, tokenRandomBytes } from '../../lib/token.ts';
+import { Unauthenticated } from '../../model/errors.ts';
+
+/** The prefix of the tokens of operators. */
+export const operatorTokenPrefix = 'nbo_';
+
+/** Where a server keeps the token of its operator, beside its other files. */
+const operatorTokenFile = 'operator-token';
+
+/** Answers whether a call is the operator's: whether it comes with the operator's token. No user of any account is that. */
+export function isOperatorToken(known: string | undefined, given: string): boolean {
+  if (known === undefined) return false;
+  // In a time that tells nothing about where two texts differ.
+  return timingSafeEqual(Buffer.from(sha256Base64(known)), Buffer.from(sha256Base64(given)));
+}
+
+/** Where the token of the operator comes from. */
+export interface OperatorTokenOptions {
+  readonly dataDir: string;
+  /** The one that the settings give; absent: that of the data directory, made when there is none. */
+  readonly token: string | undefined;
+  report(level: 'info' | 'warn', message: string): void;
+}
+
+/** The token of the operator; `undefined` when none is given and the data directory cannot keep one. */
+export async function ensureOperatorToken({
+  dataDir,
+  token,
+  report,
+}: OperatorTokenOptions): Promise<string | undefined> {
+  if (token !== undefined) return requireWellFormed(token, 'HEDDLE_OPERATOR_TOKEN');
+  const path = join(dataDir, operatorTokenFile);
+  try {
+    const made = await makeFile(dataDir, path);
+    if (made === undefined) return requireWellFormed((await readFile(path, 'utf8')).trim(), `the file ${path}`);
+    report('info', `wrote the operator's token to ${path}`);
+    return made;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    report(
+      'warn',
+      `the operator's token cannot be kept in ${path} (${String(error.code)}); calls of the operator stay closed until HEDDLE_OPERATOR_TOKEN gives one`,
+    );
+    return undefined;
+  }
+}
+
+/** Makes the file with a new token; `undefined` when there is one already. */
+async function makeFile(dataDir: string, path: string): Promise<string | undefined> {
+  const token = makeToken(operatorTokenPrefix, randomBytes(tokenRandomBytes));
+  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(() => undefined);
+  return (await createFile(path, `${token}\n`)) ? token : undefined;
+}
+
+/** The text is not repeated: it is a secret. */
+function requireWellFormed(token: string, place: string): string {
+  if (isWellFormedToken(operatorTokenPrefix, token)) return token;
+  throw new Unauthenticated(
+    `${place} holds no well-formed token of an operator; make one with \`heddle token new --operator\`.`,
+  );
+}

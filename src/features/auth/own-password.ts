@@ -1,0 +1,73 @@
+import type { Call, Engine } from '../../commit/engine.ts';
+import { changePassword, readCredentials } from '../../db/accounts/credentials.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { Conflict, InvalidInput } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
+import { auditEntry, requireUser } from '../accounts/admission.ts';
+import { personIn } from './guesses.ts';
+import { requireProvider } from './invites.ts';
+import type { LocalPeople } from './local-people.ts';
+import { hashPassword, passwordFault, verifyPassword } from './passwords.ts';
+
+/** Where a request comes from. */
+interface Origin {
+  readonly address: string;
+}
+
+/**
+ * Changes the caller's own password, which ends their other sessions. Answers 0, or after how many seconds to try again when
+ * there were too many wrong ones. Throws `InvalidInput` when the old one is wrong.
+ */
+export async function changeOwnPassword(
+  engine: Engine,
+  people: LocalPeople,
+  call: Call,
+  id: string,
+  body: JsonObject,
+  { address }: Origin,
+): Promise<number> {
+  const { account } = call;
+  const user = requireUser(await engine.snapshots.at(account, call.revision), id);
+  requireProvider(engine);
+  if (id !== call.actor.id) throw refuse('', 'user_not_caller', "people change their own password and nobody else's");
+  const { old, next } = readBody(body);
+  const guess = { address, person: personIn(account, String(user.spec.email ?? id)) };
+  const seconds = people.guesses.begin(guess);
+  if (seconds > 0) return seconds;
+  const present = await readCredentials(engine.database, account, id);
+  if (!(await verifyPassword(present?.hash, old)) || present === undefined)
+    throw refuse('/old_password', 'password_wrong', '`old_password` is not your password');
+  people.guesses.right(guess);
+  const entry = auditEntry(call, engine.now(), { code: 'user.password.change', target: id, meta: { name: user.name } });
+  const change = { account, user: id, hash: await hashPassword(next), oneTime: false, replaces: present.hash };
+  if (!(await changePassword(engine.database, change, entry)))
+    throw new Conflict('stale', 'your password was changed by somebody else at the same moment; try again');
+  for (const ended of people.passwordChanged) await ended({ account, user: id });
+  return 0;
+}
+
+function readBody({ old_password: old, new_password: next }: JsonObject): {
+  readonly old: string;
+  readonly next: string;
+} {
+  const fault = passwordFault(next);
+  const problems = [
+    ...requiredText('old_password', old),
+    ...(fault === undefined ? [] : [problem('/new_password', 'password_invalid', `\`new_password\` ${fault}`)]),
+  ];
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+  return { old: String(old), next: String(next) };
+}
+
+function requiredText(name: string, value: Json | undefined): readonly Problem[] {
+  if (typeof value === 'string' && value !== '') return [];
+  return [problem(`/${name}`, 'field_required', `\`${name}\` is required: a text`)];
+}
+
+function problem(path: string, code: string, message: string): Problem {
+  return { code, path, message };
+}
+
+function refuse(path: string, code: string, message: string): InvalidInput {
+  return new InvalidInput(message, { problems: [problem(path, code, message)] });
+}

@@ -1,0 +1,95 @@
+import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { Unavailable } from '../../model/errors.ts';
+import { isCommonPassword } from './common-passwords.ts';
+
+/** How many characters a password has; beyond that it only must not be one of those that everybody tries first. */
+const passwordLength = { least: 8, most: 1024 } as const;
+
+/** What is wrong with a new password: the end of a sentence about it; `undefined` when nothing is. */
+export function passwordFault(password: unknown): string | undefined {
+  if (typeof password !== 'string') return 'is required: a text of at least 8 characters';
+  const characters = [...password].length;
+  if (characters < passwordLength.least) return `must have at least ${passwordLength.least} characters`;
+  if (characters > passwordLength.most) return `must have at most ${passwordLength.most} characters`;
+  if (isCommonPassword(password)) return 'must not be one of the most common ones, which are tried first';
+  return undefined;
+}
+
+/** What the work of a hash depends on; it stands in the stored text, so that it can grow. */
+interface Cost {
+  /** In KiB. */
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+
+const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 };
+const saltBytes = 16;
+const tagBytes = 32;
+
+/** The text by which a password is stored: argon2id with a salt of its own. The bytes of the password are taken as they are. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  return format(cost, salt, await derive(password, salt, cost, tagBytes));
+}
+
+/**
+ * Whether this is the password that was stored. It is the same work when there is none: how long the answer takes does not
+ * tell whether there is such a person.
+ */
+export async function verifyPassword(stored: string | undefined, password: string): Promise<boolean> {
+  const known = stored === undefined ? undefined : parse(stored);
+  const { salt, tag, ...used } = known ?? { ...cost, salt: Buffer.alloc(saltBytes), tag: Buffer.alloc(tagBytes) };
+  const isSame = timingSafeEqual(await derive(password, salt, used, tag.length), tag);
+  return isSame && known !== undefined;
+}
+
+interface Stored extends Cost {
+  readonly salt: Buffer;
+  readonly tag: Buffer;
+}
+
+function format({ memory, passes, parallelism }: Cost, salt: Buffer, tag: Buffer): string {
+  const bare = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${bare(salt)}$${bare(tag)}`;
+}
+
+const form = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
+
+function parse(stored: string): Stored {
+  const [, memory, passes, parallelism, salt = '', tag = ''] = form.exec(stored) ?? [];
+  if (memory === undefined) throw new Error('a stored password is no argon2id text');
+  return {
+    ...{ memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    ...{ salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') },
+  };
+}
+
+const argon2Of = promisify<'argon2id', Argon2Parameters, Buffer>(argon2);
+
+async function derive(password: string, salt: Buffer, { memory, passes, parallelism }: Cost, length: number) {
+  const parameters = { message: password, nonce: salt, parallelism, tagLength: length, memory, passes };
+  return await inTurn(() => argon2Of('argon2id', parameters));
+}
+
+/** Hashes use the threads of the process, which files and names need too: so many at once, and so many wait. */
+const together = 2;
+const mostWaiting = 200;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+async function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+  if (running >= together) {
+    if (waiting.length >= mostWaiting) throw new Unavailable('too many people sign in at once; try again in a moment');
+    // Whoever ends hands its place over.
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  } else running += 1;
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  }
+}

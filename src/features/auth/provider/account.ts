@@ -1,0 +1,170 @@
+import type { Call } from '../../../commit/engine.ts';
+import { type Credentials, readCredentials } from '../../../db/accounts/credentials.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import { makeToken, tokenRandomBytes } from '../../../lib/token.ts';
+import { InvalidInput, NotFound } from '../../../model/errors.ts';
+import { addToken, readTokens, removeToken } from '../../accounts/tokens.ts';
+import { hashToken, tokenPrefix } from '../authenticate.ts';
+import { isRecent } from '../recent-sign-in.ts';
+import { accountPath, clientIds } from './clients.ts';
+import type { Host } from './host.ts';
+import { type AccountView, accountPage, type ListedToken } from './pages/account.ts';
+import { messagePage } from './pages/plain.ts';
+import type { Person } from './people.ts';
+import { appOf, openTotp } from './second-factor.ts';
+import { changeOwnPassword, changeTotp, type Outcome } from './self-service.ts';
+import { formToken, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
+
+/** What was done, as the page says it after it was loaded anew. */
+const actionTexts: Readonly<Record<string, string>> = {
+  deleted: 'The token is deleted. It stopped working at once.',
+  password: 'Your password is changed. You are signed out everywhere else.',
+  'totp-on': 'The second factor is on. Keep the recovery codes below: the next sign-in asks for a code.',
+  'totp-off': 'The second factor is off.',
+  again: 'You signed in again. Do now what you wanted to do.',
+  'totp-codes': 'There are new recovery codes below. Those so far work no more.',
+};
+
+/** Somebody who is signed in and looks at their own page. */
+interface Visit {
+  readonly host: Host;
+  readonly request: WebRequest;
+  readonly person: Person;
+  readonly csrf: string;
+  /** The session, as the store knows it. */
+  readonly session: string;
+  /** Milliseconds since 1970. */
+  readonly signedInAt: number;
+}
+
+/** Answers a request for a person's own page; who is not signed in is sent to do that first. */
+export async function answerAccount(host: Host, request: WebRequest): Promise<WebAnswer> {
+  const { provider, ring } = await host.open();
+  const session = await provider.Session.get(provider.createContext(request.req, request.res));
+  const person = session.accountId === undefined ? undefined : await host.find(session.accountId);
+  if (person === undefined) return { location: signInAddress(host.publicUrl()) };
+  const shownTo = `account ${session.uid}`;
+  if (request.form !== undefined && !isOurForm(request, ring.cookieSecret, shownTo))
+    return { status: 403, page: messagePage('forged') };
+  const signedInAt = (session.loginTs ?? 0) * 1000;
+  const visit = {
+    host,
+    request,
+    person,
+    csrf: formToken(ring.cookieSecret, shownTo),
+    session: session.uid,
+    signedInAt,
+  };
+  return request.form === undefined ? show(visit, { done: doneIn(request) }) : act(visit, textIn(request.form, 'step'));
+}
+
+/** Where somebody signs in; `again` also when they have, and the page says so afterwards. */
+function signInAddress(publicUrl: string, again: Readonly<Record<string, string>> = {}): string {
+  const query = new URLSearchParams({
+    ...{ client_id: clientIds.account, response_type: 'none', scope: 'openid' },
+    redirect_uri: `${publicUrl}${accountPath}`,
+    ...again,
+  });
+  return `/oidc/auth?${query}`;
+}
+
+function doneIn({ req }: WebRequest): string | undefined {
+  const query = new URLSearchParams((req.url ?? '').split('?')[1] ?? '');
+  const action = query.get('done') ?? query.get('state') ?? '';
+  return Object.hasOwn(actionTexts, action) ? actionTexts[action] : undefined;
+}
+
+type Shown = Partial<Pick<AccountView, 'made' | 'codes' | 'done' | 'at' | 'faults' | 'filled'>>;
+
+async function show({ host, person, csrf }: Visit, shown: Shown, status = 200): Promise<WebAnswer> {
+  const tokens = await readTokens(host.engine, callOf(person), person.id);
+  const credentials = await readCredentials(host.engine.database, person.account, person.id);
+  const view: AccountView = {
+    ...{ action: accountPath, csrf, name: person.name, email: person.email, ...shown },
+    tokens: tokens.map(listed),
+    totp: totpOf(host, person, credentials),
+    canPassword: credentials !== undefined,
+  };
+  return { status, page: accountPage(view) };
+}
+
+function listed(token: JsonObject): ListedToken {
+  const text = (name: string) => String(token[name]);
+  const used = token['last_used'] === undefined ? undefined : text('last_used');
+  return {
+    ...{ id: text('id'), name: text('name'), ends: text('expiration_date'), used },
+    planOnly: token['plan_only'] === true,
+  };
+}
+
+function totpOf({ engine }: Host, person: Person, credentials: Credentials | undefined): AccountView['totp'] {
+  if (credentials === undefined || credentials.totpSecret === null) return 'off';
+  if (credentials.totpConfirmed) return { codesLeft: credentials.recoveryCodes };
+  return appOf(openTotp(engine.planEnvironment, credentials), person.email);
+}
+
+function callOf({ account, revision, id, name, email }: Person): Call {
+  return { account, revision, actor: { type: 'user', id, name, ...(email === '' ? {} : { email }) } };
+}
+
+async function act(visit: Visit, step: string): Promise<WebAnswer> {
+  // Whoever changes the password has to know it.
+  if (step !== 'password' && !isRecent(visit.signedInAt, visit.host.now()))
+    return { location: signInAddress(visit.host.publicUrl(), { prompt: 'login', state: 'again' }) };
+  switch (step) {
+    case 'make-token':
+      return await makeOwnToken(visit);
+    case 'delete-token':
+      return await deleteOwnToken(visit);
+    case 'password':
+      return await after(visit, 'password', await changeOwnPassword(visit));
+    default:
+      return await after(visit, 'totp', await changeTotp(visit, step));
+  }
+}
+
+/** The page anew when all went well, else with what is wrong. */
+function after(visit: Visit, at: 'password' | 'totp', outcome: Outcome): WebAnswer | Promise<WebAnswer> {
+  if ('faults' in outcome) return show(visit, { at, faults: outcome.faults }, 422);
+  const { action, codes } = outcome;
+  return codes === undefined ? done(action) : show(visit, { codes, done: actionTexts[action] });
+}
+
+function done(action: string): WebAnswer {
+  return { location: action === '' ? accountPath : `${accountPath}?done=${action}` };
+}
+
+async function makeOwnToken(visit: Visit): Promise<WebAnswer> {
+  const { host, request, person } = visit;
+  const [name, days] = [textIn(request.form, 'name').trim(), textIn(request.form, 'expires_in').trim()];
+  const plansOnly = textIn(request.form, 'plan_only') === 'yes';
+  const body = { name, expires_in: /^\d{1,4}$/.test(days) ? Number(days) : days, plan_only: plansOnly };
+  const make = () => {
+    const value = makeToken(tokenPrefix, host.engine.planEnvironment.random(tokenRandomBytes));
+    return { value, hash: hashToken(value) };
+  };
+  try {
+    const made = await addToken(host.engine, callOf(person), person.id, body, make);
+    return await show(visit, { made: String(made['plain_token']) });
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    const words: Readonly<Record<string, string>> = {
+      name: 'Give the token a name of at most 255 characters.',
+      expires_in: 'Enter a whole number of days from 1 to 365.',
+    };
+    const wrong = error.problems.map(({ path = '' }) => path.slice(1)).filter((field) => field in words);
+    const faults = Object.fromEntries(wrong.map((field) => [field, words[field] ?? '']));
+    const filled = { name, expires_in: days, ...(plansOnly ? { plan_only: 'yes' } : {}) };
+    return await show(visit, { at: 'token', faults, filled }, 422);
+  }
+}
+
+async function deleteOwnToken({ host, request, person }: Visit): Promise<WebAnswer> {
+  try {
+    await removeToken(host.engine, callOf(person), person.id, textIn(request.form, 'id'));
+  } catch (error) {
+    // Deleted in another window already: that is what was wanted.
+    if (!(error instanceof NotFound)) throw error;
+  }
+  return done('deleted');
+}

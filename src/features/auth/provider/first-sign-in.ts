@@ -1,0 +1,27 @@
+import { derive, planEdits } from '../../../commit/edits.ts';
+import type { Engine } from '../../../commit/engine.ts';
+import { enterSubject } from '../../../db/accounts/idp-people.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Person } from './people.ts';
+
+/** Notes that a person signed in with a password: whoever was invited is active from now on. */
+export async function noteSignIn(engine: Engine, person: Person): Promise<void> {
+  const { account, id, name, email } = person;
+  await enterSubject(engine.database, account, id);
+  const state = await engine.snapshots.at(account, person.revision);
+  if (isActive(state, id)) return;
+  const committed = await engine.committer.mutate({
+    ...{ account, actor: { type: 'user', id, name, email }, revision: state.revision },
+    propose: (now) => {
+      const user = now.get(id);
+      const edits = user === undefined || isActive(now, id) ? [] : [derive(engine, user, { status: 'active' })];
+      return planEdits(engine, now, edits);
+    },
+  });
+  if (!committed.ok)
+    throw new Error(`a user cannot become active: ${committed.problems.map(({ message }) => message).join('; ')}`);
+}
+
+function isActive(state: Snapshot, id: string): boolean {
+  return state.find('User', id)?.derived.status === 'active';
+}

@@ -1,0 +1,110 @@
+import { generateKeyPairSync, type JsonWebKey, randomBytes } from 'node:crypto';
+import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
+import { type IdpKeyRow, listIdpKeys, type NewIdpKey, renewIdpKeys } from '../../../db/accounts/idp-keys.ts';
+import type { Database } from '../../../db/database.ts';
+import { sealPlaces, type Vault } from '../../../model/schema/sealing.ts';
+
+/** How tokens are signed. */
+export const signingAlgorithm = 'ES256';
+
+/** A private key as JWK, with its id. */
+export type SigningKey = JsonWebKey & { readonly kid: string };
+
+/** The keys at one moment. */
+export interface KeyRing {
+  /** Changes whenever the keys do. */
+  readonly epoch: number;
+  /** The one that signs comes first; the others only verify. */
+  readonly signing: readonly SigningKey[];
+  /** Signs cookies and forms. */
+  readonly cookieSecret: string;
+}
+
+/** The keys of the provider, which are in the database, so that all servers have the same ones. */
+export interface Keys {
+  /** The keys as they are in the database, or were a moment ago. */
+  current(): Promise<KeyRing>;
+  /** Follows the key that signs with a new one, when its time has come or, with `now`, in any case. */
+  renew(when?: 'now'): Promise<KeyRing>;
+  /** Finds the key of a token, also one that another server just made. */
+  readonly find: JWTVerifyGetKey;
+  epoch(): number;
+}
+
+export interface KeysOptions {
+  readonly database: Database;
+  readonly vault: Vault;
+  /** How old a key becomes, in seconds. */
+  readonly rotateAfter: number;
+  /** How long keys count as they were read. */
+  readonly freshMs?: number;
+}
+
+/** Longer than any token that was signed lasts, in seconds. */
+const keepRetired = 2 * 3600;
+
+/** Opens the keys; they are made when they are first asked for. */
+export function createKeys(options: KeysOptions): Keys {
+  const { database, vault, rotateAfter, freshMs = 2000 } = options;
+  let ring: (KeyRing & { readonly ids: string; readonly verify: JWTVerifyGetKey }) | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  const renewed = async (seconds: number) => {
+    await renewIdpKeys(database, { rotateAfter: seconds, keepRetired }, (purpose) => makeKey(vault, purpose));
+    return await read();
+  };
+  const read = async (): Promise<NonNullable<typeof ring>> => {
+    const rows = await listIdpKeys(database);
+    if (!rows.some(({ purpose, retired_at }) => purpose === 'sign' && retired_at === null)) return renewed(rotateAfter);
+    readAt = performance.now();
+    const ids = rows.map(({ id, retired_at }) => `${id}${retired_at === null ? '' : '-'}`).join(' ');
+    if (ring?.ids !== ids) ring = { ids, epoch: (ring?.epoch ?? 0) + 1, ...openRing(vault, rows) };
+    return ring;
+  };
+  const fresh = async (olderMs: number) =>
+    ring !== undefined && performance.now() - readAt < olderMs ? ring : await read();
+  return {
+    current: () => fresh(freshMs),
+    renew: (when) => renewed(when === 'now' ? 0 : rotateAfter),
+    epoch: () => ring?.epoch ?? 0,
+    async find(header, token) {
+      const known = await fresh(60_000);
+      try {
+        return await known.verify(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        // Another server may have made a key since; whoever shows made-up ones does not have the database asked each time.
+        return await (await fresh(1000)).verify(header, token);
+      }
+    },
+  };
+}
+
+/** Follows the key that signs with a new one, on every server; answers its id. What the one before signed stays good until it ends. */
+export async function rotateKeys({ database, vault }: Pick<KeysOptions, 'database' | 'vault'>): Promise<string> {
+  const [signing] = (await createKeys({ database, vault, rotateAfter: 0 }).renew('now')).signing;
+  if (signing === undefined) throw new Error('a new key was made and is not there');
+  return signing.kid;
+}
+
+function makeKey(vault: Vault, purpose: IdpKeyRow['purpose']): NewIdpKey {
+  const id = randomBytes(12).toString('base64url');
+  const place = sealPlaces.providerKey(id);
+  if (purpose === 'cookies') return { id, sealed: vault.seal(randomBytes(32).toString('base64url'), place) };
+  const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+  return { id, sealed: vault.seal(JSON.stringify({ ...jwk, kid: id, use: 'sig', alg: signingAlgorithm }), place) };
+}
+
+function openRing(vault: Vault, rows: readonly IdpKeyRow[]) {
+  const of = (purpose: IdpKeyRow['purpose']) => rows.filter((row) => row.purpose === purpose);
+  // They were sealed by `makeKey`.
+  const signing = of('sign').map((row) => JSON.parse(openKey(vault, row)) as SigningKey);
+  const [cookies] = of('cookies');
+  const cookieSecret = cookies === undefined ? '' : openKey(vault, cookies);
+  const keys = signing.map(({ d: _, ...key }) => ({ ...key, kty: 'EC' }));
+  return { signing, cookieSecret, verify: createLocalJWKSet({ keys }) };
+}
+
+function openKey(vault: Vault, { id, sealed }: IdpKeyRow): string {
+  return vault.open(sealed, sealPlaces.providerKey(id));
+}

@@ -1,0 +1,53 @@
+import type { Engine } from '../../../commit/engine.ts';
+import { type Credentials, readCredentials } from '../../../db/accounts/credentials.ts';
+import { findSubject, type Subject } from '../../../db/accounts/idp-people.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+
+/** Somebody who can sign in by the embedded identity provider. */
+export interface Person {
+  readonly account: string;
+  /** The newest revision of the account that was seen. */
+  readonly revision: number;
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  /** Whether they proved the address, by a link that was mailed to it. */
+  readonly emailProved: boolean;
+  /** Why the person is not let in; absent when they are. */
+  readonly barred?: 'blocked' | 'pending';
+}
+
+/** The person with an id, `undefined` when there is none or none any more. */
+export async function findPerson(
+  engine: Pick<Engine, 'database' | 'snapshots'>,
+  id: string,
+): Promise<Person | undefined> {
+  const found = await findSubject(engine.database, id);
+  if (found === undefined) return undefined;
+  const user = (await engine.snapshots.at(found.account, found.revision)).find('User', id);
+  return user === undefined ? undefined : personOf(user, found);
+}
+
+/** Somebody with a password. */
+export interface Known {
+  readonly credentials: Credentials;
+  readonly person: Person;
+}
+
+/** Who has come so far in a sign-in, as they are now: between two steps they may have been blocked. */
+export async function readKnown(
+  { database, snapshots }: Pick<Engine, 'database' | 'snapshots'>,
+  { account, user }: { readonly account: string; readonly user: string },
+): Promise<Known | undefined> {
+  const credentials = await readCredentials(database, account, user);
+  if (credentials === undefined) return undefined;
+  const found = (await snapshots.at(account, credentials.revision)).find('User', user);
+  const person = found && personOf(found, credentials);
+  return person === undefined || person.barred !== undefined ? undefined : { credentials, person };
+}
+
+/** A user as a person who signs in. */
+export function personOf({ id, name, spec, derived }: Stored<'User'>, { account, revision, proved }: Subject): Person {
+  const barred = derived.pending_approval === true ? 'pending' : spec.is_blocked === true ? 'blocked' : undefined;
+  return { account, revision, id, name, email: spec.email ?? '', emailProved: proved, ...(barred && { barred }) };
+}

@@ -1,0 +1,108 @@
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import {
+  consumeRecord,
+  deleteGrant,
+  deleteRecord,
+  type FoundRecord,
+  findRecord,
+  putRecord,
+  type RecordKey,
+} from '../../../db/accounts/idp-records.ts';
+import type { Database } from '../../../db/database.ts';
+import { sha256 } from '../../../lib/node-pure.ts';
+import { sealPlaces, type Vault } from '../../../model/schema/sealing.ts';
+
+/** What the provider's records need. */
+export interface RecordsOptions {
+  readonly database: Database;
+  readonly vault: Vault;
+}
+
+/** How long a record without an end of its own is kept, in seconds. */
+const longest = 30 * 86_400;
+
+/** The adapter of `oidc-provider`: ids are kept as hashes and payloads sealed, because both let somebody in. */
+export function createAdapter({ database, vault }: RecordsOptions): (model: string) => Adapter {
+  return (model) => {
+    const find = async (key: RecordKey, value: string): Promise<AdapterPayload | undefined> => {
+      const row = await findRecord(database, model, key, hash(value));
+      if (row === undefined) return undefined;
+      const payload = unseal<AdapterPayload>(vault, model, row);
+      if (payload === undefined || row.consumed_at === null) return payload;
+      return { ...payload, consumed: Math.floor(row.consumed_at.getTime() / 1000) };
+    };
+    return {
+      async upsert(id, payload, expiresIn = longest) {
+        const { accountId: user, grantId, uid, userCode } = payload;
+        await putRecord(database, {
+          ...sealed(vault, model, id, payload),
+          seconds: expiresIn,
+          user,
+          // A grant goes with its tokens.
+          grant: hashOf(model === 'Grant' ? id : grantId),
+          uid: hashOf(uid),
+          code: hashOf(userCode),
+        });
+      },
+      find: (id) => find('id', id),
+      findByUid: (uid) => find('uid_hash', uid),
+      findByUserCode: (code) => find('code_hash', code),
+      async consume(id) {
+        // Two requests with one code: only one of them gets anything for it.
+        if (await consumeRecord(database, model, hash(id))) return;
+        const { errors } = await import('oidc-provider');
+        throw new errors.InvalidGrant('already used');
+      },
+      destroy: (id) => deleteRecord(database, model, hash(id)),
+      revokeByGrantId: (grant) => deleteGrant(database, hash(grant)),
+    };
+  };
+}
+
+/** Small things of our own that end by themselves, kept in the same way. */
+export interface Notes<Value> {
+  put(id: string, value: Value, seconds: number, user?: string): Promise<void>;
+  find(id: string): Promise<Value | undefined>;
+  drop(id: string): Promise<void>;
+}
+
+/** The notes of one kind. */
+export function createNotes<Value>({ database, vault }: RecordsOptions, model: string): Notes<Value> {
+  return {
+    async put(id, value, seconds, user) {
+      await putRecord(database, { ...sealed(vault, model, id, value), user, seconds });
+    },
+    async find(id) {
+      const row = await findRecord(database, model, 'id', hash(id));
+      return row === undefined ? undefined : unseal<Value>(vault, model, row);
+    },
+    drop: (id) => deleteRecord(database, model, hash(id)),
+  };
+}
+
+/** The uid of a session, as the store knows it. */
+export function hash(value: string): string {
+  return sha256(value);
+}
+
+function hashOf(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : hash(value);
+}
+
+/** A record as the store keeps it: with the hash of its id, and a payload that opens in its place alone. */
+function sealed(vault: Vault, model: string, id: string, value: unknown) {
+  const hashed = hash(id);
+  return { model, id: hashed, payload: vault.seal(JSON.stringify(value), sealPlaces.providerRecord(model, hashed)) };
+}
+
+/** What was sealed by a key that is gone is as good as not there: people sign in again. */
+function unseal<Value>(vault: Vault, model: string, { id, payload }: FoundRecord): Value | undefined {
+  let text: string;
+  try {
+    text = vault.open(payload, sealPlaces.providerRecord(model, id));
+  } catch {
+    return undefined;
+  }
+  // It was written by the functions above.
+  return JSON.parse(text) as Value;
+}

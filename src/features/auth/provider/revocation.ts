@@ -1,0 +1,65 @@
+import { type JWTPayload, jwtVerify } from 'jose';
+import { deleteGrant } from '../../../db/accounts/idp-records.ts';
+import type { Host } from './host.ts';
+import { type Keys, signingAlgorithm } from './keys.ts';
+import { hash } from './records.ts';
+import { audienceOf, issuerOf } from './token-words.ts';
+
+/** Where programs take tokens back, below the issuer. */
+export const revocationPath = '/token/revocation';
+
+/** What a program is answered: nothing when the token is good no more, else why it could not be taken back. */
+export type Revocation =
+  | { readonly status: 200 }
+  | { readonly status: 400 | 401; readonly error: string; readonly error_description: string };
+
+/** What a token belongs to. */
+interface Holder {
+  readonly client: string;
+  /** As the store knows it; absent: the token cannot be taken back. */
+  readonly grant?: string;
+}
+
+/** Takes a refresh token or an access token back, and with it the whole grant (RFC 7009). A token that nobody knows is no error. */
+export async function revokeToken(host: Host, keys: Keys, form: URLSearchParams): Promise<Revocation> {
+  const { provider } = await host.open();
+  const [token, ...more] = form.getAll('token');
+  const [client, ...others] = form.getAll('client_id');
+  if (token === undefined || token === '' || more.length > 0) return refuse('invalid_request', 'send one `token`');
+  if (client === undefined || client === '' || others.length > 0)
+    return refuse('invalid_request', 'send one `client_id`');
+  if ((await provider.Client.find(client).catch(() => undefined)) === undefined)
+    return { ...refuse('invalid_client', 'this program is not known'), status: 401 };
+  const holder = (await holderOfAccess(host, keys, token)) ?? (await holderOfRefresh(host, token));
+  if (holder === undefined) return { status: 200 };
+  if (holder.client !== client) return refuse('unauthorized_client', 'the token was given to another program');
+  if (holder.grant === undefined)
+    return refuse('unsupported_token_type', 'a server of an older release gave this token; it ends within 10 minutes');
+  await deleteGrant(host.engine.database, holder.grant);
+  return { status: 200 };
+}
+
+async function holderOfAccess(host: Host, keys: Keys, token: string): Promise<Holder | undefined> {
+  const [issuer, audience] = [issuerOf(host.publicUrl()), audienceOf(host.publicUrl())];
+  const options = { issuer, audience, algorithms: [signingAlgorithm], currentDate: new Date(host.now()) };
+  // What is no good token of ours needs not be taken back.
+  const payload = await jwtVerify(token, keys.find, options).then(
+    (checked): JWTPayload | undefined => checked.payload,
+    () => undefined,
+  );
+  if (payload === undefined) return undefined;
+  const { client_id, grant } = payload;
+  return { client: String(client_id), ...(typeof grant === 'string' ? { grant } : {}) };
+}
+
+async function holderOfRefresh(host: Host, token: string): Promise<Holder | undefined> {
+  const { provider } = await host.open();
+  const found = await provider.RefreshToken.find(token);
+  if (found === undefined) return undefined;
+  const { clientId = '', grantId } = found;
+  return { client: clientId, ...(grantId === undefined ? {} : { grant: hash(grantId) }) };
+}
+
+function refuse(error: string, error_description: string): Exclude<Revocation, { readonly status: 200 }> {
+  return { status: 400, error, error_description };
+}

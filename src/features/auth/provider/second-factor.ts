@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { encodeQR } from 'qr';
+import type { Credentials } from '../../../db/accounts/credentials.ts';
+import {
+  beginTotp,
+  confirmTotp,
+  renewRecoveryCodes,
+  takeTotpAway,
+  useRecoveryCode,
+  useTotpStep,
+} from '../../../db/accounts/totp.ts';
+import type { AuditEntry } from '../../../db/audit-entry.ts';
+import { isObject } from '../../../lib/json.ts';
+import { sha256 } from '../../../lib/node-pure.ts';
+import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
+import { type SealPlace, sealPlaces } from '../../../model/schema/sealing.ts';
+import { accountIn } from '../../accounts/tenants/steps.ts';
+import type { Host } from './host.ts';
+import type { Person } from './people.ts';
+import { base32, matchingStep, newTotpSecret, totpUri } from './totp.ts';
+
+/** How many codes stand in for the app, each once, and how many bytes each has. */
+const [many, bytes] = [10, 10];
+
+/** What a code is about: a person, and what is known of how they sign in. */
+export interface Factor {
+  readonly host: Host;
+  readonly person: Person;
+  readonly credentials: Credentials;
+}
+
+/** Whether the account of somebody wants a second factor of everybody who signs in with a password. */
+export async function wantsSecondFactor(
+  { snapshots }: Host['engine'],
+  { account, revision }: Pick<Person, 'account' | 'revision'>,
+): Promise<boolean> {
+  const { settings } = accountIn(await snapshots.at(account, revision)).spec;
+  return isObject(settings) && settings['local_mfa_enabled'] === true;
+}
+
+/** What an app is set up with: a secret, as text, as an address and as a picture. */
+export interface App {
+  readonly secret: string;
+  readonly uri: string;
+  readonly picture: string;
+}
+
+/** What an app of somebody is set up with. */
+export function appOf(secret: string, email: string): App {
+  const uri = totpUri(secret, email);
+  return { secret, uri, picture: encodeQR(uri, 'svg', { border: 1 }) };
+}
+
+/** Uses up what somebody typed: the code of the app, or one of those that stand in for it. Answers whether it was right. */
+export async function useSecondFactor(factor: Factor, typed: string): Promise<boolean> {
+  if (await useAppCode(factor, typed)) return true;
+  const hash = recoveryHash(typed);
+  if (hash === undefined) return false;
+  const { host, credentials } = factor;
+  return await useRecoveryCode(host.engine.database, credentials, hash, auditEntry(factor, 'user.mfa.recovery.use'));
+}
+
+/** Uses up the code of the app: whoever saw it being typed must not use it again. */
+export async function useAppCode({ host, credentials }: Factor, typed: string): Promise<boolean> {
+  const { database, planEnvironment } = host.engine;
+  const step = matchingStep(openTotp(planEnvironment, credentials), typed, host.now());
+  return step !== undefined && (await useTotpStep(database, credentials, step));
+}
+
+/** The secret that a person's app has. */
+export function openTotp({ vault }: Pick<PlanEnvironment, 'vault'>, credentials: Credentials): string {
+  return vault.open(credentials.totpSecret ?? '', totpPlace(credentials));
+}
+
+function totpPlace({ account, email }: Credentials): SealPlace {
+  return sealPlaces.secondFactor(account, email);
+}
+
+/** Begins to set an app up; cancels it without a secret. Nothing happens when there is one already. */
+export async function prepareApp({ host, credentials }: Factor, wanted: boolean): Promise<void> {
+  const { database, planEnvironment } = host.engine;
+  await beginTotp(
+    database,
+    credentials,
+    wanted ? planEnvironment.vault.seal(newTotpSecret(), totpPlace(credentials)) : null,
+  );
+}
+
+/** Switches the second factor on. Answers the codes that stand in for the app; `undefined` when it was set up anew meanwhile. */
+export async function switchOn(factor: Factor): Promise<readonly string[] | undefined> {
+  const { host, credentials } = factor;
+  const { codes, hashes } = newRecoveryCodes();
+  const entry = auditEntry(factor, 'user.mfa.enable');
+  return (await confirmTotp(host.engine.database, credentials, hashes, entry)) ? codes : undefined;
+}
+
+/** Switches the second factor off. */
+export async function switchOff(factor: Factor): Promise<void> {
+  await takeTotpAway(factor.host.engine.database, factor.credentials, auditEntry(factor, 'user.mfa.disable'));
+}
+
+/** Makes new codes that stand in for the app; the ones so far work no more. */
+export async function replaceCodes(factor: Factor): Promise<readonly string[]> {
+  const { codes, hashes } = newRecoveryCodes();
+  const entry = auditEntry(factor, 'user.mfa.recovery.renew');
+  await renewRecoveryCodes(factor.host.engine.database, factor.credentials, hashes, entry);
+  return codes;
+}
+
+function auditEntry({ host, person }: Factor, code: string): AuditEntry {
+  const { id, name, email } = person;
+  return {
+    actor: { type: 'user', id, name, email },
+    event: { code, target: id, meta: { name } },
+    at: host.engine.now(),
+  };
+}
+
+function newRecoveryCodes(): { readonly codes: readonly string[]; readonly hashes: readonly string[] } {
+  const codes = Array.from({ length: many }, () =>
+    (base32(randomBytes(bytes)).toLowerCase().match(/.{4}/g) ?? []).join('-'),
+  );
+  return { codes, hashes: codes.flatMap((code) => recoveryHash(code) ?? []) };
+}
+
+/** How such a code is stored, however it is typed; they are too long to be guessed from that. */
+function recoveryHash(typed: string): string | undefined {
+  const bare = typed.toLowerCase().replace(/[\s-]/g, '');
+  return /^[a-z2-7]{16}$/.test(bare) ? sha256(bare) : undefined;
+}

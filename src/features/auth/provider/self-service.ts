@@ -1,0 +1,98 @@
+import { changePassword, readCredentials } from '../../../db/accounts/credentials.ts';
+import { hashPassword, passwordFault, verifyPassword } from '../passwords.ts';
+import type { Host } from './host.ts';
+import type { Person } from './people.ts';
+import {
+  type Factor,
+  prepareApp,
+  replaceCodes,
+  switchOff,
+  switchOn,
+  useAppCode,
+  useSecondFactor,
+  wantsSecondFactor,
+} from './second-factor.ts';
+import { inWords, textIn, type WebRequest } from './web.ts';
+
+/** What became of a form: what was done, with codes that are shown this once, or what is wrong with its fields. */
+export type Outcome =
+  | { readonly action: string; readonly codes?: readonly string[] }
+  | { readonly faults: Readonly<Record<string, string>> };
+
+interface Visit {
+  readonly host: Host;
+  readonly request: WebRequest;
+  readonly person: Person;
+  readonly session: string;
+}
+
+/** Changes the password of the person who is signed in, and ends their other sessions. */
+export async function changeOwnPassword({ host, request, person, session }: Visit): Promise<Outcome> {
+  const { database } = host.engine;
+  const [old, password] = [textIn(request.form, 'old_password'), textIn(request.form, 'new_password')];
+  const credentials = await readCredentials(database, person.account, person.id);
+  if (credentials === undefined) return { faults: { old_password: 'You have no password here.' } };
+  const isRight = await guarded({ host, request, person }, 'password', () => verifyPassword(credentials.hash, old));
+  if (isRight !== true) return { faults: { old_password: isRight || 'This is not your present password.' } };
+  const fault = passwordFault(password);
+  if (fault !== undefined) return { faults: { new_password: `A password ${fault}.` } };
+  if (password !== textIn(request.form, 'repeated')) return { faults: { repeated: 'The two are not the same.' } };
+  const { account, id: user, name, email } = person;
+  const change = { account, user, hash: await hashPassword(password), oneTime: false, replaces: credentials.hash };
+  const isChanged = await changePassword(database, change, {
+    actor: { type: 'user', id: user, name, email },
+    event: { code: 'user.password.change', target: user, meta: {} },
+    at: host.engine.now(),
+  });
+  if (!isChanged) return { faults: { old_password: 'It was changed somewhere else just now.' } };
+  await host.endSessions(user, session);
+  return { action: 'password' };
+}
+
+/** What of the second factor wants a code: to switch it on, and everything about one that is on. */
+const wanting: Readonly<Record<string, boolean>> = {
+  'totp-confirm': false,
+  'totp-remove': true,
+  'totp-codes': true,
+};
+
+/** Sets the second factor up, step by step, or takes it away. */
+export async function changeTotp({ host, request, person }: Visit, step: string): Promise<Outcome> {
+  const credentials = await readCredentials(host.engine.database, person.account, person.id);
+  if (credentials === undefined) return { action: '' };
+  const factor = { host, person, credentials };
+  if (step === 'totp-begin' || step === 'totp-cancel') await prepareApp(factor, step === 'totp-begin');
+  if (wanting[step] !== credentials.totpConfirmed || credentials.totpSecret === null) return { action: '' };
+  const use = credentials.totpConfirmed ? useSecondFactor : useAppCode;
+  const attempt = () => use(factor, textIn(request.form, 'code'));
+  const isRight = await guarded({ host, request, person }, 'code', attempt);
+  if (isRight !== true)
+    return { faults: { code: isRight || 'Enter the code that the app shows now; each works once.' } };
+  return await changeFactor(factor, step);
+}
+
+async function changeFactor(factor: Factor, step: string): Promise<Outcome> {
+  if (step === 'totp-remove') {
+    if (await wantsSecondFactor(factor.host.engine, factor.person))
+      return { faults: { code: 'Your account wants a second factor of everybody; it stays on.' } };
+    await switchOff(factor);
+    return { action: 'totp-off' };
+  }
+  const codes = step === 'totp-confirm' ? await switchOn(factor) : await replaceCodes(factor);
+  if (codes === undefined) return { faults: { code: 'It was set up anew in another window; use that one.' } };
+  return { action: step === 'totp-confirm' ? 'totp-on' : 'totp-codes', codes };
+}
+
+/** Does what may be guessed, slowly when it is tried often: `true` when it was right, else `false` or why not. */
+async function guarded(
+  { host, request, person }: Omit<Visit, 'session'>,
+  what: string,
+  attempt: () => Promise<boolean>,
+): Promise<boolean | string> {
+  const guess = { address: request.address, person: `${what} of ${person.id}` };
+  const seconds = host.guesses.begin(guess);
+  if (seconds > 0) return `Too many tries. Wait ${inWords(seconds)} and try again.`;
+  const isRight = await attempt();
+  if (isRight) host.guesses.right(guess);
+  return isRight;
+}

@@ -1,0 +1,110 @@
+import type { Engine } from '../../commit/engine.ts';
+import { findEntry } from '../../db/accounts/directory.ts';
+import { accountsOfEmail, type IdentityLookUp, type KnownIdentity } from '../../db/accounts/identities.ts';
+import { findOperatorAccount } from '../../db/accounts/operator.ts';
+import { canonicalDomain } from '../../lib/net/domain.ts';
+import { NotAllowed, Unauthenticated, Unavailable } from '../../model/errors.ts';
+import { foundAccount, type Joining, joinAccount, type UnknownPerson } from '../accounts/join.ts';
+import { domainEntry } from '../accounts/tenants/steps.ts';
+import { type Claims, withMore } from './bearer.ts';
+import { requireAllowed } from './group-sync.ts';
+import { isMailProvider } from './mail-providers.ts';
+
+export interface SignInOptions {
+  readonly engine: Engine;
+  /** Everybody joins the one account of this server. */
+  readonly singleAccount: boolean;
+  readonly find: IdentityLookUp;
+}
+
+/** Lets in whom a token names; `wanted`: the account that they choose where there are several, or `new` for one of their own. */
+type SignIn = (claims: Claims, token: string, wanted?: string) => Promise<KnownIdentity>;
+
+/** What stands for an account of one's own where one may choose. */
+export const ownAccount = 'new';
+
+/** How often somebody else may be faster before a sign-in gives up. */
+const attempts = 5;
+
+/** Lets somebody in who is unknown so far. Requests of one person that come together wait for the first of them. */
+export function createSignIn(options: SignInOptions): SignIn {
+  const running = new Map<string, Promise<KnownIdentity>>();
+  return (claims, token, wanted) => {
+    const who = `${claims.issuer.issuer} ${claims.subject} ${wanted ?? ''}`;
+    const present = running.get(who);
+    if (present !== undefined) return present;
+    const work = signIn(options, claims, token, wanted).finally(() => running.delete(who));
+    running.set(who, work);
+    return work;
+  };
+}
+
+/**
+ * Makes a user of somebody who is unknown so far: in the one account of the server, in that of the e-mail domain, in the one
+ * that invited the address, or in a new account of their own.
+ */
+async function signIn(
+  options: SignInOptions,
+  claims: Claims,
+  token: string,
+  wanted: string | undefined,
+): Promise<KnownIdentity> {
+  const { issuer, subject } = claims;
+  // Whom this server signs in, it knows.
+  if (issuer.kind === 'embedded') throw new Unauthenticated('token invalid');
+  const person = await withMore(claims, token);
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    await enter(options, person, wanted);
+    const known = await options.find({ issuer: issuer.issuer, subject, embedded: false });
+    if (known !== undefined) return known;
+  }
+  throw new Unavailable('too many people sign in for the first time at this moment; try again');
+}
+
+async function enter(
+  { engine, singleAccount }: SignInOptions,
+  claims: Claims,
+  wanted: string | undefined,
+): Promise<Joining> {
+  const { issuer, subject, email, emailVerified } = claims;
+  const name = claims.name || email || subject;
+  const person: UnknownPerson = { issuer: issuer.issuer, subject, email, emailVerified, name };
+  const domain = domainOf(claims);
+  const account = singleAccount ? await onlyAccount(engine) : await findDestination(engine, person, domain, wanted);
+  if (account === undefined) return foundAccount(engine, person, domain);
+  return joinAccount(engine, account, person, (state) => requireAllowed(state, claims));
+}
+
+/** The account that everybody joins. */
+async function onlyAccount({ database }: Engine): Promise<string> {
+  const operator = await findOperatorAccount(database);
+  if (operator !== undefined) return operator.account;
+  throw new NotAllowed('nobody can join this server: none of its accounts is named as the one that people join');
+}
+
+/** The account that a person joins; `undefined` for one of their own. */
+async function findDestination(
+  { database }: Engine,
+  { email, emailVerified }: UnknownPerson,
+  domain: string,
+  wanted: string | undefined,
+): Promise<string | undefined> {
+  const ofDomain = domain === '' ? undefined : await findEntry(database, domainEntry, domain);
+  // Whoever invites people of another organisation must not get hold of them before that one does.
+  if (ofDomain !== undefined || !emailVerified || wanted === ownAccount) return ofDomain;
+  const claiming = await accountsOfEmail(database, email.toLowerCase(), wanted);
+  if (wanted !== undefined && claiming.includes(wanted)) return wanted;
+  // Anybody may write down an address, so which came first says nothing about where its person wants to be.
+  if (claiming.length > 1)
+    throw new NotAllowed(
+      `several accounts have a user with the address ${email} (${claiming.join(', ')}); send the request once with \`?account=ID\` of the one to join, which its invitation names and which may be another one, or with \`?account=${ownAccount}\` for an account of your own`,
+    );
+  return claiming[0];
+}
+
+/** The domain of the person's organisation: as the issuer vouches for it, or that of a proved address; empty when neither. */
+function domainOf({ domain, email, emailVerified }: Claims): string {
+  const stated = domain === '' && emailVerified ? email.slice(email.lastIndexOf('@') + 1) : domain;
+  const name = canonicalDomain(stated) ?? '';
+  return isMailProvider(name) ? '' : name;
+}

@@ -1,0 +1,85 @@
+import { runTests, type TestReport, testsIn } from '../../../access/explain/tests.ts';
+import type { Access } from '../../../access/ruleset/access.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { runInSlices } from '../../../commit/slices.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { accessStep } from '../../../objects/access-step.ts';
+import { refusalOf } from '../../../objects/objects.ts';
+import type { AccessName } from '../../../plan/view/access.ts';
+import type { ApplyRequest } from '../plans/apply-request.ts';
+import { planUnreviewed } from '../plans/documents.ts';
+import { withMoves } from '../plans/moved-documents.ts';
+import { accessName } from '../plans/review-access.ts';
+
+/** A test as it is told. */
+export interface TestView {
+  readonly key?: string;
+  readonly name: string;
+  readonly from: AccessName;
+  readonly to: AccessName;
+  /** The traffic in question. */
+  readonly asked: string;
+  readonly expect: 'allow' | 'deny';
+  /** `conditional`: that depends on posture checks. */
+  readonly outcome: TestReport['outcome'];
+  readonly message: string;
+  readonly file?: string;
+  readonly line?: number;
+}
+
+/** What all tests find. */
+export interface TestResults {
+  /** The revision that they were run on, or that documents would change. */
+  readonly revision: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly conditional: number;
+  /** Those that fail first. */
+  readonly tests: readonly TestView[];
+}
+
+/** Runs the tests of the account on its state. */
+export async function readTests(engine: Engine, call: Call): Promise<TestResults> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  return await resultsOf(await engine.access.bare(state), state);
+}
+
+/** Runs the tests on what documents lead to; nothing is written or kept. Throws `InvalidInput` with all problems of theirs. */
+export async function testApply(engine: Engine, call: Call, request: ApplyRequest): Promise<TestResults> {
+  const { outcome, before } = await planUnreviewed(engine, call, request);
+  if (!outcome.ok) throw refusalOf(outcome.problems);
+  const { after } = await accessStep(engine, before, withMoves(outcome.next, outcome.plan, request.source));
+  return await resultsOf(after, before);
+}
+
+/** What was found already: it holds as long as the image does. */
+const found = new WeakMap<Access, Promise<readonly TestReport[]>>();
+
+/** Runs all tests of an image and sums them up. */
+async function resultsOf(image: Access, { revision }: Snapshot): Promise<TestResults> {
+  const reports = found.get(image) ?? runInSlices(runTests(image, testsIn(image)));
+  found.set(image, reports);
+  return { revision, ...sumUpTests(await reports) };
+}
+
+const order = ['fail', 'conditional', 'pass'];
+
+/** Results of tests for people and programs. */
+export function sumUpTests(reports: readonly TestReport[]): Omit<TestResults, 'revision'> {
+  const count = (outcome: TestReport['outcome']) => reports.filter((report) => report.outcome === outcome).length;
+  const sorted = [...reports].sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome));
+  return {
+    ...{ passed: count('pass'), failed: count('fail'), conditional: count('conditional') },
+    tests: sorted.map(viewOf),
+  };
+}
+
+function viewOf({ test, from, to, asked, expect, outcome, message, states }: TestReport): TestView {
+  const [place] = test.declared;
+  return {
+    ...(test.key === undefined ? {} : { key: test.key }),
+    ...{ name: test.name, from: accessName(from, states), to: accessName(to, states) },
+    ...{ asked, expect, outcome, message },
+    ...(place === undefined ? {} : { file: place.file, line: place.line }),
+  };
+}

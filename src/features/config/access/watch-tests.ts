@@ -1,0 +1,67 @@
+import { runTests, type TestReport, testsIn } from '../../../access/explain/tests.ts';
+import type { CommittedRevision, Engine } from '../../../commit/engine.ts';
+import { runInSlices } from '../../../commit/slices.ts';
+import { recordEvents } from '../../../db/logs/events.ts';
+import type { Actor } from '../../../model/declare/actor.ts';
+import type { AuditEvent } from '../../../model/declare/kind.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { accessStep, touchesTests } from '../../../objects/access-step.ts';
+
+/** A stretch of an account's history that was not looked at yet. */
+interface Stretch {
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+  readonly actor: Actor;
+}
+
+/**
+ * Tells by an event when an access test begins to fail, and when it passes again, whatever made it so: enrolment, sign-in
+ * and requests about single objects are not refused for it. The server that commits is the one that looks. Returns a
+ * function that ends it when everything is told.
+ */
+export function watchAccessTests(engine: Engine, failed: (error: unknown) => void): () => Promise<void> {
+  const waiting = new Map<string, Stretch>();
+  let running: Promise<void> | undefined;
+
+  const drain = async (): Promise<void> => {
+    for (const [account, stretch] of waiting) {
+      waiting.delete(account);
+      await look(engine, account, stretch).catch(failed);
+    }
+  };
+  const listener = ({ account, plan, before, after, actor }: CommittedRevision): void => {
+    if (!touchesTests(plan, after)) return;
+    waiting.set(account, { before: waiting.get(account)?.before ?? before, after, actor });
+    running ??= drain().finally(() => {
+      running = undefined;
+    });
+  };
+  engine.listeners.add(listener);
+  return async () => {
+    engine.listeners.delete(listener);
+    await running;
+  };
+}
+
+async function look(engine: Engine, account: string, { before, after, actor }: Stretch): Promise<void> {
+  const step = await accessStep(engine, before, after);
+  const reports = await runInSlices(runTests(step.after, testsIn(step.after)));
+  const known = reports.filter(({ test }) => before.get(test.id) !== undefined);
+  const former = await runInSlices(
+    runTests(
+      step.before,
+      known.map(({ test }) => test),
+    ),
+  );
+  const failedBefore = new Set(former.filter(({ outcome }) => outcome === 'fail').map(({ test }) => test.id));
+  const events = reports.flatMap((report) => eventsOf(report, failedBefore.has(report.test.id)));
+  if (events.length === 0) return;
+  const at = engine.now();
+  await engine.database.holding(account, (held) => recordEvents(held, account, { actor, at, events }));
+}
+
+function eventsOf({ test, outcome, message }: TestReport, failedBefore: boolean): readonly AuditEvent[] {
+  if ((outcome === 'fail') === failedBefore) return [];
+  const code = outcome === 'fail' ? 'config.access_test.failed' : 'config.access_test.passed';
+  return [{ code, target: test.id, meta: { name: test.name, key: test.key ?? '', message } }];
+}

@@ -1,0 +1,123 @@
+import type { Engine } from '../../../commit/engine.ts';
+import {
+  type ArchiveHeader,
+  type ArchiveItem,
+  damaged,
+  readArchive,
+  type SectionName,
+  sealedTextPattern,
+} from '../../../db/archive/format.ts';
+import { archiveLines } from '../../../db/archive/lines.ts';
+import { sealArchived } from '../../../db/sealing/reseal.ts';
+import { isObject, type JsonObject } from '../../../lib/json.ts';
+import { InvalidInput } from '../../../model/errors.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import { emptySnapshot, type Snapshot } from '../../../model/state/snapshot.ts';
+import { faultsOfState } from './faults.ts';
+
+/** An archive that was read to its end and is what this server wrote. */
+export interface Checked {
+  readonly header: ArchiveHeader;
+  readonly account: JsonObject;
+  readonly state: Snapshot;
+}
+
+/** How an archive is read. */
+export interface ReadOptions {
+  /** Archives that no key of this server signed are taken too: whoever says so knows where they come from. */
+  readonly acceptUnsigned?: boolean;
+}
+
+/** Reads the archive to its end: checksums, signature, secrets, and whether its objects make an account. */
+export async function checkArchive(engine: Engine, archive: Uint8Array, options: ReadOptions = {}): Promise<Checked> {
+  let header: ArchiveHeader | undefined;
+  let account: JsonObject | undefined;
+  const objects: StoredObject[] = [];
+  for await (const item of readArchive(archiveLines(asChunks(archive)))) {
+    if ('header' in item) header = item.header;
+    if ('keys' in item) requireSignature(engine, item, options);
+    if (!('row' in item)) continue;
+    const row = openable(engine, header?.account ?? '', item);
+    if (item.section === 'account') account = row;
+    if (item.section === 'objects') objects.push(objectOf(row));
+  }
+  if (header === undefined || account === undefined) throw damaged('its account is missing');
+  const strange = objects.find(({ kind }) => engine.registry.find(kind) === undefined);
+  if (strange !== undefined)
+    throw new InvalidInput(
+      `the archive holds objects of the kind ${strange.kind}, which this Heddle does not know; restore it with the one that wrote it, or a newer one`,
+    );
+  const state = emptySnapshot(engine.registry, header.account, header.revision, numbersOf(account)).with({
+    put: objects,
+    remove: [],
+  });
+  const problems = faultsOfState(state, objects);
+  if (problems.length > 0)
+    throw new InvalidInput('the objects of the archive do not make an account; nothing was written', { problems });
+  return { header, account, state };
+}
+
+/** What nobody signed, anybody may have written. */
+function requireSignature(
+  { planEnvironment: { archiveSigner: signer } }: Engine,
+  { signed }: Extract<ArchiveItem, { readonly keys: unknown }>,
+  { acceptUnsigned = false }: ReadOptions,
+): void {
+  const isGenuine = signed === undefined ? undefined : signer.isGenuine(signed.text, signed);
+  if (isGenuine === false)
+    throw new InvalidInput(
+      'the archive was changed after it was written: its signature does not fit. Nothing was written; take another copy of it',
+    );
+  if (isGenuine === true || acceptUnsigned) return;
+  if (signed === undefined)
+    throw new InvalidInput(
+      'the archive is not signed, as those of the first releases: nobody can tell who wrote it. The operator restores it on the server, with `heddle operator restore FILE --accept-unsigned`',
+    );
+  throw new InvalidInput(
+    `the archive is signed with the key ${signed.key.slice(0, 50)}, which this server does not have (its own is ${signer.keyId}); start it with that key too, behind its own in HEDDLE_SECRET_KEY or its file, or have the operator restore it with \`heddle operator restore FILE --accept-unsigned\``,
+  );
+}
+
+/** A row of an archive, and the section that it is in. */
+export interface SectionRow {
+  readonly section: SectionName;
+  readonly row: JsonObject;
+}
+
+/** The row of an account with its secrets under this server's key. They open in their places alone, but for those of earlier releases. */
+export function openable(
+  { registry, planEnvironment: { vault } }: Engine,
+  account: string,
+  { section, row }: SectionRow,
+): JsonObject {
+  try {
+    return sealArchived({ registry, vault, form: vault.form, acceptUnbound: true }, account, section, row);
+  } catch (cause) {
+    const keys = new Set([...JSON.stringify(row).matchAll(sealedTextPattern)].map(([, key = '']) => key));
+    throw new InvalidInput(
+      `the archive holds secrets that are sealed with the key ${[...keys].join(', ')}, and this server cannot open them (its own is ${vault.keyId}); start it with that key too, behind its own in HEDDLE_SECRET_KEY or its file, and they are sealed again with its own`,
+      { cause },
+    );
+  }
+}
+
+function objectOf(row: JsonObject): StoredObject {
+  const { id, kind, name, spec, derived, declared, createdRevision, updatedRevision } = row;
+  const texts = [id, kind, name].every((text) => typeof text === 'string');
+  const numbers = [createdRevision, updatedRevision].every((number) => typeof number === 'number');
+  if (!texts || !numbers || !isObject(spec) || !isObject(derived) || !Array.isArray(declared))
+    throw damaged('an object in it is incomplete');
+  // The members that the machinery relies on are there; the rest was written by it.
+  return row as unknown as StoredObject;
+}
+
+function numbersOf({ sequences }: JsonObject): Readonly<Record<string, number>> {
+  const numbers = isObject(sequences) ? Object.entries(sequences as JsonObject) : [];
+  return Object.fromEntries(numbers.map(([kind, number]) => [kind, Number(number)]));
+}
+
+/** In pieces, so that others get their turn while it is unpacked. */
+export async function* asChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  const size = 256 * 1024;
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}

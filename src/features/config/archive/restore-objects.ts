@@ -1,0 +1,102 @@
+import type { Call, Engine } from '../../../commit/engine.ts';
+import type { ArchiveHeader } from '../../../db/archive/format.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import { Conflict, InvalidInput } from '../../../model/errors.ts';
+import { entriesOf } from '../../../model/schema/field.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { refusalOf } from '../../../objects/objects.ts';
+import { isOutOfReach } from '../../../plan/rollback/scope.ts';
+import type { ApplyRequest } from '../plans/apply-request.ts';
+import { applyDocuments, planApply } from '../plans/documents.ts';
+import { findDoneRevision } from '../plans/recover.ts';
+import { checkArchive } from './read.ts';
+import type { RestoreReport } from './restore-account.ts';
+
+/**
+ * Puts the objects of the caller's account back to what they are in an archive of it, as one revision: a rollback whose
+ * former state comes from outside. It is made with the caller's own rights, so it does nothing that they could not do by
+ * other calls; people, credentials, tokens, identities, domains, tenants and the history stay as they are.
+ */
+export async function restoreObjects(
+  engine: Engine,
+  call: Call,
+  archive: Uint8Array,
+  replace: string | undefined,
+): Promise<RestoreReport> {
+  const { header, state } = await checkArchive(engine, archive);
+  confirm(call.account, header, replace);
+  const { revision } = header;
+  const archived = restorable(state);
+  const request: ApplyRequest = {
+    ...{ source: '', documents: [], problems: [], place: (problems) => problems },
+    ...{ rollback: { revision, scope: 'all' }, archived },
+  };
+  const { outcome } = await planApply(engine, call, request);
+  if (!outcome.ok) throw refusalOf(outcome.problems);
+  const { digest } = outcome.plan;
+  // Whoever names the account to be replaced has said that much may go.
+  const result = await applyDocuments(engine, call, { ...request, expectDigest: digest, approve: digest });
+  if (result.state === 'invalid') throw refusalOf(result.problems);
+  if (result.state !== 'applied')
+    throw new Conflict('stale', 'the account changed while the archive was read; nothing was written, try again');
+  const { plan, before } = result;
+  const came = { revision: result.revision ?? before.revision, rows: plan.changes.length };
+  return { ...reportOf(header, archived), ...came };
+}
+
+/**
+ * What the revision of an earlier attempt restored from this archive, for an answer that was lost; `undefined` when the history
+ * says too little.
+ */
+export async function findRestored(
+  engine: Engine,
+  call: Call,
+  archive: Uint8Array,
+  revision: number,
+): Promise<RestoreReport | undefined> {
+  const done = await findDoneRevision(engine, call, revision);
+  if (done === undefined) return undefined;
+  const { header, state } = await checkArchive(engine, archive);
+  return { ...reportOf(header, restorable(state)), revision, rows: done.changes.length };
+}
+
+function reportOf(
+  { account, revision, createdAt }: ArchiveHeader,
+  archived: Snapshot,
+): Pick<RestoreReport, 'account' | 'restored' | 'createdAt' | 'history' | 'objects'> {
+  return { account, restored: revision, createdAt, history: false, objects: archived.size };
+}
+
+function confirm(account: string, header: ArchiveHeader, replace: string | undefined): void {
+  if (header.account !== account)
+    throw new Conflict(
+      'taken',
+      `the archive is of another account, ${header.account}, and this is ${account}; the operator restores whole accounts on the server, with \`heddle operator restore\``,
+    );
+  if (replace === account) return;
+  if (replace !== undefined)
+    throw new InvalidInput(`\`replace\` names ${replace.slice(0, 100)}, and this is the account ${account}`);
+  throw new Conflict(
+    'taken',
+    `what its owners changed in the account ${account} after revision ${header.revision} (${header.createdAt}) would be undone. Say \`--replace ${account}\` if that is what you want`,
+  );
+}
+
+/** The objects as people declared them: what the server found out about them beside that is not an owner's to bring along. */
+function restorable(state: Snapshot): Snapshot {
+  const { registry } = state;
+  const put = [...state.objects()]
+    .filter((object) => !isOutOfReach(registry.get(object.kind), object))
+    // The order of lists is not brought along either: what comes back follows the rest.
+    .map(({ sortKeys: _, ...object }): StoredObject => ({ ...object, derived: declaredPart(state, object) }));
+  return state.with({ put, remove: [] });
+}
+
+/** Of what is derived, only the ids of entries and what the server chose where the declaration leaves the choice to it. */
+function declaredPart({ registry }: Snapshot, { kind, derived }: StoredObject): JsonObject {
+  const chosen = entriesOf(registry.get(kind).spec).flatMap(([name, field]) =>
+    field.serverChosen === undefined ? [] : [name],
+  );
+  return Object.fromEntries(Object.entries(derived).filter(([name]) => name === 'entry_ids' || chosen.includes(name)));
+}

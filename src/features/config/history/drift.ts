@@ -1,0 +1,80 @@
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { type HandRun, listHandRuns } from '../../../db/sources/hand-runs.ts';
+import type { Json } from '../../../lib/json.ts';
+import { isAllowed } from '../../../plan/guards/authorize.ts';
+import { type Drift, type DriftReason, driftOf } from '../../../plan/ownership/drift.ts';
+import { type Label, labeler, viewUnits } from '../../../plan/view/view.ts';
+
+export type { HandRun };
+
+/** A unit that is not as a source states it, with names for ids. */
+export interface DriftUnit {
+  readonly kind: string;
+  readonly key?: string;
+  readonly name: string;
+  readonly id: string;
+  readonly path: string;
+  /** Absent: a member that nobody states is there. */
+  readonly stated?: Json;
+  /** Absent: it is not there. */
+  readonly effective?: Json;
+  readonly source: string;
+  readonly file: string;
+  readonly line: number;
+  readonly why: DriftReason['why'];
+  /** Of an override: its end, who asked for it and why. */
+  readonly until?: string;
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+/** What differs from what is stated at a revision. */
+export interface DriftReport {
+  readonly revision: number;
+  readonly units: readonly DriftUnit[];
+  /** Sources that a server runs and that somebody applied by hand since: what is applied is not what they show. */
+  readonly byHand: readonly HandRun[];
+}
+
+/** Every unit that is not as a source states it: of one source, or of all; of kinds that the caller may read. */
+export async function reportDrift(engine: Engine, call: Call, source?: string): Promise<DriftReport> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const label = labeler(state, state);
+  const drifts = driftOf(state, engine.now(), source).filter(({ object }) =>
+    isAllowed(state, call.actor, engine.registry.get(object.kind).module, 'read'),
+  );
+  const handRuns = await listHandRuns(engine.database, call.account);
+  return {
+    revision: state.revision,
+    units: drifts.map((drift) => viewDrift(engine, drift, label)),
+    byHand: handRuns.filter((run) => source === undefined || run.source === source),
+  };
+}
+
+function viewDrift({ registry }: Engine, drift: Drift, label: Label): DriftUnit {
+  const { object, path, by, stated, effective, because } = drift;
+  const { kind, key, name, id } = object;
+  const [unit] = viewUnits(
+    registry.get(kind).spec,
+    [
+      {
+        path,
+        ...(stated === undefined ? {} : { before: stated }),
+        ...(effective === undefined ? {} : { after: effective }),
+      },
+    ],
+    label,
+  );
+  const { source, file, line } = by;
+  return {
+    ...{ kind, name, id, source, file, line },
+    ...(key === undefined ? {} : { key }),
+    path: unit?.path ?? path,
+    ...(unit?.before === undefined ? {} : { stated: unit.before }),
+    ...(unit?.after === undefined ? {} : { effective: unit.after }),
+    why: because.why,
+    ...('override' in because
+      ? { until: because.override.until, by: because.override.by.name, reason: because.override.reason }
+      : {}),
+  };
+}

@@ -1,0 +1,115 @@
+import type { Image } from '../../../db/commit/history.ts';
+import type { Json, JsonObject } from '../../../lib/json.ts';
+import type { Registry } from '../../../model/declare/registry.ts';
+import { type Fields, isEmpty } from '../../../model/schema/field.ts';
+import { hideSecrets } from '../../../model/schema/secret-fields.ts';
+import type { Declaration, StoredObject } from '../../../model/state/object.ts';
+import { diffUnits, type UnitChange } from '../../../model/state/units.ts';
+import { type Label, labelValue, viewUnits } from '../../../plan/view/view.ts';
+
+/** A row of `changes` as the history shows it. */
+export interface HistoryRow {
+  readonly action: string;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly name: string;
+  readonly object_id: string;
+  readonly units: Json;
+  readonly image: Json | null;
+}
+
+/** What a revision did to one object: units with names for ids, who states what, and what changed beside the spec. */
+export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label): JsonObject {
+  // Of a kind that is gone nobody knows what of it was secret.
+  const fields = registry.find(row.kind)?.spec;
+  const declared = fields === undefined ? undefined : declaredOf(fields, row, label);
+  const metadata = metadataOf(row, label);
+  return {
+    action: row.action,
+    kind: row.kind,
+    ...(row.key === null ? {} : { key: row.key }),
+    name: row.name,
+    id: row.object_id,
+    units: fields === undefined ? [] : (viewUnits(fields, unitsOf(fields, row), label) as unknown as Json),
+    ...(declared === undefined ? {} : { declared }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+  };
+}
+
+/** Of a created or deleted object all units that say something, else those that changed. */
+function unitsOf(fields: Fields, row: HistoryRow): readonly UnitChange[] {
+  const { object } = imageOf(row);
+  // Written by the store from values of this type.
+  if (object === undefined) return row.units as unknown as readonly UnitChange[];
+  const units = row.action === 'delete' ? diffUnits(fields, object.spec, {}) : diffUnits(fields, {}, object.spec);
+  return units.filter((unit) => !isEmpty(unit.before) || !isEmpty(unit.after));
+}
+
+/** Written by the store from values of this type. */
+function imageOf({ image }: HistoryRow): Image {
+  return (image ?? {}) as unknown as Image;
+}
+
+/** Which sources state the object since, what they state, and which do not any more. */
+function declaredOf(fields: Fields, row: HistoryRow, label: Label): JsonObject | undefined {
+  const { object, declared } = imageOf(row);
+  const isGone = row.action === 'delete';
+  const stated = object === undefined ? (declared?.put ?? []) : isGone ? [] : object.declared;
+  const released = isGone ? (object?.declared ?? []).map(({ source }) => source) : (declared?.drop ?? []);
+  if (stated.length + released.length === 0) return undefined;
+  return { stated: stated.map((declaration) => viewDeclaration(fields, declaration, label)), released };
+}
+
+function viewDeclaration(fields: Fields, declaration: Declaration, label: Label): JsonObject {
+  const { source, file, line, stated, exclusive } = declaration;
+  const spec = labelValue(hideSecrets(fields, stated), label);
+  return { source, file, line, ...(exclusive === undefined ? {} : { exclusive }), spec };
+}
+
+const shown = ['key', 'owner', 'parent', 'protected', 'aliases', 'overrides'] as const;
+
+/** What is to know beside the spec: of a new object what it has, else what changed; `null` for what is not there any more. */
+function metadataOf(row: HistoryRow, label: Label): JsonObject {
+  const { object, set = {}, unset = [] } = imageOf(row);
+  const values: Partial<StoredObject> = object ?? set;
+  return Object.fromEntries(
+    shown.flatMap((name) => {
+      const value = values[name];
+      // Of a new object, that it is not protected goes without saying.
+      const isPlain = object !== undefined && (value === false || name === 'key');
+      if (value !== undefined && !isPlain) return [[name, labelValue(value as Json, label)]];
+      return unset.includes(name) ? [[name, null]] : [];
+    }),
+  );
+}
+
+/** How many texts of a revision are looked up as ids at most. */
+const mostTexts = 2000;
+
+/** The texts that may be ids of objects: in values, as member names, and in the brackets of paths. */
+export function textsOf(rows: readonly HistoryRow[]): readonly string[] {
+  const texts = new Set<string>();
+  for (const { units, image } of rows) {
+    gather(units, texts);
+    gather(image, texts);
+    if (texts.size >= mostTexts) break;
+  }
+  return [...texts].slice(0, mostTexts);
+}
+
+const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+function gather(value: Json, texts: Set<string>): void {
+  if (typeof value === 'string') {
+    const bracket = value.endsWith(']') ? value.indexOf('[') : -1;
+    const text = bracket < 0 ? value : value.slice(bracket + 1, -1);
+    if (idPattern.test(text)) texts.add(text);
+  } else if (Array.isArray(value)) {
+    for (const item of value) gather(item, texts);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, item] of Object.entries(value)) {
+      if (idPattern.test(name)) texts.add(name);
+      gather(item, texts);
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { requireKept } from '../../../commit/past-states.ts';
+import { readKept } from '../../../db/commit/past.ts';
+import { idsOfKey, listRevisions, readChangesOf, readNames, readRevision } from '../../../db/commit/revisions.ts';
+import { isObject, type JsonObject } from '../../../lib/json.ts';
+import { storedId } from '../../../model/declare/wire-id.ts';
+import { NotFound } from '../../../model/errors.ts';
+import { aliasIndex } from '../../../model/state/facets.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { readableNames } from '../../../objects/object-list.ts';
+import { type Label, labeler } from '../../../plan/view/view.ts';
+import { type HistoryRow, textsOf, viewHistoryRow } from './history-view.ts';
+
+/** Which revisions are asked for. */
+export interface HistoryFilter {
+  readonly before?: number;
+  readonly limit: number;
+  readonly source?: string;
+  /** The request that made them, as errors and revisions name it. */
+  readonly request?: string;
+  /** The id, name or e-mail address of who made them. */
+  readonly actor?: string;
+  readonly kind?: string;
+  /** An id, or `Kind/key`, also one of the past. */
+  readonly object?: string;
+  readonly since?: Date;
+  readonly until?: Date;
+}
+
+/** The account's revisions, newest first; those of one object with what they did to it. */
+export async function listHistory(engine: Engine, call: Call, filter: HistoryFilter): Promise<readonly JsonObject[]> {
+  const { object, ...rest } = filter;
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const objects = object === undefined ? undefined : await idsOf(engine, state, object);
+  const heads = await listRevisions(engine.database, call.account, {
+    ...rest,
+    ...(objects === undefined ? {} : { objects }),
+  });
+  if (objects === undefined) return heads.map(headOf);
+  const revisions = heads.map(({ revision }) => revision);
+  const found = await readChangesOf(engine.database, call.account, { revisions, objects });
+  const rows = readableRows(state, call, found);
+  const label = await labelerOf(engine, state, rows);
+  return heads.map((head) => ({
+    ...headOf(head),
+    changes: rows
+      .filter(({ revision }) => revision === head.revision)
+      .map((row) => viewHistoryRow(engine.registry, row, label)),
+  }));
+}
+
+/** One revision with before and after of every unit it changed. Throws `NotFound`, or `Conflict` (`gone`) when it is not kept any more. */
+export async function showRevision(engine: Engine, call: Call, revision: number): Promise<JsonObject> {
+  const found = await readRevision(engine.database, call.account, revision);
+  if (found === undefined) {
+    const kept = requireKept(call.account, revision, await readKept(engine.database, call.account));
+    // The state after the base can be had, but what made it is folded away.
+    requireKept(call.account, revision, { ...kept, base: kept.base + 1 });
+    throw new NotFound(`revision ${revision} not found`);
+  }
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const rows = readableRows(state, call, found.changes);
+  const label = await labelerOf(engine, state, rows);
+  return { ...headOf(found), changes: rows.map((row) => viewHistoryRow(engine.registry, row, label)) };
+}
+
+/** The changes of kinds that the caller may read. */
+function readableRows<Row extends HistoryRow>(state: Snapshot, call: Call, rows: readonly Row[]): readonly Row[] {
+  const isReadable = readableNames(state, call);
+  return rows.filter(({ kind }) => isReadable(kind));
+}
+
+/** The ids that a text may mean: an id, or a kind with a key that objects of it have or had. */
+async function idsOf(engine: Engine, state: Snapshot, text: string): Promise<readonly string[]> {
+  const at = text.indexOf('/');
+  const kind = at < 0 ? undefined : engine.registry.find(text.slice(0, at));
+  if (kind === undefined) return [text];
+  const name = text.slice(at + 1);
+  const present = [
+    state.findByKey(kind.name, name),
+    ...state.lookUp(kind.name, aliasIndex, name),
+    ...state.lookUp(kind.name, 'name', name),
+  ].flatMap((object) => (object === undefined ? [] : [object.id]));
+  const past = await idsOfKey(engine.database, state.account, kind.name, name);
+  const id = storedId(kind, name.replace(/^id:/, ''));
+  return [...new Set([...present, ...past, ...(id === undefined ? [] : [id])])];
+}
+
+/** Names of ids as they are now, and of what is gone as they were. */
+async function labelerOf(engine: Engine, state: Snapshot, rows: readonly HistoryRow[]): Promise<Label> {
+  const present = labeler(state, state);
+  const unknown = textsOf(rows).filter((text) => state.get(text) === undefined);
+  const past = await readNames(engine.database, state.account, unknown);
+  return (id) => present(id) ?? past.get(id);
+}
+
+type Head = Awaited<ReturnType<typeof listRevisions>>[number];
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function headOf(row: Head): JsonObject {
+  const { rollback, restored, commit, ...counts } = row.summary;
+  return {
+    revision: row.revision,
+    created_at: row.created_at.toISOString(),
+    actor: row.actor,
+    ...(row.source_id === null ? {} : { source: row.source_id }),
+    ...(row.commit_ref === null ? {} : { commit: row.commit_ref }),
+    ...(isObject(commit) ? { commit_author: text(commit['author']), commit_subject: text(commit['subject']) } : {}),
+    ...(row.plan_id === null ? {} : { plan: row.plan_id }),
+    ...(row.plan_digest === null ? {} : { digest: row.plan_digest }),
+    request: row.request_id,
+    counts,
+    ...(rollback === undefined ? {} : { rollback }),
+    ...(restored === undefined ? {} : { restored }),
+  };
+}

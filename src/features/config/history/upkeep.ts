@@ -1,0 +1,21 @@
+import type { Engine } from '../../../commit/engine.ts';
+import { watchAccessTests } from '../access/watch-tests.ts';
+import { type RetentionLoop, runRetention } from './retention.ts';
+
+/** Folds what is older than the history that is kept, and tells when access tests begin to fail. Returns a function that ends it. */
+export function startUpkeep(
+  engine: Engine,
+  retention: RetentionLoop['retention'],
+  report: (level: 'warn' | 'error', what: string, error: unknown) => void,
+): () => Promise<void> {
+  const stopRetention = runRetention({
+    engine,
+    retention,
+    failed: (error) => report('warn', 'old history could not be folded', error),
+  });
+  const stopWatching = watchAccessTests(engine, (error) => report('error', 'defect: access tests were not run', error));
+  return async () => {
+    await stopRetention();
+    await stopWatching();
+  };
+}

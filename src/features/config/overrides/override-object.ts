@@ -1,0 +1,249 @@
+import type { Call, Engine } from '../../../commit/engine.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { Kind } from '../../../model/declare/kind.ts';
+import { HeddleError, InvalidInput, NotAllowed, NotFound } from '../../../model/errors.ts';
+import { fieldsOn } from '../../../model/lower/shape.ts';
+import type { Problem } from '../../../model/problem.ts';
+import { prepareRequest } from '../../../model/schema/prepare.ts';
+import { isTyped } from '../../../model/schema/spec-faults.ts';
+import type { Override, StoredObject } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { textsOf } from '../../../model/state/stored-texts.ts';
+import { diffUnits, unitsOf } from '../../../model/state/units.ts';
+import { findAmong, findObject } from '../../../objects/find-object.ts';
+import { readableBy } from '../../../objects/object-list.ts';
+import { contextOf, write } from '../../../objects/objects.ts';
+import { type OverrideRequest, overrideRefusal } from '../../../objects/overrides.ts';
+import { approvalsOf } from '../../../plan/finish.ts';
+import { isAllowed, requireRight } from '../../../plan/guards/authorize.ts';
+import { planEarlyEnd } from '../../../plan/ownership/expiry.ts';
+import { isRestrictive } from '../../../plan/ownership/failsafe.ts';
+import { exclusiveFields, fieldOf } from '../../../plan/ownership/membership.ts';
+import { overridesOf, type RunningOverride, runningOverrides } from '../../../plan/ownership/running-overrides.ts';
+import { planReplace, type RequestContext, type RequestOutcome } from '../../../plan/requests/requests.ts';
+import { type Resolve, setValues, unchangedBody } from '../../../plan/requests/set-values.ts';
+import { labeler, labelPath } from '../../../plan/view/view.ts';
+import { findDoneRevision } from '../plans/recover.ts';
+
+/** An object as people name it: its kind, and its key, id or display name. */
+export interface NamedObject {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** The overrides of an object after one was made or ended. */
+export interface Overridden {
+  readonly revision: number;
+  readonly overrides: readonly RunningOverride[];
+  /** Paths that stay as they were set, because they restrict, which everybody may who may change the object. */
+  readonly lasting: readonly string[];
+  readonly notices: readonly string[];
+}
+
+/** The overrides that run, of kinds that the caller may read. */
+export async function listOverrides(
+  engine: Engine,
+  call: Call,
+  source?: string,
+): Promise<{ readonly revision: number; readonly overrides: readonly RunningOverride[] }> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const isReadable = readableBy(state, call);
+  const now = await engine.time(engine.database, call.account);
+  const running = runningOverrides(state, now, source);
+  return { revision: state.revision, overrides: running.filter(({ kind }) => isReadable(engine.registry.get(kind))) };
+}
+
+/**
+ * Gives units of an object other values than sources state, for a while: what a replacement through the API does that breaks
+ * the glass, with names for ids. What is put into a set goes again too. Refused where no source states a value, because nothing
+ * would put it back.
+ */
+export async function overrideObject(
+  engine: Engine,
+  call: Call,
+  named: NamedObject,
+  values: JsonObject,
+  request: OverrideRequest,
+): Promise<Overridden> {
+  const kind = replaceable(engine, named.kind);
+  const since = await engine.time(engine.database, call.account);
+  let lasting: readonly string[] = [];
+  const written = await write(engine, call, kind, (state) => {
+    const object = findOverridable(state, call, kind, named.name);
+    const context = contextOf(engine, call, state, { strict: true, breakGlass: { ...request, since } });
+    const { body, problems } = bodyOf(context, kind, object, values);
+    if (problems.length > 0) return { ok: false, problems, id: object.id, ignored: [] };
+    const outcome = planReplace(temporary(context), kind, object, body);
+    const judged = judge(state, kind, object, outcome, fieldsIn(values));
+    lasting = judged.lasting;
+    return judged.outcome;
+  });
+  return {
+    revision: written.state.revision,
+    overrides: overridesOf(written.state, written.object, since),
+    lasting,
+    notices: written.notices ?? [],
+  };
+}
+
+/** Ends overrides of an object before their time: those of these paths, or all. What is stated applies again. */
+export async function endOverride(
+  engine: Engine,
+  call: Call,
+  named: NamedObject,
+  paths: readonly string[],
+): Promise<Overridden> {
+  const kind = replaceable(engine, named.kind);
+  const now = await engine.time(engine.database, call.account);
+  const { newId, planEnvironment } = engine;
+  const written = await write(engine, call, kind, (state) => {
+    const object = findOverridable(state, call, kind, named.name);
+    if (!isAllowed(state, call.actor, 'config', 'update')) throw new NotAllowed(overrideRefusal);
+    const label = labeler(state, state);
+    const isAsked = ({ path }: Override) =>
+      paths.length === 0 || [path, labelPath(path, label), fieldOf(path)].some((one) => paths.includes(one));
+    if (!(object.overrides ?? []).some(isAsked))
+      throw new NotFound(
+        `nobody overrides ${paths.length === 0 ? 'anything' : paths.join(', ')} of ${kind.name} ${object.key ?? object.name}; \`heddle override list\` shows what runs`,
+      );
+    const input = { snapshot: state, now, newId, planEnvironment, actor: call.actor, isOver: isAsked };
+    return { ...planEarlyEnd(input, object), id: object.id, ignored: [] };
+  });
+  return {
+    revision: written.state.revision,
+    overrides: overridesOf(written.state, written.object, now),
+    lasting: [],
+    notices: written.notices ?? [],
+  };
+}
+
+/**
+ * What the revision of an earlier attempt came to, to override values of an object or (without any) to end overrides; for an
+ * answer that was lost. `undefined` when the history says too little.
+ */
+export async function findOverridden(
+  engine: Engine,
+  call: Call,
+  named: NamedObject,
+  values: JsonObject,
+  revision: number,
+): Promise<Overridden | undefined> {
+  const kind = replaceable(engine, named.kind);
+  requireRight(await engine.snapshots.fresh(call.account), call.actor, kind.module, 'update');
+  const done = await findDoneRevision(engine, call, revision);
+  if (done === undefined) return undefined;
+  const { before, after, changes } = done;
+  const object = findOverridable(before, call, kind, named.name);
+  const result = after.get(object.id);
+  if (result === undefined) return undefined;
+  const { lasting } = looseUnits(kind, object, result, fieldsIn(values));
+  const label = labeler(before, after);
+  return {
+    revision,
+    overrides: overridesOf(after, result, result.updatedAt),
+    lasting: lasting.map((path) => labelPath(path, label)),
+    notices: changes.flatMap((change) => approvalsOf(before, change)),
+  };
+}
+
+/** A kind whose objects the API replaces; others only change by their documents. */
+function replaceable({ registry }: Engine, name: string): Kind {
+  const kind = registry.find(name);
+  if (kind === undefined) throw new InvalidInput(`unknown kind ${name}; known are ${registry.names.join(', ')}`);
+  if (kind.path !== undefined && kind.verbs.includes('replace')) return kind;
+  throw new InvalidInput(
+    `${kind.name} is not changed through the API, so nothing of it can be overridden; change its document`,
+  );
+}
+
+function findOverridable(state: Snapshot, call: Call, kind: Kind, name: string): StoredObject {
+  const object = findObject(state, `${kind.name}/${name}`, readableBy(state, call));
+  requireRight(state, call.actor, kind.module, 'update');
+  return object;
+}
+
+/** All that is put beside what sources state goes with the override. */
+function temporary({ breakGlass, ...context }: RequestContext): RequestContext {
+  return breakGlass === undefined ? context : { ...context, breakGlass: { ...breakGlass, additions: true } };
+}
+
+/** The body with which the API would be asked for these values. */
+function bodyOf(
+  { snapshot, validator }: RequestContext,
+  kind: Kind,
+  object: StoredObject,
+  values: JsonObject,
+): { readonly body: JsonObject; readonly problems: readonly Problem[] } {
+  const shown = unchangedBody(snapshot, object);
+  // Names have the same shape as ids; only what has the right shape is looked up.
+  const raw = setValues(kind, shown, values, (_, text) => text);
+  const prepared = prepareRequest(fieldsOn(kind, 'replace'), new Set(), raw.body);
+  const shape = [...prepared.faults, ...validator.check(kind.name, 'replace', prepared.body, textsOf(object.spec))];
+  const wrong = [...raw.faults, ...(isTyped(shape) ? [] : shape)];
+  if (wrong.length > 0) return { body: shown, problems: wrong.map((fault) => ({ ...fault, kind: kind.name })) };
+  const problems: Problem[] = [];
+  const resolve: Resolve = (target, text, path) => {
+    try {
+      return findAmong(snapshot, text, [target]).id;
+    } catch (error) {
+      if (!(error instanceof HeddleError)) throw error;
+      problems.push({ code: 'reference_unknown', kind: kind.name, path: `/${path}`, message: error.message });
+      return text;
+    }
+  };
+  return { body: setValues(kind, shown, values, resolve).body, problems };
+}
+
+/** Refuses a plan that changes what nobody states, or that changes and holds nothing. */
+function judge(
+  state: Snapshot,
+  kind: Kind,
+  before: StoredObject,
+  outcome: RequestOutcome,
+  asked: ReadonlySet<string>,
+): { readonly outcome: RequestOutcome; readonly lasting: readonly string[] } {
+  if (!outcome.ok) return { outcome, lasting: [] };
+  const after = outcome.next.get(before.id) ?? before;
+  const label = labeler(state, outcome.next);
+  const { loose, lasting } = looseUnits(kind, before, after, asked);
+  const unstated = loose.filter((path) => !lasting.includes(path) && !isStated(kind, before, path));
+  const name = `${kind.name} ${before.key ?? before.name}`;
+  const refused = (message: string): RequestOutcome => ({
+    ...{ ok: false, id: before.id, ignored: [] },
+    problems: [{ code: 'not_stated', kind: kind.name, key: before.key ?? before.name, message }],
+  });
+  if (unstated.length > 0) {
+    const what = unstated.map((path) => labelPath(path, label)).join(', ');
+    const message = `no source states ${what} of ${name}, so nothing would put it back; change it through the API, or state it in a document first`;
+    return { outcome: refused(message), lasting: [] };
+  }
+  if (loose.length === 0 && (after.overrides ?? []).length === 0)
+    return { outcome: refused(`${name} has these values already, so there is nothing to set aside`), lasting: [] };
+  return { outcome, lasting: lasting.map((path) => labelPath(path, label)) };
+}
+
+/** Paths of units that were asked for and changed without being held, and which of them stay as set because they restrict. */
+function looseUnits(
+  kind: Kind,
+  before: StoredObject,
+  after: StoredObject,
+  asked: ReadonlySet<string>,
+): { readonly loose: readonly string[]; readonly lasting: readonly string[] } {
+  const held = new Set((after.overrides ?? []).map(({ path }) => path));
+  const loose = diffUnits(kind.spec, before.spec, after.spec).filter(
+    ({ path }) => asked.has(fieldOf(path)) && !held.has(path),
+  );
+  const lasting = loose.filter((unit) => isRestrictive(kind.spec, unit.path, unit.after));
+  return { loose: loose.map(({ path }) => path), lasting: lasting.map(({ path }) => path) };
+}
+
+/** The fields that a body names by paths of units. */
+function fieldsIn(values: JsonObject): ReadonlySet<string> {
+  return new Set(Object.keys(values).map((path) => path.replace(/[.[].*$/s, '')));
+}
+
+function isStated({ spec: fields }: Kind, { declared }: StoredObject, path: string): boolean {
+  return declared.some(
+    (by) => unitsOf(fields, by.stated).has(path) || exclusiveFields(fields, by).includes(fieldOf(path)),
+  );
+}

@@ -1,0 +1,169 @@
+import { writeUntilKnown } from '../../../commit/doubt.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { newIdFor } from '../../../commit/new-id.ts';
+import type { Output } from '../../../commit/shown-once.ts';
+import { runInSlices } from '../../../commit/slices.ts';
+import { putFailure, type SavedPlan, usePlan } from '../../../db/config/plans.ts';
+import { recordEvents } from '../../../db/logs/events.ts';
+import { Conflict, HeddleError, Internal } from '../../../model/errors.ts';
+import { refusalOf } from '../../../objects/objects.ts';
+import { type PlanView, viewInSteps } from '../../../plan/view/view.ts';
+import type { ApplyRequest } from './apply-request.ts';
+import { approvePlan, awaitApproval, NeedsApproval, noteAsked } from './approvals.ts';
+import { applyDocuments, type Reconciled } from './documents.ts';
+import { outputsOf } from './outputs.ts';
+import { applyRequestOf } from './plan-requests.ts';
+import { readablePlan } from './readable-plans.ts';
+import { findApproval, requirePlan, showPlan, stateOf, unexpectedDigest } from './saved-plans.ts';
+import { staleRefusal } from './staleness.ts';
+
+/** A plan that was applied. `revision` is null when there was nothing to write. */
+export interface Applied {
+  readonly plan: PlanView;
+  readonly revision: number | null;
+  /** Values that the server made up for new objects: shown here and never again. */
+  readonly outputs?: readonly Output[];
+}
+
+/** How a stored plan is applied. */
+export interface ApplyOptions {
+  /** The digest that the caller approves. */
+  readonly approve?: string;
+  /** Only while the account is at the revision on which the plan was made. */
+  readonly strictBase?: boolean;
+  /** Why it is applied by hand although a server runs its source. */
+  readonly override?: string | undefined;
+}
+
+/**
+ * Applies a saved plan: it is computed again on the account as it is now, and refused when it would do anything else than
+ * what was shown. Throws `Conflict` (`stale`), `NeedsApproval`, `NotFound`.
+ */
+export async function applyPlan(
+  engine: Engine,
+  call: Call,
+  id: string,
+  { approve, strictBase = false, override }: ApplyOptions = {},
+): Promise<Applied> {
+  let saved = await requirePlan(engine, call, id);
+  // A request that is repeated finds the plan that it used up.
+  const use = newIdFor(engine, call);
+  if (saved.appliedRequest === use) return { plan: await showPlan(engine, call, id), revision: null };
+  requireUsable(engine, saved);
+  const request = await runInSlices(applyRequestOf(engine, call.account, saved));
+  if (saved.state === 'needs_approval' && approve === saved.digest) {
+    await approvePlan(engine, call, id, approve);
+    saved = { ...saved, state: 'approved' };
+  }
+  if (saved.state === 'needs_approval' && !(await isApproved(engine, call, saved)))
+    throw await blocked(engine, call, saved);
+  const exact = {
+    ...request,
+    ...(request.rollback === undefined ? { byHand: true as const } : {}),
+    approve: saved.digest,
+    ...(strictBase ? { expectBase: saved.baseRevision } : {}),
+    ...(override === undefined ? {} : { override }),
+  };
+  const result = await applyDocuments(engine, call, exact).catch((error) => failed(engine, call, saved, error));
+  switch (result.state) {
+    case 'applied':
+      return await used(engine, call, { id, use }, result);
+    case 'needs_approval':
+      throw new Internal(`plan ${id} went through with its digest and was stopped by its guards`);
+    case 'stale':
+    case 'invalid':
+      throw await staleRefusal(engine, call, saved, result);
+  }
+}
+
+function requireUsable(engine: Engine, saved: SavedPlan): void {
+  const state = stateOf(engine, saved);
+  const { id, appliedRevision, expiresAt, failure } = saved;
+  if (state === 'applied') {
+    const where = appliedRevision === undefined ? '' : ` as revision ${appliedRevision}`;
+    throw new Conflict('stale', `plan ${id} was applied already${where}; make a new one`);
+  }
+  if (state === 'expired') throw new Conflict('stale', `plan ${id} expired at ${expiresAt}; make a new one`);
+  if (state === 'failed') throw new Conflict('stale', `plan ${id} could not be applied (${failure}); make a new one`);
+}
+
+/** Somebody may have approved another plan of the source that does the same. */
+async function isApproved(engine: Engine, { account }: Call, { source, digest }: SavedPlan): Promise<boolean> {
+  return (await findApproval(engine, account, source, digest)) !== undefined;
+}
+
+async function blocked(engine: Engine, call: Call, { id, source, digest }: SavedPlan): Promise<NeedsApproval> {
+  const view = await showPlan(engine, call, id);
+  await noteAsked(engine, call, { id, source, digest, guards: view.guards.map(({ guard }) => guard) });
+  return new NeedsApproval(view);
+}
+
+async function used(
+  engine: Engine,
+  call: Call,
+  { id, use }: { readonly id: string; readonly use: string },
+  result: Extract<Reconciled, { readonly state: 'applied' }>,
+): Promise<Applied> {
+  const usingUp = () => usePlan(engine.database, call.account, id, use);
+  if (result.revision === undefined && !(await writeUntilKnown({ requestId: use }, usingUp)))
+    throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
+  return await appliedOf(call, result);
+}
+
+/** A defect ends a plan: whether it can ever be applied is unknown. What a caller can mend or wait for does not. */
+async function failed(engine: Engine, call: Call, { id, source, digest }: SavedPlan, error: unknown): Promise<never> {
+  if (error instanceof HeddleError && !(error instanceof Internal)) throw error;
+  const { account, actor } = call;
+  const at = engine.now();
+  const failure = 'the server met a defect, which its log tells';
+  const event = { code: 'config.failed', target: id, meta: { source, plan: id, digest, reason: failure } };
+  const record = engine.database.holding(account, async (held) => {
+    if (await putFailure(held, account, id, failure)) await recordEvents(held, account, { actor, at, events: [event] });
+  });
+  await record.catch((other) =>
+    Promise.reject(new AggregateError([error, other], 'a defect, and it could not be noted')),
+  );
+  throw error;
+}
+
+/** Plans and applies in one call. Throws as `createPlan` and `applyPlan` do. */
+export async function applyNow(engine: Engine, call: Call, request: ApplyRequest): Promise<Applied> {
+  const result = await applyApproved(engine, call, request);
+  switch (result.state) {
+    case 'invalid':
+      throw refusalOf(result.problems);
+    case 'needs_approval':
+      throw new NeedsApproval(await awaitApproval(engine, call, request, result));
+    case 'stale':
+      throw unexpected(request, result);
+    case 'applied':
+      return await appliedOf(call, result);
+  }
+}
+
+function unexpected(
+  { expectBase }: ApplyRequest,
+  { plan, before }: Extract<Reconciled, { readonly state: 'stale' }>,
+): Conflict {
+  if (expectBase === undefined || expectBase === before.revision) return unexpectedDigest(plan.digest);
+  return new Conflict(
+    'stale',
+    `the account is at revision ${before.revision} and not at ${expectBase} any more; look at it again`,
+  );
+}
+
+/** Plans and commits what a source wants; a plan that its guards stop goes through when somebody approved its digest. */
+export async function applyApproved(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
+  const result = await applyDocuments(engine, call, request);
+  if (result.state !== 'needs_approval') return result;
+  const approval = await findApproval(engine, call.account, request.source, result.plan.digest);
+  if (approval === undefined) return result;
+  return await applyDocuments(engine, call, { ...request, approve: approval.digest });
+}
+
+async function appliedOf(call: Call, result: Extract<Reconciled, { readonly state: 'applied' }>): Promise<Applied> {
+  const whole = await runInSlices(viewInSteps(result.plan, result.before, result.after));
+  const plan = readablePlan(result.before, call, whole);
+  const outputs = outputsOf(result.plan);
+  return { plan, revision: result.revision ?? null, ...(outputs.length === 0 ? {} : { outputs }) };
+}

@@ -1,0 +1,51 @@
+import type { Lease } from '../../../db/sources/leases.ts';
+import type { Actor } from '../../../model/declare/actor.ts';
+import type { Document, ForeignFile } from '../../../model/document.ts';
+import type { Problem } from '../../../model/problem.ts';
+import type { PushedValues } from '../../../model/schema/values.ts';
+import type { FileRules } from '../../../model/sources/file-rules.ts';
+import type { CommitInfo } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { RequestedOptions } from '../../../plan/options.ts';
+import type { Locator } from './places.ts';
+import type { RollbackRequest } from './rolled-back.ts';
+
+/** A request to plan or apply the documents of a source. */
+export interface ApplyRequest extends RequestedOptions, Locator {
+  readonly source: string;
+  readonly documents: readonly Document[];
+  /** What reading found wrong; with any of these nothing is applied, but the rest is checked all the same. */
+  readonly problems: readonly Problem[];
+  /** Files that are none of ours, and whether they are refused, all of them; unless said otherwise as the source is set. */
+  readonly foreign?: readonly ForeignFile[];
+  readonly strictFiles?: boolean;
+  /** By which rules the files were chosen. */
+  readonly rules?: readonly FileRules[];
+  /** What was applied last, and the revision it left: while nothing else changed, only the difference is planned. */
+  readonly since?: { readonly documents: readonly Document[]; readonly revision: number };
+  /** The digest of a plan with tripped guards that somebody approved; it allows this plan and no other. */
+  readonly approve?: string;
+  /** Refuses any other plan than this one. */
+  readonly expectDigest?: string;
+  /** Refuses to plan on any other revision than this one. */
+  readonly expectBase?: number;
+  readonly commitRef?: string;
+  readonly commitInfo?: CommitInfo;
+  readonly planId?: string;
+  /** Who made that plan. */
+  readonly plannedBy?: Actor;
+  /** The values that came along when somebody pushed the documents; absent for a source that the server reads. */
+  readonly values?: PushedValues;
+  /** Nobody waits for the values that are shown once: they are kept with the plan until somebody reads them. */
+  readonly keepOutputs?: boolean;
+  /** Nothing is written without this lease; throws `LeaseLost`. */
+  readonly lease?: Lease;
+  /** Somebody applies it by hand, which is refused while the source is suspended. */
+  readonly byHand?: true;
+  /** Why it is applied by hand although a server runs the source. */
+  readonly override?: string;
+  /** Goes back to a former state; there are no documents then. */
+  readonly rollback?: RollbackRequest;
+  /** The state of an archive, for a rollback to it; absent: the history knows the revision. */
+  readonly archived?: Snapshot;
+}

@@ -1,0 +1,116 @@
+import { writeUntilKnown } from '../../../commit/doubt.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { runInSlices } from '../../../commit/slices.ts';
+import { noteApplyAttempt, putApproval, supersedePlans } from '../../../db/config/plan-approvals.ts';
+import { listPlans, type SavedPlan } from '../../../db/config/plans.ts';
+import { recordEvents } from '../../../db/logs/events.ts';
+import type { Actor } from '../../../model/declare/actor.ts';
+import type { AuditEvent } from '../../../model/declare/kind.ts';
+import { Conflict, UnsafePlan } from '../../../model/errors.ts';
+import type { PlanView } from '../../../plan/view/view.ts';
+import type { ApplyRequest } from './apply-request.ts';
+import { applyRequestOf } from './plan-requests.ts';
+import { type Planned, requirePlan, showPlan, stateOf, storePlan } from './saved-plans.ts';
+
+/** The refusal of a plan with tripped guards, with the plan so that it can be shown. */
+export class NeedsApproval extends UnsafePlan {
+  readonly plan: PlanView;
+
+  constructor(plan: PlanView) {
+    super(
+      `the plan needs an approval: ${plan.guards.map((guard) => guard.message).join('; ')}. Approve the digest ${plan.digest} to let exactly this plan through`,
+    );
+    this.plan = plan;
+  }
+}
+
+/**
+ * Approves what a stored plan does: it, or any other plan of its source with the same digest, passes its guards until the
+ * plan expires. Throws `Conflict` (`refused`) for another digest and for plans that are over, `NotFound`.
+ */
+export async function approvePlan(engine: Engine, call: Call, id: string, digest: string): Promise<PlanView> {
+  const saved = await requirePlan(engine, call, id);
+  if (digest !== saved.digest)
+    throw new Conflict(
+      'refused',
+      `plan ${id} has another digest than the one that was approved; look at the plan again and approve the digest that it has`,
+    );
+  // What the caller approved may be applied by the time the request is repeated.
+  if (call.isRepeated === true && saved.approvedBy?.id === call.actor.id) return await showPlan(engine, call, id);
+  const state = stateOf(engine, saved);
+  if (state === 'applied' || state === 'expired' || state === 'failed')
+    throw new Conflict('refused', `plan ${id} can no longer be approved, it is ${words[state]}; make a new plan`);
+  await runInSlices(applyRequestOf(engine, call.account, saved));
+  if (state !== 'approved') await approve(engine, call, saved);
+  engine.notices.publish({ what: 'sources', account: call.account });
+  return await showPlan(engine, call, id);
+}
+
+const words = { applied: 'applied already', expired: 'expired', failed: 'failed' } as const;
+
+async function approve(engine: Engine, { account, actor }: Call, { id, source, digest }: SavedPlan): Promise<void> {
+  const at = engine.now();
+  const event = { code: 'config.plan.approved', target: id, meta: { source, plan: id, digest } };
+  const record = () =>
+    engine.database.holding(account, async (held) => {
+      if (!(await putApproval(held, account, id, { by: actor, at }))) return;
+      await recordEvents(held, account, { actor, at, events: [event] });
+    });
+  await writeUntilKnown({ requestId: id }, record);
+}
+
+/**
+ * Keeps a plan that somebody wants to apply and that wants an approval first, so that there is something to approve; the
+ * one that is kept already when there is one. That it waits is told once.
+ */
+export async function awaitApproval(
+  engine: Engine,
+  call: Call,
+  request: ApplyRequest,
+  planned: Planned,
+): Promise<PlanView & { readonly id: string }> {
+  const { source } = request;
+  const { digest, guards } = planned.plan;
+  const filter = { source, digest, states: ['needs_approval'], validAt: engine.now(), limit: 1 } as const;
+  const [present] = await listPlans(engine.database, call.account, filter);
+  const view =
+    present === undefined
+      ? await storePlan(engine, call, request, { ...planned, id: engine.newId() })
+      : await showPlan(engine, call, present.id);
+  // A stored plan has an id.
+  const id = view.id ?? '';
+  if (call.actor.type === 'source')
+    await supersedePlans(engine.database, call.account, source, { keep: mostWaiting, at: engine.now() });
+  await noteAsked(engine, call, { id, source, digest, guards: guards.map(({ guard }) => guard) });
+  return { ...view, id };
+}
+
+/** How many plans of a source that runs by itself wait for an approval at once: its documents may change all the time. */
+const mostWaiting = 20;
+
+interface Asked {
+  readonly id: string;
+  readonly source: string;
+  readonly digest: string;
+  readonly guards: readonly string[];
+}
+
+/** Notes that somebody wants to apply a plan that is not approved; tells it the first time. */
+export async function noteAsked(
+  engine: Engine,
+  { account, actor }: { readonly account: string; readonly actor: Actor },
+  { id, source, digest, guards }: Asked,
+): Promise<void> {
+  const at = engine.now();
+  const event: AuditEvent = {
+    code: 'config.plan.needs_approval',
+    target: id,
+    meta: { source, plan: id, digest, guards: [...new Set(guards)].join(', ') },
+  };
+  const record = () =>
+    engine.database.holding(account, async (held) => {
+      if (await noteApplyAttempt(held, account, id, at))
+        await recordEvents(held, account, { actor, at, events: [event] });
+    });
+  await writeUntilKnown({ requestId: id }, record);
+}

@@ -1,0 +1,44 @@
+import { kindOf, testKind } from '../../../access/ruleset/vocabulary.ts';
+import type { Engine } from '../../../commit/engine.ts';
+import { movePositions } from '../../../db/commit/positions.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Move, Plan } from '../../../plan/plan.ts';
+
+/** Documents that only moved to another file or line: their positions follow, outside revisions. */
+export async function moveDocuments(
+  engine: Engine,
+  account: string,
+  source: string,
+  moves: readonly Move[],
+  state: Snapshot,
+): Promise<void> {
+  const still = moves.filter(({ object }) => state.get(object.id) === object);
+  if (still.length === 0) return;
+  await movePositions(
+    engine.database,
+    account,
+    source,
+    still.map(({ object, place }) => ({ object: object.id, file: place.file, line: place.line })),
+  );
+  const put = movedObjects(still, source);
+  const current = await engine.snapshots.current(account);
+  if (current.revision === state.revision) engine.snapshots.advance(current.with({ put, remove: [] }));
+}
+
+/** The state that a plan leads to with the places at which documents stand then, of what access and its tests are told by. */
+export function withMoves(next: Snapshot, { moves }: Plan, source: string): Snapshot {
+  const reviewed = moves.filter(({ object }) => reviewedKinds.includes(object.kind) && next.get(object.id) === object);
+  return reviewed.length === 0 ? next : next.with({ put: movedObjects(reviewed, source), remove: [] });
+}
+
+const reviewedKinds: readonly string[] = [kindOf.policy, testKind];
+
+function movedObjects(moves: readonly Move[], source: string): readonly StoredObject[] {
+  return moves.map(({ object, place }) => ({
+    ...object,
+    declared: object.declared.map((item) =>
+      item.source === source ? { ...item, file: place.file, line: place.line } : item,
+    ),
+  }));
+}

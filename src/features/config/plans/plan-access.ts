@@ -1,0 +1,68 @@
+import { describePair } from '../../../access/diff/describe-diff.ts';
+import { diffAccessInSteps, type PairFilter } from '../../../access/diff/diff.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { runInSlices } from '../../../commit/slices.ts';
+import { accessStep, touchesAccess } from '../../../objects/access-step.ts';
+import { findEndAmong } from '../../../objects/find-end.ts';
+import type { AccessCount, AccessName } from '../../../plan/view/access.ts';
+import { accessName } from './review-access.ts';
+import { planAgain } from './saved-plans.ts';
+
+/** Which pairs of a plan are asked for: those whose ends are these or are in these, and how many at most. */
+export interface PairQuery {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
+}
+
+/** What one pair gains and loses; what it does not is absent. */
+export interface PlanPair {
+  readonly from: AccessName;
+  readonly to: AccessName;
+  readonly gained?: string;
+  readonly gainedIfPostureAllows?: string;
+  readonly lost?: string;
+  readonly lostUnlessPostureAllows?: string;
+}
+
+/** Who exactly gains and loses access by a plan. */
+export interface PlanPairs {
+  readonly gained: AccessCount;
+  readonly lost: AccessCount;
+  /** In the order of ids. */
+  readonly pairs: readonly PlanPair[];
+  /** Whether there are more than were asked for. */
+  readonly more: boolean;
+}
+
+const none: PlanPairs = {
+  gained: { pairs: 0, conditional: 0 },
+  lost: { pairs: 0, conditional: 0 },
+  pairs: [],
+  more: false,
+};
+
+/**
+ * The pairs that gain or lose access by a stored plan, worked out on the account as it is now. Throws `NotFound`, and
+ * `Conflict` when the account moved.
+ */
+export async function listPlanPairs(engine: Engine, call: Call, id: string, query: PairQuery): Promise<PlanPairs> {
+  const { plan, before, after } = await planAgain(engine, call, id);
+  if (!touchesAccess(plan, before, after)) return none;
+  const step = await accessStep(engine, before, after);
+  const states = [after, before];
+  const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
+  const found: PlanPair[] = [];
+  const end = (text: string | undefined, member: 'from' | 'to'): PairFilter =>
+    text === undefined ? {} : { [member]: findEndAmong(states, text) };
+  for (const pair of diff.pairs({ ...end(query.from, 'from'), ...end(query.to, 'to') })) {
+    if (found.length === query.limit) return { ...countsOf(diff), pairs: found, more: true };
+    const { from, to, ...shift } = describePair(pair);
+    found.push({ from: accessName(from, states), to: accessName(to, states), ...shift });
+  }
+  return { ...countsOf(diff), pairs: found, more: false };
+}
+
+function countsOf({ gained, lost }: { readonly gained: AccessCount; readonly lost: AccessCount }) {
+  return { gained, lost };
+}

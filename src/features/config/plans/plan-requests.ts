@@ -1,0 +1,79 @@
+import type { Engine } from '../../../commit/engine.ts';
+import type { SavedPlan } from '../../../db/config/plans.ts';
+import { isObject, type JsonObject } from '../../../lib/json.ts';
+import { mapInSteps } from '../../../lib/steps.ts';
+import type { Document } from '../../../model/document.ts';
+import { Conflict } from '../../../model/errors.ts';
+import { sealPlaces } from '../../../model/schema/sealing.ts';
+import type { PushedValues } from '../../../model/schema/values.ts';
+import type { FileRules } from '../../../model/sources/file-rules.ts';
+import { engineVersionOf } from '../../../plan/engine-version.ts';
+import { type RequestedOptions, requestedOptions } from '../../../plan/options.ts';
+import type { ApplyRequest } from './apply-request.ts';
+import type { RollbackRequest } from './rolled-back.ts';
+
+/**
+ * What has to be planned again, and may hold secrets: it is kept sealed, as a line of JSON, and one more for each document,
+ * so that many documents need not be read at once.
+ */
+interface Kept {
+  readonly values?: PushedValues;
+  readonly rollback?: RollbackRequest;
+  readonly rules?: readonly FileRules[];
+}
+
+/** What a saved plan, with its id and account, keeps of an apply request. Yields now and then. */
+export function* keepApplyRequest(
+  { planEnvironment, registry }: Engine,
+  { account, id }: { readonly account: string; readonly id: string },
+  request: ApplyRequest,
+): Generator<undefined, JsonObject> {
+  const { documents, values, rollback, rules = [], expectBase } = request;
+  const kept: Kept = {
+    ...(values === undefined ? {} : { values }),
+    ...(rollback === undefined ? {} : { rollback }),
+    ...(rules.length === 0 ? {} : { rules }),
+  };
+  const lines = yield* mapInSteps(documents, (document) => `\n${JSON.stringify(document)}`);
+  return {
+    engine: engineVersionOf(registry),
+    sealed: planEnvironment.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealPlaces.plan(account, id)),
+    // Options are plain data.
+    options: requestedOptions(request) as unknown as JsonObject,
+    strictBase: expectBase !== undefined,
+  };
+}
+
+/**
+ * The apply request of a saved plan: it accepts the plan that was shown, and no other. Throws `Conflict` (`stale`) for a plan of
+ * another version of the program. Yields now and then.
+ */
+export function* applyRequestOf(
+  { planEnvironment, registry }: Engine,
+  account: string,
+  saved: SavedPlan,
+): Generator<undefined, ApplyRequest> {
+  const { engine, sealed, options, strictBase } = saved.request;
+  if (engine !== engineVersionOf(registry) || typeof sealed !== 'string' || !isObject(options))
+    throw new Conflict(
+      'stale',
+      `plan ${saved.id} was made by another version of the program, which may plan differently; make a new plan`,
+    );
+  // Written by `keepApplyRequest` alone.
+  const text = planEnvironment.vault.open(sealed, sealPlaces.plan(account, saved.id));
+  const [head = '', ...lines] = text.split('\n');
+  const kept: Kept = JSON.parse(head);
+  const documents = yield* mapInSteps(lines, (line): Document => JSON.parse(line));
+  return {
+    ...kept,
+    documents,
+    source: saved.source,
+    problems: [],
+    place: (problems) => problems,
+    ...requestedOptions(options as RequestedOptions),
+    expectDigest: saved.digest,
+    ...(strictBase === true ? { expectBase: saved.baseRevision } : {}),
+    planId: saved.id,
+    plannedBy: saved.actor,
+  };
+}

@@ -1,0 +1,24 @@
+import type { Call } from '../../../commit/engine.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { readableNames } from '../../../objects/object-list.ts';
+import { hideUsers, readableProblems } from '../../../objects/readable-problems.ts';
+import type { PlanView } from '../../../plan/view/view.ts';
+
+/**
+ * A plan as its reader may see it: without what it does to objects of kinds that they may not read. Counts and digest stay
+ * those of the whole plan, and a warning says how much is left out.
+ */
+export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: PlanView): PlanView {
+  const isReadable = readableNames(state, call);
+  const changes = view.changes.filter(({ kind }) => isReadable(kind)).map(hideUsers(state, call));
+  const claims = view.claims.filter(({ kind }) => isReadable(kind));
+  const kept = view.warnings.filter(({ kind }) => kind === undefined || isReadable(kind));
+  const warnings = readableProblems(state, call, kept);
+  const overrides = view.overrides?.filter(({ kind }) => isReadable(kind));
+  const hidden = view.changes.length + view.claims.length - changes.length - claims.length;
+  const message = `${hidden} changes of the plan are of kinds that you may not read; ask somebody who may before you approve or apply it`;
+  const note = hidden === 0 ? [] : [{ code: 'changes_hidden', message }];
+  const { overrides: _, ...rest } = view;
+  const held = overrides === undefined || overrides.length === 0 ? {} : { overrides };
+  return { ...rest, changes, claims, warnings: [...warnings, ...note], ...held };
+}

@@ -1,0 +1,94 @@
+import type { Call, Engine } from '../../../commit/engine.ts';
+import type { Image } from '../../../db/commit/history.ts';
+import { readRevision } from '../../../db/commit/revisions.ts';
+import { readPlan } from '../../../db/config/plans.ts';
+import type { Json, JsonObject } from '../../../lib/json.ts';
+import type { Kind } from '../../../model/declare/kind.ts';
+import { planActions } from '../../../model/declare/plan-words.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Found } from '../../../objects/objects.ts';
+import type { Change } from '../../../plan/plan.ts';
+import type { PlanView } from '../../../plan/view/view.ts';
+import { showRevision } from '../history/history.ts';
+import type { Applied } from './apply-plan.ts';
+import { showPlan } from './saved-plans.ts';
+
+/** The object of a kind that a revision made, as it was made; for an answer that was lost. */
+export async function findCreated(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  revision: number,
+): Promise<Found | undefined> {
+  const found = await readRevision(engine.database, call.account, revision);
+  const row = found?.changes.find((change) => change.action === 'create' && change.kind === kind.name);
+  // Written by the store from values of this type.
+  const { object } = (row?.image ?? {}) as unknown as Image;
+  if (object === undefined) return undefined;
+  return { object, state: await engine.snapshots.at(call.account, revision) };
+}
+
+/** What a revision did, and the states before and after it; for an answer that was lost. */
+export interface DoneRevision {
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+  readonly changes: readonly DoneChange[];
+  /** What it only handed over or let go of. */
+  readonly claims: readonly DoneChange[];
+}
+
+type DoneChange = Pick<Change, 'before' | 'after'>;
+
+/** What a revision did; `undefined` when the history does not reach back so far any more. */
+export async function findDoneRevision(
+  { database, past }: Engine,
+  { account }: Call,
+  revision: number,
+): Promise<DoneRevision | undefined> {
+  const found = await readRevision(database, account, revision);
+  if (found === undefined) return undefined;
+  const before = await past.at(account, revision - 1);
+  const after = await past.at(account, revision);
+  const pairsOf = (isChange: boolean): readonly DoneChange[] =>
+    found.changes
+      .filter(({ action }) => actions.includes(action) === isChange)
+      .map(({ object_id: id }) => pairOf(before.get(id), after.get(id)));
+  return { before, after, changes: pairsOf(true), claims: pairsOf(false) };
+}
+
+function pairOf(before: StoredObject | undefined, after: StoredObject | undefined): DoneChange {
+  return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+}
+
+/** What a revision applied, for an answer that was lost: the stored plan when it was one, else what the history tells of it. */
+export async function findApplied(engine: Engine, call: Call, revision: number): Promise<Applied> {
+  const shown = await showRevision(engine, call, revision);
+  const id = shown['plan'];
+  const saved = typeof id === 'string' ? await readPlan(engine.database, call.account, id) : undefined;
+  const plan = saved === undefined ? planOf(shown, revision) : await showPlan(engine, call, saved.id);
+  return { plan, revision };
+}
+
+const actions: readonly Json[] = planActions;
+
+/** Guards and warnings are not kept in the history. */
+function planOf(shown: JsonObject, revision: number): PlanView {
+  const rows = (shown['changes'] as readonly JsonObject[]).map(
+    ({ declared: _declared, metadata: _metadata, ...row }) => row,
+  );
+  const isChange = ({ action }: JsonObject) => actions.includes(action ?? null);
+  const view: JsonObject = {
+    formatVersion: '1.0',
+    ...(shown['source'] === undefined ? {} : { source: shown['source'] }),
+    digest: shown['digest'] ?? '',
+    baseRevision: revision - 1,
+    counts: shown['counts'] ?? {},
+    changes: rows.filter(isChange).map((row) => ({ ...row, risks: [] })),
+    claims: rows.filter((row) => !isChange(row)).map(({ units: _, ...row }) => row),
+    guards: [],
+    warnings: [],
+  };
+  // Put together from what the history shows, member by member.
+  return view as unknown as PlanView;
+}

@@ -1,0 +1,102 @@
+import type { AccessDiff } from '../../../access/diff/diff.ts';
+import { diffAccessInSteps } from '../../../access/diff/diff.ts';
+import type { Named } from '../../../access/evaluate/named.ts';
+import { missingText, trafficText } from '../../../access/evaluate/traffic.ts';
+import { kindOf } from '../../../access/ruleset/vocabulary.ts';
+import type { Engine } from '../../../commit/engine.ts';
+import { runInSlices } from '../../../commit/slices.ts';
+import type { Actor } from '../../../model/declare/actor.ts';
+import type { State } from '../../../model/declare/kind.ts';
+import { sortProblems } from '../../../model/problem.ts';
+import type { GuardLimits } from '../../../model/sources/settings.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { type AccessStep, accessStep, touchesAccess, touchesTests } from '../../../objects/access-step.ts';
+import { judgePlan } from '../../../objects/access-tests.ts';
+import type { Outcome, Plan } from '../../../plan/plan.ts';
+import { type AccessImpact, type AccessName, accessGuards, firstRows, withAccess } from '../../../plan/view/access.ts';
+import { withMoves } from './moved-documents.ts';
+import { type Applier, ownAccessGuard } from './own-access.ts';
+
+/** The state that a plan was made on, who asks for it and who made it before, and in which source's name. */
+export interface Reviewed {
+  readonly before: Snapshot;
+  readonly source: string;
+  readonly actors: readonly Actor[];
+}
+
+/**
+ * Adds to a plan who gains and loses access by it, and the guards which that trips; refuses one that breaks a test. Costs
+ * nothing when nothing changes on which access depends.
+ */
+export async function reviewAccess(engine: Engine, reviewed: Reviewed, outcome: Outcome): Promise<Outcome> {
+  if (!outcome.ok) return outcome;
+  const { before } = reviewed;
+  const { plan, next } = outcome;
+  const [isTested, isTouched] = [touchesTests(plan, next), touchesAccess(plan, before, next)];
+  if (!isTested && !isTouched) return outcome;
+  const step = await accessStep(engine, before, withMoves(next, plan, reviewed.source));
+  const { problems, warnings } = isTested
+    ? await judgePlan(step, plan, reviewed.source)
+    : { problems: [], warnings: [] };
+  if (problems.length > 0) return { ok: false, problems: sortProblems(problems) };
+  const warned = warnings.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...warnings]) };
+  const applier = { actors: reviewed.actors, host: engine.planEnvironment.host, port: engine.planEnvironment.port };
+  return { ...outcome, plan: isTouched ? await withImpact(warned, step, { ...reviewed, applier }, next) : warned };
+}
+
+async function withImpact(
+  plan: Plan,
+  step: AccessStep,
+  { before, source, applier }: Omit<Reviewed, 'actors'> & { readonly applier: Applier },
+  next: Snapshot,
+): Promise<Plan> {
+  const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
+  const limits = limitsOf(plan, before, source);
+  const whole = impactOf(diff, [next, before]);
+  const guards = [
+    ...accessGuards(whole, strictest(limits)),
+    ...[...new Set(limits.map(({ lostOwnAccess }) => lostOwnAccess))].flatMap((lostOwnAccess) =>
+      ownAccessGuard(step, [before, next], lostOwnAccess === undefined ? {} : { lostOwnAccess }, applier),
+    ),
+  ];
+  const groups = firstRows(whole.groups, mostRows);
+  const impact = { ...whole, groups, omitted: whole.groups.length - groups.length };
+  return withAccess(plan, impact, guards);
+}
+
+/** The limits that bind a plan: those of its source, and of a rollback those of every source that it puts back. */
+function limitsOf({ rollback }: Plan, state: Snapshot, source: string): readonly GuardLimits[] {
+  const sources = rollback === undefined || rollback.suspends.length === 0 ? [source] : rollback.suspends;
+  return sources.map((name) => state.settingsOf(name).limits);
+}
+
+/** As much as all of these limits allow. */
+function strictest(limits: readonly GuardLimits[]): Pick<GuardLimits, 'maxAccessLost' | 'maxAccessGained'> {
+  const least = (name: 'maxAccessLost' | 'maxAccessGained') => {
+    const given = limits.flatMap((one) => one[name] ?? []);
+    return given.length === 0 ? {} : { [name]: Math.min(...given) };
+  };
+  return { ...least('maxAccessLost'), ...least('maxAccessGained') };
+}
+
+/** How many rows of a summary a plan carries. */
+const mostRows = 200;
+
+function impactOf({ gained, lost, groups }: AccessDiff, states: readonly Snapshot[]): AccessImpact {
+  const rows = groups.map(({ change, from, to, traffic, pairs, conditional, partly }) => ({
+    change,
+    from: accessName(from, states),
+    to: accessName(to, states),
+    traffic: change === 'lost' ? missingText(traffic) : trafficText(traffic),
+    pairs,
+    conditional,
+    ...(partly ? { partly } : {}),
+  }));
+  return { gained, lost, groups: rows, omitted: 0 };
+}
+
+/** A name as plans tell it: ids of what a plan makes are not known yet. */
+export function accessName({ type, id, name }: Named, states: readonly State[]): AccessName {
+  const object = states.map((state) => state.get(id)).find((found) => found !== undefined);
+  return { kind: kindOf[type], ...(object?.key === undefined ? {} : { key: object.key }), name };
+}

@@ -1,0 +1,19 @@
+import type { Call, Engine } from '../../../commit/engine.ts';
+import type { PlanView } from '../../../plan/view/view.ts';
+import type { RollbackRequest } from './rolled-back.ts';
+import { createPlan } from './saved-plans.ts';
+
+/**
+ * Plans the way back to a former state and keeps the plan, to be applied like any other. Throws `NotFound`, `Conflict`
+ * (`gone`) when the revision is not kept any more, and what `createPlan` throws.
+ */
+export async function planRollback(engine: Engine, call: Call, rollback: RollbackRequest): Promise<PlanView> {
+  const { scope } = rollback;
+  return await createPlan(engine, call, {
+    source: scope.startsWith('source:') ? scope.slice('source:'.length) : '',
+    documents: [],
+    problems: [],
+    place: (problems) => problems,
+    rollback,
+  });
+}

@@ -1,0 +1,198 @@
+import { onceWritten, writeUntilKnown } from '../../../commit/doubt.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { newIdFor } from '../../../commit/new-id.ts';
+import { runInSlices } from '../../../commit/slices.ts';
+import {
+  listPlans,
+  type PlanHead,
+  planTexts,
+  readPlan,
+  type SavedPlan,
+  type StoredState,
+  savePlan,
+} from '../../../db/config/plans.ts';
+import type { Json } from '../../../lib/json.ts';
+import { Conflict, NotFound } from '../../../model/errors.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { readableNames } from '../../../objects/object-list.ts';
+import { refusalOf } from '../../../objects/objects.ts';
+import { readableProblems } from '../../../objects/readable-problems.ts';
+import { runningOverrides } from '../../../plan/ownership/running-overrides.ts';
+import type { Plan } from '../../../plan/plan.ts';
+import { type ObjectPatch, patchesInSteps } from '../../../plan/view/patch.ts';
+import { type PlanState, type PlanView, viewInSteps } from '../../../plan/view/view.ts';
+import type { ApplyRequest } from './apply-request.ts';
+import { planApply } from './documents.ts';
+import { applyRequestOf, keepApplyRequest } from './plan-requests.ts';
+import { readablePlan } from './readable-plans.ts';
+import { withWriters } from './writers.ts';
+
+/** Plans expire after a day. */
+const lifetime = 24 * 60 * 60 * 1000;
+
+/** Plans what a source wants and keeps the plan, to be applied as it is or not at all. Throws `InvalidInput` with all problems. */
+export async function createPlan(engine: Engine, call: Call, request: ApplyRequest): Promise<PlanView> {
+  // A request that is repeated finds the plan that it made.
+  const id = newIdFor(engine, call);
+  if (call.isRepeated === true && (await readPlan(engine.database, call.account, id)) !== undefined)
+    return await showPlan(engine, call, id);
+  const { outcome, before } = await planApply(engine, call, request);
+  if (!outcome.ok) throw refusalOf(readableProblems(before, call, outcome.problems));
+  const { digest } = outcome.plan;
+  if (request.expectDigest !== undefined && request.expectDigest !== digest) throw unexpectedDigest(digest);
+  return await storePlan(engine, call, request, { id, plan: outcome.plan, before, after: outcome.next });
+}
+
+/** The refusal of a plan that does something else than was expected. */
+export function unexpectedDigest(digest: string): Conflict {
+  return new Conflict(
+    'stale',
+    `the plan has the digest ${digest} now, which is not the expected one; look at the plan again`,
+  );
+}
+
+/** A plan with the states that it leads from and to. */
+export interface Planned {
+  readonly plan: Plan;
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+}
+
+/** Keeps a plan, under an id that no other has unless the request is repeated. */
+export async function storePlan(
+  engine: Engine,
+  call: Call,
+  request: ApplyRequest,
+  { id, plan, before, after }: Planned & { readonly id: string },
+): Promise<PlanView> {
+  const now = engine.now();
+  const changes = await runInSlices(viewInSteps(plan, before, after));
+  const overrides = runningOverrides(after, await engine.time(engine.database, call.account), request.source);
+  const view = overrides.length === 0 ? changes : { ...changes, overrides };
+  const saved: SavedPlan = {
+    id,
+    source: request.source,
+    digest: plan.digest,
+    state: plan.guards.length > 0 ? 'needs_approval' : 'ready',
+    request: await runInSlices(keepApplyRequest(engine, { account: call.account, id }, request)),
+    // A view is plain data.
+    view: (await withWriters(engine, call.account, plan, view)) as unknown as Json,
+    baseRevision: plan.base,
+    actor: call.actor,
+    createdAt: now,
+    expiresAt: new Date(Date.parse(now) + lifetime).toISOString(),
+  };
+  const texts = await runInSlices(planTexts(saved));
+  // An id is stored once, however often that is tried.
+  await writeUntilKnown({ requestId: id }, () => savePlan(engine.database, call.account, saved, texts));
+  if (call.requestId !== undefined) return await onceWritten(() => showPlan(engine, call, id));
+  return readablePlan(before, call, viewOf(engine, saved));
+}
+
+/** The view of a saved plan, as far as the caller may read it. Throws `NotFound`. */
+export async function showPlan(engine: Engine, call: Call, id: string): Promise<PlanView> {
+  const view = viewOf(engine, await requirePlan(engine, call, id));
+  return readablePlan(await engine.snapshots.at(call.account, call.revision), call, view);
+}
+
+function viewOf(engine: Engine, saved: SavedPlan): PlanView {
+  // Written by `storePlan` alone.
+  return { ...(saved.view as unknown as PlanView), ...standingOf(engine, saved) };
+}
+
+/** How a stored plan stands, and who did what with it. */
+function standingOf(engine: Engine, head: PlanHead) {
+  const { id, createdAt, actor, expiresAt, approvedAt, approvedBy, appliedRevision, failure } = head;
+  return {
+    ...{ id, state: stateOf(engine, head), createdAt, createdBy: actor, expiresAt },
+    ...(approvedAt === undefined ? {} : { approvedAt }),
+    ...(approvedBy === undefined ? {} : { approvedBy }),
+    ...(appliedRevision === undefined ? {} : { appliedRevision }),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** How a stored plan stands now. */
+export function stateOf(engine: Engine, { state, expiresAt }: PlanHead): PlanState {
+  return openStates.includes(state) && expiresAt <= engine.now() ? 'expired' : state;
+}
+
+const openStates: readonly StoredState[] = ['ready', 'needs_approval', 'approved'];
+
+/** A stored plan without its changes. */
+export type PlanSummary = Omit<PlanView, 'changes' | 'claims' | 'guards' | 'warnings' | 'overrides'>;
+
+/** The stored plans of the account, newest first. */
+export async function summarisePlans(
+  engine: Engine,
+  { account }: Call,
+  { source, state, limit }: { readonly source?: string; readonly state?: PlanState; readonly limit: number },
+): Promise<readonly PlanSummary[]> {
+  const heads = await listPlans(engine.database, account, {
+    ...(source === undefined ? {} : { source }),
+    ...stateFilter(engine, state),
+    limit,
+  });
+  return heads.map(({ counts, ...head }) => ({
+    formatVersion: '1.0',
+    ...standingOf(engine, head),
+    source: head.source,
+    digest: head.digest,
+    baseRevision: head.baseRevision,
+    // The counts of a view.
+    counts: counts as unknown as PlanView['counts'],
+  }));
+}
+
+function stateFilter(engine: Engine, state: PlanState | undefined) {
+  if (state === undefined) return {};
+  if (state === 'expired') return { states: openStates, expiredAt: engine.now() };
+  return openStates.includes(state) ? { states: [state], validAt: engine.now() } : { states: [state] };
+}
+
+/** The approval that lets a plan of this source with this digest pass its guards, if somebody gave one that still holds. */
+export async function findApproval(
+  engine: Engine,
+  account: string,
+  source: string,
+  digest: string,
+): Promise<PlanHead | undefined> {
+  const filter = { source, digest, states: ['approved'], validAt: engine.now(), limit: 1 } as const;
+  const [found] = await listPlans(engine.database, account, filter);
+  return found;
+}
+
+/** A saved plan as JSON patches, computed on the account as it is now. Throws `Conflict` when the account moved. */
+export async function patchPlan(engine: Engine, call: Call, id: string): Promise<readonly ObjectPatch[]> {
+  const { plan, before } = await planAgain(engine, call, id);
+  const isReadable = readableNames(before, call);
+  const patches = await runInSlices(patchesInSteps(engine.registry, plan));
+  return patches.filter(({ kind }) => isReadable(kind));
+}
+
+/**
+ * A saved plan as it was made, on the account as it is now: with the rights of whoever made it, because those who look at
+ * it need none to do it. Throws `NotFound`, and `Conflict` when the account moved.
+ */
+export async function planAgain(engine: Engine, call: Call, id: string): Promise<Planned> {
+  const saved = await requirePlan(engine, call, id);
+  if (saved.state === 'applied') throw new Conflict('stale', `plan ${id} was applied already; make a new one`);
+  const { outcome, before } = await planApply(
+    engine,
+    { ...call, actor: saved.actor },
+    await runInSlices(applyRequestOf(engine, call.account, saved)),
+  );
+  if (!outcome.ok || outcome.plan.digest !== saved.digest)
+    throw new Conflict(
+      'stale',
+      `the account moved since plan ${id} was made, and it would do something else now; make a new plan`,
+    );
+  return { plan: outcome.plan, before, after: outcome.next };
+}
+
+/** A stored plan of the caller's account. Throws `NotFound`. */
+export async function requirePlan(engine: Engine, call: Call, id: string): Promise<SavedPlan> {
+  const saved = await readPlan(engine.database, call.account, id);
+  if (saved === undefined) throw new NotFound(`plan ${id} not found; plans are kept for a week after they expire`);
+  return saved;
+}

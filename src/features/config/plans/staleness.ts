@@ -1,0 +1,52 @@
+import type { Call, Engine } from '../../../commit/engine.ts';
+import type { SavedPlan } from '../../../db/config/plans.ts';
+import { touchesAfter } from '../../../db/touches.ts';
+import { Conflict } from '../../../model/errors.ts';
+import type { Problem } from '../../../model/problem.ts';
+import { explainMoved, explainStale, type Touch } from '../../../plan/view/stale.ts';
+import { labeler, labelPath, type PlanView, viewPlan } from '../../../plan/view/view.ts';
+import type { Reconciled } from './documents.ts';
+
+/** How much of what happened since is looked through. */
+const most = 2000;
+
+/** The refusal of a stored plan that would do something else now; says what is different, and who made it so. */
+export async function staleRefusal(
+  engine: Engine,
+  call: Call,
+  saved: SavedPlan,
+  result: Extract<Reconciled, { readonly state: 'stale' | 'invalid' }>,
+): Promise<Conflict> {
+  const { account } = call;
+  const now = result.state === 'stale' ? result.before : await engine.snapshots.current(account);
+  const touches = await readTouches(engine, account, saved.baseRevision);
+  const problems = problemsOf(saved, result, touches);
+  const moved = `plan ${saved.id} was made at revision ${saved.baseRevision}, the account is at ${now.revision}, and applying the plan now would do something else`;
+  const [first] = problems;
+  const detail = first === undefined ? '' : ` (${first.message})`;
+  return new Conflict('stale', `${moved}${detail}; make a new plan`, { problems });
+}
+
+function problemsOf(
+  saved: SavedPlan,
+  result: Extract<Reconciled, { readonly state: 'stale' | 'invalid' }>,
+  touches: readonly Touch[],
+): readonly Problem[] {
+  // Written by `storePlan` alone.
+  const view = saved.view as unknown as PlanView;
+  if (result.state === 'invalid') return explainStale(view, { ok: false, problems: result.problems }, touches);
+  const { plan, before, after } = result;
+  if (plan.digest === saved.digest) return explainMoved(saved.baseRevision, before.revision, touches);
+  return explainStale(view, { ok: true, plan: viewPlan(plan, before, after) }, touches);
+}
+
+async function readTouches(engine: Engine, account: string, revision: number): Promise<readonly Touch[]> {
+  const rows = await touchesAfter(engine.database, account, revision, most);
+  const state = await engine.snapshots.current(account);
+  const label = labeler(state, state);
+  return rows.map(({ revision: number, actor, action, kind, object_id: id, key, name, paths }) => ({
+    ...{ revision: number, by: actor.name, action, kind, id, name },
+    ...(key === null ? {} : { key }),
+    paths: paths.map((path) => labelPath(path, label)),
+  }));
+}

@@ -1,0 +1,28 @@
+import type { Call, Engine } from '../../commit/engine.ts';
+import { listAuditEvents } from '../../db/logs/audit.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { activities } from '../../model/declare/activities.ts';
+
+/** How many events one answer has at most. */
+const longest = 10_000;
+
+/** What was done in the account, newest first. */
+export async function readAuditEvents(engine: Engine, call: Call, before?: number): Promise<readonly JsonObject[]> {
+  const rows = await listAuditEvents(engine.database, call.account, {
+    limit: longest,
+    ...(before === undefined ? {} : { before }),
+  });
+  return rows.map(
+    ({ id, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta }) => ({
+      id,
+      timestamp: created_at.toISOString(),
+      activity: activities[activity_code] ?? activity_code,
+      activity_code,
+      initiator_id,
+      initiator_name,
+      initiator_email,
+      target_id,
+      meta,
+    }),
+  );
+}

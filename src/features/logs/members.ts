@@ -1,0 +1,104 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+
+/** Reads the members of something that was reported, and notes what is wrong with them. */
+export interface Members {
+  readonly faults: readonly string[];
+  /** A text of at most so many characters; empty when it is absent. */
+  text(name: string, longest: number): string;
+  /** A text that must be there. */
+  needed(name: string, longest: number): string;
+  /** A whole number from 0; 0 when it is absent. */
+  count(name: string, most?: number): number;
+  /** One of some words; the first when it is absent. */
+  word<const Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word;
+  /** A moment, in milliseconds. */
+  time(name: string): number;
+  /** A map of texts; `undefined` when it is absent. */
+  texts(name: string): Readonly<Record<string, string>> | undefined;
+  /** A list of at most so many items; empty when it is absent. */
+  list(name: string, most: number): readonly Json[];
+  /** Notes a fault. */
+  refuse(fault: string): void;
+}
+
+/** A moment as RFC 3339 writes it: with its zone. */
+const moment = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+const mostEntries = 20;
+
+/** Begins to read a value that should be an object. */
+export function readMembers(value: unknown): Members {
+  const object: JsonObject = isObject(value) ? (value as JsonObject) : {};
+  const faults: string[] = isObject(value) ? [] : ['must be an object'];
+  const refuse = (fault: string): void => void faults.push(fault);
+  const members: Members = {
+    faults,
+    refuse,
+    text(name, longest) {
+      const text = object[name] ?? '';
+      if (typeof text !== 'string') refuse(`\`${name}\` must be a text`);
+      else if (text.length > longest) refuse(`\`${name}\` must have at most ${longest} characters`);
+      else return text;
+      return '';
+    },
+    needed(name, longest) {
+      const before = faults.length;
+      const text = members.text(name, longest);
+      if (text === '' && faults.length === before) refuse(`\`${name}\` is required`);
+      return text;
+    },
+    count(name, most = Number.MAX_SAFE_INTEGER) {
+      const value = object[name] ?? 0;
+      if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= most) return value;
+      refuse(`\`${name}\` must be a whole number from 0${most === Number.MAX_SAFE_INTEGER ? '' : ` to ${most}`}`);
+      return 0;
+    },
+    word(name, words) {
+      const value = object[name] ?? words[0];
+      const found = words.find((word) => word === value);
+      if (found === undefined) refuse(`\`${name}\` must be one of ${words.filter((word) => word !== '').join(', ')}`);
+      return found ?? words[0];
+    },
+    time(name) {
+      const text = object[name];
+      const time = typeof text === 'string' && moment.test(text) ? Date.parse(text) : Number.NaN;
+      if (Number.isNaN(time)) refuse(`\`${name}\` must be a moment such as 2026-03-01T10:00:00Z`);
+      return Number.isNaN(time) ? 0 : time;
+    },
+    list(name, most) {
+      const value = object[name] ?? [];
+      if (Array.isArray(value) && value.length <= most) return value;
+      refuse(`\`${name}\` must be a list of at most ${most}`);
+      return [];
+    },
+    texts(name) {
+      const value = object[name];
+      if (value === undefined || value === null) return undefined;
+      const entries = isObject(value) ? Object.entries(value) : [];
+      const isSound = isObject(value) && entries.length <= mostEntries && entries.every(isShortText);
+      if (!isSound) refuse(`\`${name}\` must be at most ${mostEntries} texts by name, of at most 1024 characters`);
+      return isSound ? (value as Readonly<Record<string, string>>) : undefined;
+    },
+  };
+  return members;
+}
+
+function isShortText([name, value]: readonly [string, unknown]): boolean {
+  return name.length <= 100 && typeof value === 'string' && value.length <= 1024;
+}
+
+/** How far the clock of a reporter may be ahead. */
+const aheadMs = 10 * 60_000;
+
+/** The span of time from which records are taken: what retention keeps, and a little of the future. */
+export interface Span {
+  readonly now: number;
+  readonly keptMs: number;
+}
+
+/** Notes a fault when a moment is none from which records are taken. */
+export function checkTime(members: Members, name: string, time: number, { now, keptMs }: Span): void {
+  if (members.faults.length > 0) return;
+  if (time > now + aheadMs)
+    members.refuse(`\`${name}\` lies more than 10 minutes ahead; set the clock of the reporter`);
+  if (time < now - keptMs) members.refuse(`\`${name}\` is older than what is kept`);
+}

@@ -1,0 +1,170 @@
+import type { Database } from '../../db/database.ts';
+import { countRecords, readHours, readRecords, sampleShares } from '../../db/logs/feed-read.ts';
+import type { Condition, Feed, Range } from '../../db/logs/feeds.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { jumpTo, newestWith, type Stretch, spreadMoments, stretchesOf, sumOf } from './hours.ts';
+import { allSlice } from './slices.ts';
+
+/** Where one way to an answer ends and another begins. */
+export interface PageLimits {
+  /** Up to here totals are counted; above they come from the hourly roll-ups. */
+  readonly exactUpTo: number;
+  /** Other sorts than by time look at so many of the newest records. */
+  readonly sortedAtMost: number;
+  /** How many records reading by time may pass over. */
+  readonly scannedAtMost: number;
+}
+
+const usual: PageLimits = { exactUpTo: 100_000, sortedAtMost: 100_000, scannedAtMost: 30_000 };
+
+/** What is asked of a feed. */
+export interface Question {
+  readonly feed: Feed;
+  readonly account: string;
+  readonly range: Range;
+  readonly conditions: readonly Condition[];
+  /** The slices whose counts make the total; absent when the conditions are not about slices alone. */
+  readonly slices?: readonly number[];
+  /** One index knows all records that fit, and their times. */
+  readonly isIndexed: boolean;
+  readonly sort: readonly string[];
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly offset: number;
+  readonly limits?: PageLimits;
+}
+
+/** A page of records and how many there are. */
+export interface Page {
+  readonly records: readonly JsonObject[];
+  readonly total: number;
+  /** The total comes from roll-ups and a sample. */
+  readonly isEstimate: boolean;
+  /** The oldest moment that was looked at, when not all was sorted. */
+  readonly sortedFrom?: Date;
+}
+
+interface Total {
+  readonly total: number;
+  readonly isEstimate: boolean;
+  /** Newest first, with the true counts of cut hours where slices are counted. */
+  readonly stretches: readonly Stretch[];
+}
+
+/** Answers a page: what it costs follows from the page, not from how much is stored. */
+export async function readPage(database: Database, question: Question): Promise<Page> {
+  const counted = await totalOf(database, question);
+  const { total, isEstimate } = counted;
+  if (question.sort[0] !== 'timestamp') return sortedPage(database, question, counted);
+  if (question.offset >= total || question.limit === 0) return { records: [], total, isEstimate };
+  return { records: await timePage(database, question, counted), total, isEstimate };
+}
+
+async function totalOf(database: Database, question: Question): Promise<Total> {
+  const { slices, conditions, range } = question;
+  const hours = await readHours(database, question, allSlice, slices ?? []);
+  const stretches = stretchesOf(hours, range);
+  if (slices !== undefined) {
+    const exact = await Promise.all(stretches.map((stretch) => recount(database, question, stretch)));
+    return { total: sumOf(exact, 'wanted'), isEstimate: false, stretches: exact };
+  }
+  const all = sumOf(stretches, 'all');
+  if (conditions.length === 0 || all === 0) return { total: 0, isEstimate: false, stretches };
+  return { ...(await matchingOf(database, question, stretches, all)), stretches };
+}
+
+/** The true count of an hour of which only a part is wanted. */
+async function recount(database: Database, question: Question, stretch: Stretch): Promise<Stretch> {
+  if (!stretch.isCut || stretch.wanted === 0) return stretch;
+  const wanted = await countRecords(database, { ...question, range: stretch }, Number.MAX_SAFE_INTEGER);
+  return { ...stretch, wanted };
+}
+
+/** How many records fit conditions that no roll-up knows. */
+async function matchingOf(
+  database: Database,
+  selection: Question,
+  stretches: readonly Stretch[],
+  all: number,
+): Promise<Omit<Total, 'stretches'>> {
+  const { exactUpTo } = limitsOf(selection);
+  if (all <= 1.5 * exactUpTo) return { total: await countRecords(database, selection, all + 1e6), isEstimate: false };
+  const shares = [...(await sampleShares(database, selection, spreadMoments(stretches, 32), 200))].sort(
+    (a, b) => a - b,
+  );
+  const median = shares[shares.length >> 1] ?? 0;
+  const mean = shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length);
+  const estimate = Math.max(exactUpTo + 1, Math.round(mean * all));
+  if (median * all > 2 * exactUpTo) return { total: estimate, isEstimate: true };
+  const counted = await countRecords(database, selection, exactUpTo + 1);
+  return counted <= exactUpTo ? { total: counted, isEstimate: false } : { total: estimate, isEstimate: true };
+}
+
+async function timePage(database: Database, question: Question, counted: Total): Promise<readonly JsonObject[]> {
+  const { slices, order, limit, offset } = question;
+  const { scannedAtMost } = limitsOf(question);
+  const ordered = order === 'desc' ? counted.stretches : counted.stretches.toReversed();
+  if (slices === undefined) return matchingPage(database, question, counted);
+  const jump = jumpTo(ordered, offset, limit);
+  if (jump === undefined) return [];
+  const there = { ...question, range: jump };
+  const needed = (jump.offset + limit) * (jump.all / Math.max(1, jump.wanted));
+  const how = needed <= scannedAtMost ? { scan: jump.all + limit } : findBy(question);
+  return readRecords(database, there, { ...question, offset: jump.offset, how });
+}
+
+/** Reads by time while the page is met soon, else by the indexes of what is asked for. */
+async function matchingPage(
+  database: Database,
+  question: Question,
+  { total, stretches }: Total,
+): Promise<readonly JsonObject[]> {
+  const { exactUpTo, scannedAtMost } = limitsOf(question);
+  const all = sumOf(stretches, 'all');
+  const needed = Math.ceil((question.offset + question.limit) * (all / Math.max(1, total)) * 2);
+  if (needed <= Math.max(scannedAtMost, total * scannedForFound(question))) {
+    const scan = Math.max(scannedAtMost, needed);
+    const records = await readRecords(database, question, { ...question, how: { scan } });
+    if (records.length === question.limit || scan >= all) return records;
+  }
+  const isTooMuch = total > exactUpTo && !question.isIndexed;
+  const how = isTooMuch ? ({ scan: all + exactUpTo } as const) : findBy(question);
+  return readRecords(database, question, { ...question, how });
+}
+
+/** In the time that it takes to find a record that fits, so many are passed over that follow each other. */
+function scannedForFound({ isIndexed }: Question): number {
+  return isIndexed ? 0.5 : 8;
+}
+
+function findBy({ isIndexed }: Question): 'narrow' | 'find' {
+  return isIndexed ? 'narrow' : 'find';
+}
+
+/** Sorts by something else than time: everything, or the newest records when there are too many. */
+async function sortedPage(database: Database, question: Question, counted: Total): Promise<Page> {
+  const { total, isEstimate, stretches } = counted;
+  const { sortedAtMost } = limitsOf(question);
+  const read = (of: Question) => readRecords(database, of, { ...of, how: 'sort' });
+  if (total <= sortedAtMost && !isEstimate)
+    return { records: question.offset >= total ? [] : await read(question), total, isEstimate };
+  const share = total / Math.max(1, sumOf(stretches, 'all'));
+  const fits = ({ all, wanted }: Stretch) => (question.slices === undefined ? all * share : wanted);
+  const range = newestWith(stretches, fits, sortedAtMost);
+  const within = { ...question, range };
+  const known =
+    question.slices &&
+    sumOf(
+      stretches.filter((stretch) => stretch.from >= range.from),
+      'wanted',
+    );
+  const [records, looked] = await Promise.all([
+    read(within),
+    known ?? countRecords(database, within, Number.MAX_SAFE_INTEGER),
+  ]);
+  return { records, total: looked, isEstimate: false, sortedFrom: range.from };
+}
+
+function limitsOf({ limits = usual }: Question): PageLimits {
+  return limits;
+}

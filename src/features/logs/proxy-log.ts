@@ -1,0 +1,187 @@
+import type { Call, Engine } from '../../commit/engine.ts';
+import { likeText } from '../../db/logs/feed-read.ts';
+import { type Condition, proxyFeed, type Range } from '../../db/logs/feeds.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { plainAddress } from '../../lib/net/address.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import {
+  allOf,
+  allTime,
+  anyOf,
+  beginningWith,
+  emptyPage,
+  hasRest,
+  hasTerms,
+  type KnownSlice,
+  keysWith,
+  knownSlices,
+  type Log,
+  ofKeys,
+  ofTexts,
+  slicesWith,
+  type WantedSlices,
+  withPart,
+} from './conditions.ts';
+import { type Page, type PageLimits, readPage } from './pages.ts';
+import { type Persons, userIdsOf, usersNamed } from './people.ts';
+import { allSlice, anyValue, type Slice } from './slices.ts';
+
+/** What the log of reverse proxies is asked for. */
+export interface ProxyLogQuery extends Partial<Range> {
+  readonly search?: string;
+  readonly source_ip?: string;
+  readonly host?: string;
+  /** A part of the path. */
+  readonly path?: string;
+  readonly user: Persons;
+  readonly method?: string;
+  readonly status?: 'success' | 'failed';
+  readonly status_code?: number;
+  readonly sort: ProxyLogSort;
+  readonly order: 'asc' | 'desc';
+  readonly page: number;
+  readonly page_size: number;
+}
+
+/** By what the log can be sorted, and the columns that make it. */
+export const proxyLogSorts = {
+  timestamp: ['timestamp'],
+  url: ['host', 'path'],
+  host: ['host'],
+  path: ['path'],
+  method: ['method'],
+  status_code: ['status_code'],
+  duration: ['duration_ms'],
+  source_ip: ['source_ip'],
+  user_id: ['user_id'],
+  auth_method: ['auth_method_used'],
+  reason: ['reason'],
+} as const;
+
+export type ProxyLogSort = keyof typeof proxyLogSorts;
+
+/** A page of the requests that went through the account's reverse proxies. */
+export async function readProxyLog(
+  engine: Engine,
+  call: Call,
+  query: ProxyLogQuery,
+  limits?: PageLimits,
+): Promise<Page> {
+  const log: Log = { database: engine.database, feed: proxyFeed, account: call.account };
+  const slices = await slicesWith(log, askedSlice(query), valuesOf);
+  if (slices === 'none') return emptyPage;
+  const others = await othersOf(log, query, await engine.snapshots.at(call.account, call.revision));
+  if (others === 'none') return emptyPage;
+  const counted = slices === undefined ? [allSlice] : slices.counted;
+  return readPage(engine.database, {
+    ...{ feed: proxyFeed, account: call.account },
+    range: { from: query.from ?? allTime.from, to: query.to ?? allTime.to },
+    conditions: [...(slices === undefined ? [] : [slices.condition]), ...others],
+    ...(others.length === 0 && counted !== undefined ? { slices: counted } : {}),
+    isIndexed: isIndexed(query, slices, others),
+    sort: proxyLogSorts[query.sort],
+    order: query.order,
+    limit: query.page_size,
+    offset: (query.page - 1) * query.page_size,
+    ...(limits === undefined ? {} : { limits }),
+  });
+}
+
+/** Each column that is asked for has an index with the time; conditions on several of them have not. */
+function isIndexed({ search }: ProxyLogQuery, slices: WantedSlices | undefined, others: readonly Condition[]): boolean {
+  if (slices !== undefined) return others.length === 0 && slices.counted !== undefined;
+  return others.length === 1 && search === undefined;
+}
+
+/** The conditions that are not about slices; `none` when nothing can fit. */
+async function othersOf(log: Log, query: ProxyLogQuery, state: Snapshot): Promise<readonly Condition[] | 'none'> {
+  const users = userIdsOf(state, query.user);
+  if (users?.length === 0) return 'none';
+  const { source_ip, path, search } = query;
+  return [
+    ...(users === undefined ? [] : [ofTexts('user_id', users)]),
+    ...(source_ip === undefined ? [] : [ofTexts('source_ip', [plainAddress(source_ip) ?? source_ip])]),
+    ...(path === undefined ? [] : [anyOf([await ofListedPaths(log, path), await ofOtherPaths(log, path)])]),
+    ...(search === undefined ? [] : [await searchFor(log, search, usersNamed(state, search))]),
+  ];
+}
+
+async function ofListedPaths(log: Log, part: string): Promise<Condition> {
+  return ofKeys(
+    'path_key',
+    (await keysWith(log, 'path', part)).map(({ key }) => key),
+  );
+}
+
+/** A part of paths that are not listed. */
+async function ofOtherPaths(log: Log, part: string): Promise<Condition> {
+  if (!(await hasRest(log))) return anyOf([]);
+  const ofRest = ofKeys('path_key', [0]);
+  if (hasTerms(part)) return allOf([ofRest, withPart(log, ['path'], part)]);
+  return allOf([ofRest, (bind) => `path ilike ${bind(likeText(part))}`]);
+}
+
+/** Whatever people look for: a part of a request's id, of host, path or address, or somebody. */
+async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Condition> {
+  const wanted = text.toLowerCase();
+  const [slices, paths, addresses] = await Promise.all([
+    knownSlices(log),
+    ofListedPaths(log, text),
+    keysWith(log, 'source_ip', text),
+  ]);
+  const isOfHost = ({ slice: { host = '' } }: KnownSlice) => host !== anyValue && host.includes(wanted);
+  const hosts = slices.filter(isOfHost).map(({ key }) => key);
+  return anyOf([
+    ...(hosts.length === 0 ? [] : [ofKeys('slice', hosts)]),
+    paths,
+    ofTexts(
+      'source_ip',
+      addresses.map(({ value }) => value),
+    ),
+    ...(users.length === 0 ? [] : [ofTexts('user_id', users)]),
+    ...(hasTerms(text)
+      ? [withPart(log, ['id', 'host', 'path', 'source_ip'], text)]
+      : // So little is looked for in ids at their beginning only.
+        [beginningWith(log, 'id', text), await ofOtherPaths(log, text)]),
+  ]);
+}
+
+/** What is asked of the slices. */
+function askedSlice({ host, method, status, status_code }: ProxyLogQuery): Slice {
+  return {
+    ...(host === undefined ? {} : { host: host.toLowerCase() }),
+    ...(method === undefined ? {} : { method: method.toUpperCase() }),
+    ...(status_code === undefined ? {} : { status_code: String(status_code) }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+function valuesOf(slice: Slice, name: string): readonly string[] {
+  return [name === 'status' ? statusOf(Number(slice['status_code'])) : (slice[name] ?? '')];
+}
+
+/** Whether a status says that a request went well. */
+export function statusOf(code: number): 'success' | 'failed' {
+  return code >= 200 && code < 400 ? 'success' : 'failed';
+}
+
+/** Members that are left out when they are empty. */
+const optional: readonly string[] = [
+  ...['source_ip', 'reason', 'user_id', 'auth_method_used', 'country_code', 'city_name', 'subdivision_code'],
+  ...['protocol', 'metadata'],
+];
+
+const hidden: readonly string[] = ['slice', 'path_key', 'terms'];
+
+/** A record of the log as it is told. */
+export function showProxyRecord(row: JsonObject): JsonObject {
+  const shown = Object.entries(row).filter(
+    ([name, value]) => !hidden.includes(name) && !(optional.includes(name) && isEmpty(value)),
+  );
+  // The driver reads the column as a Date, which JSON shows as ISO 8601.
+  return { ...Object.fromEntries(shown), timestamp: (row['timestamp'] as unknown as Date).toISOString() };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || value === null || (isObject(value) && Object.keys(value).length === 0);
+}

@@ -1,0 +1,103 @@
+import { proxyFeed } from '../../db/logs/feeds.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { plainAddress } from '../../lib/net/address.ts';
+import type { Report } from './ingest.ts';
+import type { Listing } from './listings.ts';
+import { checkTime, type Members, readMembers, type Span } from './members.ts';
+import { statusOf } from './proxy-log.ts';
+import { anyValue, partsOf, type Slice } from './slices.ts';
+import { beginnings, saltOf, termsOf, wholeTerms } from './terms.ts';
+import { gatherValues } from './values.ts';
+
+/** A record that was not taken: its place in the report, and why. */
+export interface RefusedRecord {
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** What became of the records of a report. */
+export interface ReadReport {
+  readonly report: Report;
+  readonly refused: readonly RefusedRecord[];
+}
+
+/** Who reports what under which name. */
+export interface ReportOf {
+  readonly account: string;
+  readonly reporter: string;
+  readonly batch: string;
+  readonly records: readonly Json[];
+}
+
+/** Methods that are told apart also where hosts are not. */
+const usualMethods = ['', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'];
+const protocols = ['', 'http', 'tcp', 'udp', 'tls'] as const;
+/** What strangers send is cut here; what is longer is an attack or a mistake, and the beginning says which. */
+const longest = { path: 4096, host: 255, method: 32 } as const;
+const longestSent = 65_536;
+
+/** Reads what a proxy reports about requests; what is wrong about a record does not stop the others. */
+export function readProxyReport({ records, ...of }: ReportOf, span: Span, listing: Listing): ReadReport {
+  const rows: JsonObject[] = [];
+  const refused: RefusedRecord[] = [];
+  const parts = new Map<number, readonly number[]>();
+  const listed = gatherValues(listing);
+  const salt = saltOf(of.account);
+  for (const [index, record] of records.entries()) {
+    const members = readMembers(record);
+    const row = readRecord(members, `${of.batch}-${index}`, span);
+    if (members.faults.length > 0) {
+      refused.push({ index, reason: members.faults.join('; ') });
+      continue;
+    }
+    const full: Slice = { host: row.host, method: row.method, status_code: String(row.status_code) };
+    const own = listed.keep('slice', JSON.stringify(full));
+    const slice = own === undefined ? restOf(full) : full;
+    const key = own ?? listed.always('slice', JSON.stringify(slice));
+    if (!parts.has(key)) parts.set(key, partsOf(slice, [{ status: statusOf(row.status_code) }]));
+    const path = listed.keep('path', row.path);
+    const source = row.source_ip === '' ? 0 : listed.keep('source_ip', row.source_ip);
+    const unlisted = [...(own === undefined ? [row.host] : []), ...(path === undefined ? [row.path] : [])];
+    if (source === undefined) unlisted.push(row.source_ip);
+    if (unlisted.length > 0) listed.always('rest', 'rest');
+    const terms = [...beginnings(salt, row.id), ...termsOf(salt, [row.id, ...unlisted])];
+    if (own === undefined) terms.push(...wholeTerms(salt, { host: row.host, method: row.method }));
+    rows.push({ ...row, slice: key, path_key: path ?? 0, terms });
+  }
+  return { report: { feed: proxyFeed, ...of, rows, parts, values: listed.wanted() }, refused };
+}
+
+/** The slice of a record whose own is not listed. */
+function restOf({ method = '', status_code = '' }: Slice): Slice {
+  return { host: anyValue, method: usualMethods.includes(method) ? method : anyValue, status_code };
+}
+
+function readRecord(members: Members, id: string, span: Span) {
+  const time = members.time('timestamp');
+  checkTime(members, 'timestamp', time, span);
+  const given = members.text('source_ip', 45);
+  const source = plainAddress(given);
+  if (given !== '' && source === undefined) members.refuse('`source_ip` must be an IP address');
+  const sent = (name: keyof typeof longest) => members.text(name, longestSent).slice(0, longest[name]).toWellFormed();
+  return {
+    timestamp: new Date(time).toISOString(),
+    id: members.text('id', 100) || id,
+    service_id: members.text('service_id', 64),
+    method: sent('method').toUpperCase(),
+    host: sent('host').toLowerCase(),
+    path: sent('path'),
+    duration_ms: members.count('duration_ms'),
+    status_code: members.count('status_code', 999),
+    source_ip: source ?? '',
+    reason: members.text('reason', 500),
+    user_id: members.text('user_id', 64),
+    auth_method_used: members.text('auth_method_used', 64),
+    country_code: members.text('country_code', 2).toUpperCase(),
+    city_name: members.text('city_name', 200),
+    subdivision_code: members.text('subdivision_code', 10),
+    bytes_upload: members.count('bytes_upload'),
+    bytes_download: members.count('bytes_download'),
+    protocol: members.word('protocol', protocols),
+    metadata: members.texts('metadata') ?? null,
+  };
+}

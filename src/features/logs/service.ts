@@ -1,0 +1,73 @@
+import type { Engine } from '../../commit/engine.ts';
+import { proxyFeed, trafficFeed } from '../../db/logs/feeds.ts';
+import type { Json } from '../../lib/json.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { createIntake, type Report } from './ingest.ts';
+import { createListings, type Listing } from './listings.ts';
+import type { FeedRetention } from './maintenance.ts';
+import { type RefusedRecord, readProxyReport } from './proxy-report.ts';
+import { trafficNamesOf, whyNot } from './traffic-names.ts';
+import { readTrafficReport } from './traffic-report.ts';
+
+/** What one report says: its records under the name of a batch. */
+export interface Reported {
+  readonly account: string;
+  readonly reporter: string;
+  readonly batch: string;
+  readonly records: readonly Json[];
+}
+
+/** Takes in what is reported. */
+export interface Feeds {
+  /** Stores requests that went through a proxy; answers which records were refused. */
+  takeRequests(reported: Reported): Promise<readonly RefusedRecord[]>;
+  /** Stores traffic of a peer, as far as the account wants it stored. */
+  takeTraffic(
+    of: Snapshot,
+    peer: Stored<'Peer'>,
+    reported: Omit<Reported, 'account' | 'reporter'>,
+  ): Promise<TakenTraffic>;
+  close(): Promise<void>;
+}
+
+/** What became of a report of traffic. */
+export interface TakenTraffic {
+  readonly refused: readonly RefusedRecord[];
+  /** Why nothing of it was stored. */
+  readonly dropped?: string;
+}
+
+const day = 86_400_000;
+
+/** Creates the intake of a server. */
+export function createFeeds(engine: Engine, kept: FeedRetention): Feeds {
+  const { database, now } = engine;
+  const intake = createIntake(database);
+  const listings = createListings(database, now);
+  const store = async (report: Report, listing: Listing): Promise<void> => {
+    if (report.rows.length === 0) return;
+    await intake.take(report);
+    listing.noteListed(report.values);
+  };
+  return {
+    async takeRequests(reported) {
+      const span = { now: Date.parse(now()), keptMs: kept.proxy * day };
+      const listing = await listings.of(proxyFeed, reported.account);
+      const { report, refused } = readProxyReport(reported, span, listing);
+      await store(report, listing);
+      return refused;
+    },
+    async takeTraffic(state, peer, reported) {
+      const dropped = whyNot(engine, state, peer);
+      if (dropped !== undefined) return { refused: [], dropped };
+      const span = { now: Date.parse(now()), keptMs: kept.traffic * day };
+      const of = { ...reported, account: state.account, reporter: peer.id };
+      const listing = await listings.of(trafficFeed, state.account);
+      const { report, refused } = readTrafficReport(of, span, listing, await trafficNamesOf(engine, state, peer));
+      await store(report, listing);
+      return { refused };
+    },
+    close: () => intake.close(),
+  };
+}

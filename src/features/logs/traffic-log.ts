@@ -1,0 +1,119 @@
+import type { Call, Engine } from '../../commit/engine.ts';
+import { likeText } from '../../db/logs/feed-read.ts';
+import { type Condition, type Range, trafficFeed } from '../../db/logs/feeds.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  allOf,
+  allTime,
+  anyOf,
+  emptyPage,
+  hasRest,
+  hasTerms,
+  keysWith,
+  type Log,
+  ofKeys,
+  ofTexts,
+  slicesWith,
+  withPart,
+} from './conditions.ts';
+import { type Page, readPage } from './pages.ts';
+import { usersNamed } from './people.ts';
+import { allSlice, type Slice } from './slices.ts';
+
+/** What the log of traffic is asked for. */
+export interface TrafficQuery extends Partial<Range> {
+  readonly user_id?: string;
+  readonly reporter_id?: string;
+  readonly source_id?: string;
+  readonly destination_id?: string;
+  readonly protocol?: number;
+  readonly type?: string;
+  readonly connection_type?: string;
+  readonly direction?: string;
+  /** A part of the user's e-mail address, or of name or address of an end. */
+  readonly search?: string;
+  readonly page: number;
+  readonly page_size: number;
+}
+
+/** The words of traffic events. */
+export const trafficWords = {
+  type: ['TYPE_UNKNOWN', 'TYPE_START', 'TYPE_END', 'TYPE_DROP'],
+  direction: ['DIRECTION_UNKNOWN', 'INGRESS', 'EGRESS'],
+  connection_type: ['P2P', 'ROUTED'],
+} as const;
+
+/** A page of the traffic that peers reported, newest first. */
+export async function readTraffic(engine: Engine, call: Call, query: TrafficQuery): Promise<Page> {
+  const log: Log = { database: engine.database, feed: trafficFeed, account: call.account };
+  const slices = await slicesWith(log, askedSlice(query), valuesOf);
+  if (slices === 'none') return emptyPage;
+  const others: Condition[] = [];
+  for (const name of ['reporter_id', 'source_id', 'destination_id', 'user_id'] as const) {
+    const value = query[name];
+    if (value !== undefined) others.push(ofTexts(name, [value]));
+  }
+  const { search } = query;
+  if (search !== undefined) {
+    const state = await engine.snapshots.at(call.account, call.revision);
+    others.push(await searchFor(log, search, usersNamed(state, search)));
+  }
+  const counted = slices === undefined ? [allSlice] : slices.counted;
+  return readPage(engine.database, {
+    ...{ feed: trafficFeed, account: call.account },
+    range: { from: query.from ?? allTime.from, to: query.to ?? allTime.to },
+    conditions: [...(slices === undefined ? [] : [slices.condition]), ...others],
+    ...(others.length === 0 && counted !== undefined ? { slices: counted } : {}),
+    isIndexed:
+      slices === undefined
+        ? others.length === 1 && search === undefined
+        : others.length === 0 && slices.counted !== undefined,
+    sort: ['timestamp'],
+    order: 'desc',
+    limit: query.page_size,
+    offset: (query.page - 1) * query.page_size,
+  });
+}
+
+/** Looks for ends by a part of their name or address, its port included, and for users. */
+async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Condition> {
+  // Addresses are known without their ports.
+  const part = text.replace(/:\d*$/, '');
+  const [known, isRest] = await Promise.all([keysWith(log, 'end', part), hasRest(log)]);
+  const keys = known.map(({ key }) => key);
+  const ends = ['source', 'destination'] as const;
+  const listed = ends.map((end) => {
+    const isEnd = ofKeys(`${end}_key`, keys);
+    return part === text ? isEnd : allOf([isEnd, hasText(end, text)]);
+  });
+  const rest = ends.map((end) => allOf([ofKeys(`${end}_key`, [0]), hasText(end, text)]));
+  const others = hasTerms(part) ? allOf([withPart(log, ends.map(textOf), part), anyOf(rest)]) : anyOf(rest);
+  return anyOf([...listed, ...(isRest ? [others] : []), ...(users.length === 0 ? [] : [ofTexts('user_id', users)])]);
+}
+
+function hasText(end: string, text: string): Condition {
+  return (bind) => `${textOf(end)} ilike ${bind(likeText(text))}`;
+}
+
+function textOf(end: string): string {
+  return `((record -> '${end}' ->> 'name') || ' ' || ${end}_address)`;
+}
+
+/** What is asked of the slices. */
+function askedSlice({ protocol, type, connection_type, direction }: TrafficQuery): Slice {
+  return {
+    ...(protocol === undefined ? {} : { protocol: String(protocol) }),
+    ...(connection_type === undefined ? {} : { connection_type }),
+    ...(direction === undefined ? {} : { direction }),
+    ...(type === undefined ? {} : { type }),
+  };
+}
+
+function valuesOf(slice: Slice, name: string): readonly string[] {
+  return name === 'type' ? (slice['types'] ?? '').split(' ') : [slice[name] ?? ''];
+}
+
+/** A record of the log as it is told. */
+export function showTraffic({ flow_id, reporter_id, protocol, direction, record }: JsonObject): JsonObject {
+  return { flow_id, reporter_id, protocol, direction, ...(record as JsonObject) } as JsonObject;
+}

@@ -1,0 +1,31 @@
+import { accessiblePeers } from '../../access/evaluate/neighbours.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { observedIn } from '../../commit/presence.ts';
+import type { State } from '../../model/declare/kind.ts';
+import { NotFound } from '../../model/errors.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { isAllowed } from '../../plan/guards/authorize.ts';
+
+/** Peers to which somebody may open a connection, and the state that shows them. */
+export interface Accessible {
+  readonly peers: readonly StoredObject[];
+  readonly state: State;
+}
+
+/**
+ * The peers to which a peer may open a connection, in the order of their ids. Who may not read peers is told this about
+ * their own alone. Throws `NotFound`.
+ */
+export async function readAccessiblePeers(engine: Engine, call: Call, id: string): Promise<Accessible> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const kind = engine.registry.get('Peer');
+  const peer = state.get(id);
+  if (peer === undefined || peer.kind !== kind.name) throw new NotFound(`peer ${id} not found`);
+  const observed = observedIn(await engine.presence.at(call.account));
+  const seen = state.seen({ now: engine.now(), viewer: call.actor.id, observed });
+  const isVisible =
+    isAllowed(state, call.actor, kind.module, 'read') || kind.isOwn?.(peer, call.actor.id, state) === true;
+  if (!isVisible) return { peers: [], state: seen };
+  const { sure } = accessiblePeers(await engine.access.of(state), id);
+  return { peers: sure.flatMap((other) => state.get(other) ?? []), state: seen };
+}

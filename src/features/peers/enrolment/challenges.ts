@@ -1,0 +1,89 @@
+import type { KeyObject } from 'node:crypto';
+import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
+import { Unauthenticated } from '../../../model/errors.ts';
+import type { Vault } from '../../../model/schema/sealing.ts';
+import { equalHash, type KeyPair, makeKeyPair, readPrivateKey, sharedHash } from './keys.ts';
+import { tunnelText } from './proof-text.ts';
+import { openValue, sealValue, type Ticket } from './sealed.ts';
+
+const ticket: Ticket = { prefix: 'nbc_', purpose: 'challenge' };
+const lifetimeMs = 120_000;
+/** How long challenges are made with one key. */
+const keyMs = 60_000;
+/** How many challenges are remembered as they are checked. */
+const mostOpened = 16;
+
+/** What somebody answers who wants to show that they hold the key of a tunnel. */
+export interface Challenge {
+  readonly challenge: string;
+  /** X25519, raw, base64url: that of the challenges of a minute. */
+  readonly public_key: string;
+  readonly server_time: string;
+  readonly expires_at: string;
+}
+
+/** An answer to a challenge. */
+export interface TunnelProof {
+  readonly challenge: string;
+  /** The hash of `tunnelText` under the secret that both keys share. */
+  readonly mac: string;
+}
+
+/** Makes challenges and checks answers, to those of other servers of the installation too. */
+export interface Challenges {
+  /** Nothing is kept: a challenge carries, sealed, all that is needed to check the answer. */
+  make(now: number): Challenge;
+  /** Checks that whoever signs with one key also holds the key of this tunnel. Throws `Unauthenticated`. */
+  check(proof: TunnelProof, keys: { readonly tunnel: string; readonly signing: string }, now: number): void;
+}
+
+/** What a challenge carries. */
+interface Opened {
+  readonly until: string;
+  readonly key: KeyObject;
+}
+
+/**
+ * Creates them. Very many machines may come at once, and to make, to seal and to read keys is most of the work: all
+ * challenges of a second are one, and those of a minute have one key.
+ */
+export function createChallenges({ vault }: PlanEnvironment): Challenges {
+  const opened = new Map<string, Opened>();
+  let own: { readonly pair: KeyPair; readonly until: number } | undefined;
+  let last: Omit<Challenge, 'server_time'> | undefined;
+  const openOnce = (challenge: string): Opened | undefined => {
+    const found = opened.get(challenge) ?? open(vault, challenge);
+    if (found !== undefined) opened.set(challenge, found);
+    if (opened.size > mostOpened) opened.delete(opened.keys().next().value ?? '');
+    return found;
+  };
+  return {
+    make(now) {
+      if (own === undefined || own.until <= now) own = { pair: makeKeyPair('X25519'), until: now + keyMs };
+      const expires_at = new Date(Math.floor(now / 1000) * 1000 + lifetimeMs).toISOString();
+      if (last?.expires_at !== expires_at || last.public_key !== own.pair.publicKey) {
+        const challenge = sealValue(vault, ticket, { ...own.pair, until: expires_at });
+        last = { challenge, public_key: own.pair.publicKey, expires_at };
+      }
+      return { ...last, server_time: new Date(now).toISOString() };
+    },
+    check({ challenge, mac }, keys, now) {
+      const made = openOnce(challenge);
+      if (made === undefined) throw new Unauthenticated('the challenge is not one of this server; ask for a new one');
+      if (Date.parse(made.until) < now)
+        throw new Unauthenticated(
+          `the challenge ended at ${made.until}, and it is ${new Date(now).toISOString()}; ask for a new one`,
+        );
+      const expected = sharedHash(tunnelText(challenge, keys.signing), made.key, keys.tunnel);
+      if (expected === undefined || !equalHash(expected, mac))
+        throw new Unauthenticated('the answer to the challenge does not fit the key of the tunnel');
+    },
+  };
+}
+
+function open(vault: Vault, challenge: string): Opened | undefined {
+  const made = openValue(vault, ticket, challenge);
+  if (made === undefined) return undefined;
+  const pair = { publicKey: String(made['publicKey']), privateKey: String(made['privateKey']) };
+  return { until: String(made['until']), key: readPrivateKey('X25519', pair) };
+}

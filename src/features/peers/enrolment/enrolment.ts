@@ -1,0 +1,190 @@
+import { extraSettingsOf } from '../../../commit/account-settings.ts';
+import { storedObject } from '../../../commit/bootstrap.ts';
+import { planEdits } from '../../../commit/edits.ts';
+import type { Engine } from '../../../commit/engine.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { Actor } from '../../../model/declare/actor.ts';
+import { isClaim } from '../../../model/declare/peer-claims.ts';
+import { wireId } from '../../../model/declare/wire-id.ts';
+import { Conflict, NotAllowed, Unauthenticated } from '../../../model/errors.ts';
+import { canonicalSpec } from '../../../model/schema/canonical.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import { refusalOf } from '../../../objects/objects.ts';
+import type { Edit } from '../../../plan/finish.ts';
+
+/** Who lets a new peer in, and the revision at which they were found. */
+export type Authorizer =
+  | { readonly way: 'setup_key'; readonly id: string; readonly revision: number }
+  | { readonly way: 'user'; readonly actor: Actor; readonly revision: number };
+
+/** A machine that wants to become a peer. */
+export interface EnrolmentRequest {
+  readonly account: string;
+  readonly authorizer: Authorizer;
+  readonly name: string;
+  readonly hostname: string;
+  /** Base64, as tunnels write it. */
+  readonly tunnelKey: string;
+  /** Base64url. */
+  readonly signingKey: string;
+  readonly extraLabels: readonly string[];
+  /** Where it is, as far as its address tells. */
+  readonly place: JsonObject;
+  /** What it told about itself. */
+  readonly facts?: JsonObject;
+}
+
+/** A peer that was let in, in the state that has it. */
+export interface Enrolled {
+  readonly peer: Stored<'Peer'>;
+  readonly state: Snapshot;
+}
+
+/** Lets a machine in, by one revision, with everything that follows. Throws what keeps it out. */
+export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Promise<Enrolled> {
+  const { account, authorizer, place, facts } = request;
+  let id = engine.newId();
+  const actor = await actorOf(engine, request);
+  const committed = await engine.committer.mutate({
+    account,
+    actor,
+    revision: authorizer.revision,
+    propose: (state) => {
+      const edits = editsFor(engine, state, request, id);
+      id = edits.id;
+      return planEdits(engine, state, edits.edits, edits.now);
+    },
+    // Whoever is let in is known with all that was told: by one commit, or not at all.
+    observe: () => [
+      {
+        ...{ peer: id, place },
+        ...(authorizer.way === 'user' ? { signedIn: true } : {}),
+        ...(facts === undefined ? {} : { facts }),
+      },
+    ],
+  });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  engine.presence.wrote(account);
+  const peer = committed.after.find('Peer', id);
+  if (peer === undefined) throw new Error(`the peer ${id} is gone before it was told`);
+  return { peer, state: committed.after };
+}
+
+/** The initiator of an enrolment by key is the key. */
+async function actorOf({ registry, snapshots }: Engine, { account, authorizer }: EnrolmentRequest): Promise<Actor> {
+  if (authorizer.way === 'user') return authorizer.actor;
+  const name = (await snapshots.at(account, authorizer.revision)).get(authorizer.id)?.name ?? 'setup key';
+  return { type: 'system', id: String(wireId(registry.get('SetupKey'), authorizer.id)), name };
+}
+
+/** What happens to which peer. */
+interface Edits {
+  readonly id: string;
+  readonly edits: readonly Edit[];
+  readonly now: string;
+}
+
+function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id: string): Edits {
+  const now = engine.now();
+  const { tunnelKey, extraLabels, authorizer } = request;
+  const kind = engine.registry.get('Peer');
+  const claim = state.holderOf('Peer', 'wg_pub_key', tunnelKey);
+  const isTaken = state.holderOf('ProxyPeer', 'wg_pub_key', tunnelKey) !== undefined;
+  if (isTaken || (claim !== undefined && !isClaim(claim)))
+    throw new Conflict('taken', 'a peer with this key already exists; log in, or enrol with a new key pair');
+  const isMaker = authorizer.way === 'user' && claim?.derived.made_by === authorizer.actor.id;
+  // Who looks after the account is no user of it, and makes only what was asked for before come to life.
+  if (isMaker && claim !== undefined && authorizer.actor.granted !== undefined)
+    return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
+  const by = authorizer.way === 'user' ? byUser(state, authorizer.actor) : byKey(engine, state, request);
+  if (extraLabels.length > 0 && !by.mayNameItself)
+    throw new NotAllowed('further DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
+  if (isMaker && claim !== undefined) return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
+  const foreign = extraLabels.find((label) => state.holderOf(kind.name, 'dns_label', label) !== undefined);
+  // Several may share a further label; nobody takes over what is sent to the own name of another.
+  if (foreign !== undefined)
+    throw new Conflict('taken', `a peer with the label \`${foreign}\` already exists; choose another extra DNS label`);
+  const waits = wantsApproval(state);
+  const spec = canonicalSpec(kind, {
+    name: request.name,
+    hostname: request.hostname,
+    wg_pub_key: tunnelKey,
+    signing_key: request.signingKey,
+    extra_dns_labels: extraLabels,
+    ssh_enabled: false,
+    ...by.spec,
+    approval_required: waits,
+  }).spec;
+  const reason = waits ? { disapproval_reason: 'new peers of this account wait for an administrator' } : {};
+  const derived = { ...request.place, ...by.derived, ...reason };
+  const after = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
+  // Whoever shows that the key is theirs has it, whatever somebody else had in mind with it.
+  const leaving: readonly Edit[] = claim === undefined ? [] : [{ before: claim, internal: true }];
+  return { id, edits: [...leaving, { after, given: { enrolment: { ...by.given, at: now } } }], now };
+}
+
+/** The temporary peer that its maker had made for this key, from now on with somebody behind it. */
+function fulfilled(before: Stored<'Peer'>, { signingKey, place }: EnrolmentRequest, now: string): Edit {
+  const spec = { ...before.spec, signing_key: signingKey };
+  return {
+    before,
+    after: { ...before, spec, derived: { ...before.derived, ...place }, updatedAt: now },
+    internal: true,
+  };
+}
+
+/** What follows from who lets the peer in. */
+interface Terms {
+  readonly spec: JsonObject;
+  readonly derived: JsonObject;
+  readonly given: JsonObject;
+  readonly mayNameItself: boolean;
+}
+
+function byUser(state: Snapshot, { id, granted }: Actor): Terms {
+  const user = state.find('User', id);
+  if (user === undefined && granted !== undefined)
+    throw new NotAllowed(
+      'who looks after the account has no machines of their own in it; enrol with a setup key of it',
+    );
+  if (user === undefined) throw new Unauthenticated('the user does not exist any more');
+  if (user.spec.is_blocked === true) throw new NotAllowed('user is blocked');
+  if (user.derived.pending_approval === true)
+    throw new NotAllowed('the user waits for the approval of an administrator, and enrols no peers until then');
+  return {
+    spec: { user_id: id, login_expiration_enabled: true, inactivity_expiration_enabled: true, ephemeral: false },
+    derived: { enrolled_by: 'user' },
+    given: { groups: user.spec.auto_groups ?? [] },
+    mayNameItself: false,
+  };
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  expired: 'the setup key has expired; ask an administrator for a new one',
+  revoked: 'the setup key is revoked; ask an administrator for another one',
+  overused: 'the setup key has been used as often as it may; ask an administrator for another one',
+};
+
+function byKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest): Terms {
+  const kind = engine.registry.get('SetupKey');
+  const key = authorizer.way === 'setup_key' ? state.find('SetupKey', authorizer.id) : undefined;
+  if (key === undefined) throw new Unauthenticated('setup key invalid');
+  const standing = kind.computed['state']?.value(key, state.seen({ now: engine.now(), viewer: '' }));
+  if (standing !== 'valid') throw new NotAllowed(refusals[String(standing)] ?? 'the setup key enrols no peers');
+  return {
+    spec: {
+      login_expiration_enabled: false,
+      inactivity_expiration_enabled: false,
+      ephemeral: key.spec.ephemeral === true,
+    },
+    derived: { enrolled_by: 'setup_key', setup_key: key.id, setup_key_name: key.name },
+    given: { groups: key.spec.auto_groups ?? [], setup_key: key.id },
+    mayNameItself: key.spec.allow_extra_dns_labels === true,
+  };
+}
+
+/** Whether the account lets new peers wait. */
+function wantsApproval(state: Snapshot): boolean {
+  return extraSettingsOf(state).peer_approval_enabled === true;
+}

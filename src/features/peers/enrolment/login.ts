@@ -1,0 +1,45 @@
+import { derive, planEdits } from '../../../commit/edits.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { NotAllowed } from '../../../model/errors.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import { refusalOf } from '../../../objects/objects.ts';
+import type { Enrolled } from './enrolment.ts';
+
+/** Throws `NotAllowed` for a peer whose user is kept out: blocked users cannot use the system by their machines either. */
+export function requireUserIn(state: Snapshot, peer: Stored<'Peer'>): void {
+  const user = state.find('User', peer.spec.user_id ?? '');
+  if (user?.derived.pending_approval === true) throw new NotAllowed('the user of the peer is pending approval');
+  if (user?.spec.is_blocked === true) throw new NotAllowed('the user of the peer is blocked');
+}
+
+/** Throws `NotAllowed` when somebody signs a peer in who is not its user. */
+export function requireOwnPeer(peer: Stored<'Peer'>, call: Call): void {
+  if (peer.spec.user_id === call.actor.id) return;
+  throw new NotAllowed('the peer belongs to another user; sign in as the one who enrolled it');
+}
+
+/**
+ * Signs a peer in by its user: nothing happens to one whose login holds. That it signed in is noted before the state is
+ * read: an expiry that did not hear of it is in the state, or hears of it when it looks again.
+ */
+export async function signInPeer(engine: Engine, { peer, state }: Enrolled, call: Call): Promise<Enrolled> {
+  if (peer.derived.login_expired !== true) return { peer, state };
+  const committed = await engine.committer.mutate({
+    account: state.account,
+    actor: call.actor,
+    revision: state.revision,
+    propose: (now) => planSignIn(engine, now, peer.id),
+  });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  return { peer: committed.after.find('Peer', peer.id) ?? peer, state: committed.after };
+}
+
+/** Plans that the login of a peer holds again. */
+export function planSignIn(engine: Engine, state: Snapshot, id: string) {
+  const peer = state.find('Peer', id);
+  const signedIn = { login_expired: undefined, expiry_reason: undefined };
+  if (peer === undefined) return planEdits(engine, state, []);
+  requireUserIn(state, peer);
+  return planEdits(engine, state, [derive(engine, peer, signedIn)]);
+}

@@ -1,0 +1,38 @@
+import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
+import { Unauthenticated } from '../../../model/errors.ts';
+import { openValue, sealValue, type Ticket } from './sealed.ts';
+
+const ticket: Ticket = { prefix: 'nba_', purpose: 'session' };
+const lifetimeMs = 3_600_000;
+
+/** What a session says about whoever has it. It is worth nothing without the key that it is bound to. */
+export interface Session {
+  readonly account: string;
+  readonly peer: string;
+  /** The signing key. */
+  readonly key: string;
+}
+
+/** A session as a peer gets it. */
+export interface IssuedSession {
+  readonly token: string;
+  readonly expires_at: string;
+}
+
+/** Issues a session. Nothing is kept: it is sealed. */
+export function issueSession({ vault, random }: PlanEnvironment, session: Session, now: number): IssuedSession {
+  const expires_at = new Date(now + lifetimeMs).toISOString();
+  const id = Buffer.from(random(8)).toString('base64url');
+  return { token: sealValue(vault, ticket, { ...session, id, until: expires_at }), expires_at };
+}
+
+/** Reads the session of an `Authorization: Peer …` header. Throws `Unauthenticated`. */
+export function readSession({ vault }: PlanEnvironment, header: string | undefined, now: number): Session {
+  const [, token = ''] = /^peer +(\S+)$/i.exec((header ?? '').trim()) ?? [];
+  if (token === '') throw new Unauthenticated('no session: log in, and send `Authorization: Peer <token>`');
+  const session = openValue(vault, ticket, token);
+  if (session === undefined) throw new Unauthenticated('the session is not one of this server; log in again');
+  if (Date.parse(String(session['until'])) < now)
+    throw new Unauthenticated(`the session ended at ${String(session['until'])}; log in again`);
+  return { account: String(session['account']), peer: String(session['peer']), key: String(session['key']) };
+}

@@ -1,0 +1,164 @@
+import { isInGroup } from '../../../access/ruleset/groups.ts';
+import { settingsOf } from '../../../commit/account-settings.ts';
+import { planEdits } from '../../../commit/edits.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { Actor } from '../../../model/declare/actor.ts';
+import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../../model/errors.ts';
+import { originOf } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { isOfKind, type Stored } from '../../../model/state/stored.ts';
+import { contextOf, type Found, write } from '../../../objects/objects.ts';
+import { planCreate, planDelete, planReplace, type RequestOutcome } from '../../../plan/requests/requests.ts';
+
+/** How long a service is exposed unless the peer renews it. */
+const lifetimeMs = 10 * 60_000;
+
+/** How many services one peer may expose at once. */
+const mostServices = 10;
+
+/** A local service that a peer wants to offer through a cluster of proxies. */
+export interface Exposure {
+  readonly mode: 'http' | 'tcp' | 'udp' | 'tls';
+  readonly port: number;
+  /** The first label of the domain; made of the label of the peer and the port unless given. */
+  readonly name?: string;
+  /** The address of the cluster; the account's own, or the first there is, unless given. */
+  readonly cluster?: string;
+  /** The ways to sign in, as services have them. */
+  readonly auth: JsonObject;
+}
+
+/** The peer that asks, in the state in which it was authenticated. */
+export interface Exposer {
+  readonly peer: Stored<'Peer'>;
+  readonly state: Snapshot;
+}
+
+/** Offers a local service of a peer for a while. Throws why that is refused. */
+export async function exposeService(engine: Engine, by: Exposer, exposure: Exposure): Promise<Found> {
+  const { account } = by.state;
+  const { peers, now } = await engine.presence.at(account);
+  if (peers.get(by.peer.id)?.connected !== true)
+    throw new Conflict(
+      'refused',
+      'the peer is not connected, so nobody could reach the service; open `GET /agent/stream` first',
+    );
+  const kind = engine.registry.get('ProxyService');
+  const call = callOf(by);
+  return await write(engine, call, kind, (state) => {
+    const peer = requireExposer(state, by.peer.id);
+    const context = contextOf(engine, call, state, { strict: true });
+    const body = bodyOf(state, peer, exposure);
+    const own = exposedBy(state, peer.id);
+    const same = own.find(({ spec }) => spec.domain === body['domain']);
+    const until = { exposed_until: untilOf(now) };
+    if (same !== undefined) return exposeAgain(planReplace(context, kind, same, body, until), same);
+    if (own.length >= mostServices)
+      throw new Conflict('refused', `the peer exposes ${mostServices} services already; withdraw one of them first`);
+    return planCreate(context, kind, body, undefined, { derived: { derived_from: peer.id, ...until } });
+  });
+}
+
+/** A machine that began anew does not know what it exposed: what it wants again goes on, anything else is refused. */
+function exposeAgain(outcome: RequestOutcome, { id, spec }: Stored<'ProxyService'>): RequestOutcome {
+  if (outcome.ok || outcome.problems.every(({ code }) => code !== 'managed_field')) return outcome;
+  throw new Conflict(
+    'taken',
+    `the peer exposes \`${spec.domain}\` in another way already, as the service ${id}; withdraw that first`,
+  );
+}
+
+/** Lets a service be exposed for as long again. Throws `NotFound` for one that the peer does not expose. */
+export async function renewExposure(engine: Engine, by: Exposer, id: string): Promise<Found> {
+  const { now } = await engine.presence.at(by.state.account);
+  const kind = engine.registry.get('ProxyService');
+  const call = callOf(by);
+  return await write(engine, call, kind, (state) => {
+    const service = requireOwn(state, requireExposer(state, by.peer.id), id);
+    const derived = { ...service.derived, exposed_until: untilOf(now) };
+    const edit = { before: service, after: { ...service, derived, updatedAt: engine.now() } };
+    return { ...planEdits(engine, state, [edit]), id, ignored: [] };
+  });
+}
+
+/** Ends what a peer exposes. Throws `NotFound` for what the peer does not expose. */
+export async function withdrawExposure(engine: Engine, by: Exposer, id: string): Promise<void> {
+  const kind = engine.registry.get('ProxyService');
+  const call = callOf(by);
+  await write(engine, call, kind, (state) =>
+    planDelete(contextOf(engine, call, state, { strict: false }), kind, requireOwn(state, by.peer, id)),
+  );
+}
+
+/** When the time of an exposed service is over, ISO 8601; absent for services that no peer exposes. */
+export function exposedUntil({ derived }: Stored<'ProxyService'>): string | undefined {
+  return derived.exposed_until;
+}
+
+/** A peer that acts for itself. */
+export function actorOf({ id, name }: Pick<Stored<'Peer'>, 'id' | 'name'>): Actor {
+  return { type: 'system', id, name };
+}
+
+function callOf({ peer, state }: Exposer): Call {
+  return { account: state.account, actor: actorOf(peer), revision: state.revision };
+}
+
+function untilOf(now: string): string {
+  return new Date(Date.parse(now) + lifetimeMs).toISOString();
+}
+
+/** The peer as it is now, if the account lets it expose services. */
+function requireExposer(state: Snapshot, id: string): Stored<'Peer'> {
+  const peer = state.find('Peer', id);
+  if (peer === undefined) throw new NotFound(`peer ${id} not found`);
+  const why = whyNotExpose(state, peer);
+  if (why !== undefined) throw new NotAllowed(why);
+  return peer;
+}
+
+/** Why a peer may not expose services, `undefined` when it may. */
+export function whyNotExpose(state: Snapshot, { id, spec }: Stored<'Peer'>): string | undefined {
+  if (spec.approval_required === true)
+    return 'the peer waits for the approval of an administrator, and exposes nothing until then';
+  const { peer_expose_enabled: enabled, peer_expose_groups: allowed = [] } = settingsOf(state);
+  if (enabled !== true)
+    return 'peers of this account may not expose services: `peer_expose_enabled` is off; ask an administrator to turn it on';
+  if (allowed.length === 0 || allowed.some((group) => isInGroup(state, group, id))) return undefined;
+  return 'the peer is in none of the groups that may expose services (`peer_expose_groups`); ask an administrator to add it to one';
+}
+
+function exposedBy(state: Snapshot, peer: string): readonly Stored<'ProxyService'>[] {
+  const referrers = state.referrersOf(peer).map(({ from }) => from);
+  return referrers.filter((from) => isOfKind(from, 'ProxyService')).filter((from) => originOf(from) === peer);
+}
+
+function requireOwn(state: Snapshot, peer: Stored<'Peer'>, id: string): Stored<'ProxyService'> {
+  const service = state.find('ProxyService', id);
+  if (service !== undefined && exposedUntil(service) !== undefined && originOf(service) === peer.id) return service;
+  throw new NotFound(`exposed service ${id} not found: it was withdrawn, has expired, or is another peer's`);
+}
+
+function bodyOf(state: Snapshot, peer: Stored<'Peer'>, exposure: Exposure): JsonObject {
+  const { mode, port, auth } = exposure;
+  const suffix = `-${port}`;
+  const label = exposure.name ?? `${(peer.spec.dns_label ?? '').slice(0, 63 - suffix.length)}${suffix}`;
+  const target = { target_id: peer.id, target_type: 'peer', port, enabled: true };
+  return {
+    ...{ name: label, domain: `${label}.${clusterFor(state, exposure.cluster)}`, mode, enabled: true, auth },
+    targets: [{ ...target, protocol: mode === 'tls' ? 'tcp' : mode }],
+  };
+}
+
+/** The address of the cluster that is to serve. */
+function clusterFor(state: Snapshot, wanted: string | undefined): string {
+  const clusters = state.ofKind('ProxyCluster');
+  const own = clusters.find(({ spec }) => spec.type === 'account');
+  const found = wanted === undefined ? (own ?? clusters[0]) : clusters.find(({ name }) => name === wanted);
+  if (found !== undefined) return found.name;
+  if (wanted === undefined)
+    throw new Conflict('refused', 'the account has no cluster of proxies that could serve; register a proxy first');
+  const message = `the account has no cluster of proxies \`${wanted}\`; name another one, or leave \`cluster\` out`;
+  throw new InvalidInput(message, { problems: [{ code: 'cluster_unknown', path: '/cluster', message }] });
+}

@@ -1,0 +1,67 @@
+import { planEdits } from '../../../commit/edits.ts';
+import type { Engine } from '../../../commit/engine.ts';
+import type { Lease } from '../../../db/sources/leases.ts';
+import { HeddleError } from '../../../model/errors.ts';
+import { originOf } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import type { Outcome } from '../../../plan/plan.ts';
+import { actorOf, exposedUntil, whyNotExpose } from './exposure.ts';
+
+/** An exposed service whose time is over; `failed` says why it is still there. */
+export interface EndedExposure {
+  readonly id: string;
+  readonly failed?: string;
+}
+
+/**
+ * Ends the services whose peers did not renew them in time, by the clock of the database, or may not expose any longer, under
+ * the lease of who does it.
+ */
+export async function endExposures(engine: Engine, account: string, lease: Lease): Promise<readonly EndedExposure[]> {
+  const { now } = await engine.presence.at(account);
+  const state = await engine.snapshots.fresh(account);
+  const due = state.ofKind('ProxyService').filter((service) => isDue(state, service, now));
+  return await Promise.all(due.map((service) => end(engine, state, service, now, lease)));
+}
+
+function isDue(state: Snapshot, service: Stored<'ProxyService'>, now: string): boolean {
+  const until = exposedUntil(service);
+  if (until === undefined) return false;
+  const peer = state.find('Peer', originOf(service) ?? '');
+  return until <= now || (peer !== undefined && whyNotExpose(state, peer) !== undefined);
+}
+
+async function end(
+  engine: Engine,
+  state: Snapshot,
+  service: Stored<'ProxyService'>,
+  now: string,
+  lease: Lease,
+): Promise<EndedExposure> {
+  const { id } = service;
+  try {
+    const committed = await engine.committer.mutate({
+      account: state.account,
+      actor: actorOf(state.get(originOf(service) ?? '') ?? service),
+      revision: state.revision,
+      lease,
+      propose: (present) => planEnd(engine, present, id, now),
+    });
+    if (committed.ok) return { id };
+    return { id, failed: committed.problems.map(({ message }) => message).join('; ') };
+  } catch (error) {
+    if (!(error instanceof HeddleError)) throw error;
+    return { id, failed: error.message };
+  }
+}
+
+function planEnd(engine: Engine, state: Snapshot, id: string, now: string): Outcome {
+  const service = state.find('ProxyService', id);
+  // It may have been renewed or withdrawn in the meantime.
+  if (service === undefined || !isDue(state, service, now)) return planEdits(engine, state, []);
+  // Its last state says why it goes, for the event.
+  const expired = (exposedUntil(service) ?? '') <= now;
+  const before = { ...service, derived: { ...service.derived, expired } };
+  return planEdits(engine, state, [{ before, internal: true }]);
+}

@@ -1,0 +1,83 @@
+import { nothingObserved, type ObservedPeers, type PeerFacts } from '../../access/ruleset/facts.ts';
+import type { ObservedPeersSource } from '../../commit/access-images.ts';
+import type { PeerStatus, Presence } from '../../commit/presence.ts';
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+
+/** Of how many accounts it is remembered what was known of their peers. */
+const mostAccounts = 1000;
+
+/** What access has to know about peers, from what is observed about them. */
+export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostAccounts): ObservedPeersSource {
+  const known = new WeakMap<ReadonlyMap<string, PeerStatus>, ObservedPeers>();
+  const last = new Map<string, ObservedPeers>();
+  return {
+    async of(account) {
+      const { peers } = await presence.at(account);
+      const present = known.get(peers);
+      if (present !== undefined) return present;
+      if (peers.size === 0) return nothingObserved;
+      const observedPeers = read(peers, last.get(account));
+      known.set(peers, observedPeers);
+      last.delete(account);
+      last.set(account, observedPeers);
+      if (last.size > most) last.delete(last.keys().next().value ?? '');
+      return observedPeers;
+    },
+  };
+}
+
+const nobody: ReadonlySet<string> = new Set();
+
+/** The same value as before when nothing that access looks at is other: who comes and goes changes no access. */
+function read(peers: ReadonlyMap<string, PeerStatus>, before: ObservedPeers | undefined): ObservedPeers {
+  const facts = new Map([...peers].map(([id, status]) => [id, knownFacts(status)]));
+  const changed = before?.facts.size !== peers.size || [...facts].some(([id, one]) => before.facts.get(id) !== one);
+  if (!changed && before !== undefined) return before;
+  // Who waits and whose login has expired stands in the objects.
+  return { facts, waiting: nobody, expired: nobody };
+}
+
+const made = new WeakMap<JsonObject, { readonly place: JsonObject; readonly value: PeerFacts }>();
+
+/** Worked out once, as long as the peer reports the same from the same place. */
+function knownFacts(status: PeerStatus): PeerFacts {
+  const present = made.get(status.facts);
+  if (present?.place === status.place) return present.value;
+  const value = factsOf(status);
+  made.set(status.facts, { place: status.place, value });
+  return value;
+}
+
+function factsOf({ facts, place }: PeerStatus): PeerFacts {
+  return {
+    ...text('system', facts['system']),
+    ...text('systemVersion', facts['system_version']),
+    ...text('kernelVersion', facts['kernel_version']),
+    ...text('clientVersion', facts['version']),
+    ...text('country', place['country_code']),
+    ...text('city', place['city_name']),
+    ...text('connectionAddress', place['connection_ip']),
+    ...addresses(facts['network_addresses']),
+    ...texts('processes', facts['processes']),
+    ...certificates(facts['certificates']),
+  };
+}
+
+function text<Name extends keyof PeerFacts>(name: Name, value: Json | undefined): Partial<Record<Name, string>> {
+  // The one member has the one name.
+  return (typeof value === 'string' && value !== '' ? { [name]: value } : {}) as Partial<Record<Name, string>>;
+}
+
+function texts(name: 'processes', value: Json | undefined): Pick<PeerFacts, 'processes'> {
+  return Array.isArray(value) ? { [name]: value.map(String) } : {};
+}
+
+function addresses(value: Json | undefined): Pick<PeerFacts, 'addresses'> {
+  if (!Array.isArray(value)) return {};
+  return { addresses: value.flatMap((item: Json) => (isObject(item) ? [String((item as JsonObject)['net_ip'])] : [])) };
+}
+
+function certificates(value: Json | undefined): Pick<PeerFacts, 'certificates'> {
+  if (!Array.isArray(value)) return {};
+  return { certificates: value.flatMap((chain: Json) => (Array.isArray(chain) ? [chain.map(String)] : [])) };
+}

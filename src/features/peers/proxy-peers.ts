@@ -1,0 +1,121 @@
+import { peersAround } from '../../access/netmap/around.ts';
+import { storedObject } from '../../commit/bootstrap.ts';
+import { planEdits } from '../../commit/edits.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { forgetProxies, type ProxyOf, readLivingProxies } from '../../db/proxy/proxies.ts';
+import type { Lease } from '../../db/sources/leases.ts';
+import type { Json } from '../../lib/json.ts';
+import { Conflict } from '../../model/errors.ts';
+import { canonicalSpec } from '../../model/schema/canonical.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { refusalOf } from '../../objects/objects.ts';
+import type { Edit } from '../../plan/finish.ts';
+import { clock } from './upkeep/peers.ts';
+
+/** A reverse proxy that takes its place in the mesh. */
+export interface ProxyPlace {
+  /** By which it calls itself. */
+  readonly name: string;
+  readonly cluster: string;
+  readonly token: string;
+  /** The public key of its tunnel, in base64. */
+  readonly key: string;
+}
+
+const kindName = 'ProxyPeer';
+
+/** Gives a proxy its place in the mesh, where it stays until it is taken. Throws `Conflict` when others have the key. */
+export async function placeProxy(engine: Engine, call: Call, place: ProxyPlace): Promise<Stored<'ProxyPeer'>> {
+  const id = engine.newId();
+  const state = await commit(engine, call, (before) => editsFor(engine, before, place, id));
+  const [proxy] = state.lookUp(kindName, 'name', place.name);
+  if (proxy === undefined) throw new Conflict('gone', `proxy ${place.name} lost its place at once; register it again`);
+  return proxy;
+}
+
+/** Takes proxies out of the mesh: those of a token, or the one of this name among them. */
+export async function removeProxies(engine: Engine, call: Call, token: string, name?: string): Promise<void> {
+  const leaving = (state: Snapshot) =>
+    removalsOf(state, ({ derived, name: own }) => derived.token === token && (name === undefined || own === name));
+  if (leaving(await engine.snapshots.fresh(call.account)).length === 0) return;
+  await commit(engine, call, leaving);
+}
+
+function removalsOf(state: Snapshot, isLeaving: (place: Stored<'ProxyPeer'>) => boolean): readonly Edit[] {
+  return state.ofKind(kindName).flatMap((before) => (isLeaving(before) ? [{ before, internal: true }] : []));
+}
+
+/** How long a proxy keeps its place without being heard of. */
+const silenceSeconds = 600;
+
+/**
+ * Takes the proxies out of the mesh that vanished, or whose token has ended, under the lease of who does it; answers their
+ * names. One that comes back is told to register.
+ */
+export async function removeVanished(engine: Engine, account: string, lease: Lease): Promise<readonly string[]> {
+  const state = await engine.snapshots.fresh(account);
+  if (state.countOf(kindName) === 0) return [];
+  // Read behind the state: whoever has a place there is known to the store already.
+  const living = await readLivingProxies(engine.database, account, silenceSeconds);
+  const present = new Set(living.map(keyOf));
+  const isGone = (place: Stored<'ProxyPeer'>) => !present.has(keyOf(proxyOf(place)));
+  const gone = state.ofKind(kindName).filter(isGone).map(proxyOf);
+  if (gone.length === 0) return [];
+  const keys = new Set(gone.map(keyOf));
+  const call = { account, revision: state.revision, actor: clock };
+  await commit(engine, call, (now) => removalsOf(now, (place) => keys.has(keyOf(proxyOf(place)))), lease);
+  await forgetProxies(engine.database, account, gone);
+  return gone.map(({ id }) => id);
+}
+
+function proxyOf({ name, derived }: Stored<'ProxyPeer'>): ProxyOf {
+  return { id: name, token: derived.token ?? '' };
+}
+
+function keyOf({ id, token }: ProxyOf): string {
+  return `${token}/${id}`;
+}
+
+/** The peers with which a proxy keeps tunnels, as maps tell of them; `undefined` when it has no place in the mesh. */
+export async function peersOfProxy(
+  engine: Engine,
+  state: Snapshot,
+  name: string,
+): Promise<readonly Json[] | undefined> {
+  const [proxy] = state.lookUp(kindName, 'name', name);
+  if (proxy === undefined) return undefined;
+  // Entries are written as JSON.
+  return peersAround(await engine.access.of(state), proxy.id).map(({ text }) => JSON.parse(text) as Json);
+}
+
+function editsFor(engine: Engine, state: Snapshot, { name, cluster, token, key }: ProxyPlace, id: string) {
+  if (state.holderOf('Peer', 'wg_pub_key', key) !== undefined)
+    throw new Conflict('taken', 'a peer with this tunnel key already exists; register with a key pair of its own');
+  const [before] = state.lookUp(kindName, 'name', name);
+  const { spec } = canonicalSpec(engine.registry.get(kindName), {
+    ...{ name, cluster, wg_pub_key: key },
+    ...(before === undefined ? {} : { ip: before.spec.ip ?? '' }),
+  });
+  if (before === undefined)
+    return [{ after: storedObject(engine, { id, kind: kindName, spec, derived: { token } }, engine.now()) }];
+  const isSame = before.spec.cluster === cluster && before.spec.wg_pub_key === key && before.derived.token === token;
+  if (isSame) return [];
+  const after = { ...before, spec, derived: { ...before.derived, token }, updatedAt: engine.now() };
+  return [{ before, after, internal: true as const }];
+}
+
+async function commit(
+  engine: Engine,
+  call: Call,
+  edits: (state: Snapshot) => readonly Edit[],
+  lease?: Lease,
+): Promise<Snapshot> {
+  const committed = await engine.committer.mutate({
+    ...{ account: call.account, actor: call.actor, revision: call.revision },
+    ...(lease === undefined ? {} : { lease }),
+    propose: (state) => planEdits(engine, state, edits(state)),
+  });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  return committed.after;
+}

@@ -1,0 +1,183 @@
+import type { Call, Engine } from '../../commit/engine.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { plainAddress } from '../../lib/net/address.ts';
+import { readPublicKey, tunnelSpelling } from '../../lib/public-key.ts';
+import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../../model/errors.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import type { Found } from '../../objects/objects.ts';
+import { type Challenge, type Challenges, createChallenges } from './enrolment/challenges.ts';
+import { enrol } from './enrolment/enrol.ts';
+import type { Enrolled } from './enrolment/enrolment.ts';
+import { readFacts } from './enrolment/facts.ts';
+import { createGuard, type Guard } from './enrolment/guard.ts';
+import { requireOwnPeer, requireUserIn, signInPeer } from './enrolment/login.ts';
+import { checkProof } from './enrolment/proof.ts';
+import type { ProvenRequest } from './enrolment/proof-text.ts';
+import { type IssuedSession, issueSession, readSession } from './enrolment/sessions.ts';
+import { readExposure } from './exposure/agent.ts';
+import { exposeService, renewExposure, withdrawExposure } from './exposure/exposure.ts';
+
+/** What peering is built from. */
+export interface PeeringOptions {
+  readonly engine: Engine;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Where a public address is, as far as anybody knows. */
+  locate(address: string): JsonObject;
+}
+
+/** A request of an agent, whatever brought it. */
+export interface AgentRequest extends ProvenRequest {
+  /** What the body says; absent for none. */
+  readonly content?: JsonObject;
+  readonly proof?: string | undefined;
+  readonly authorization?: string | undefined;
+  /** The address from which it came. */
+  readonly address: string;
+}
+
+/** A peer that asks, in the state of its account when it did. */
+export interface Agent {
+  readonly account: string;
+  readonly peer: Stored<'Peer'>;
+  readonly state: Snapshot;
+  /** Where it is now, by the address from which it asks. */
+  readonly place: JsonObject;
+}
+
+/** What a peer is told when it is let in. */
+export interface PeerSession {
+  readonly account: string;
+  readonly peer: Stored<'Peer'>;
+  readonly state: Snapshot;
+  readonly session: IssuedSession;
+}
+
+/** Everything that agents ask for. */
+export interface Peering {
+  /** Makes what whoever enrols has to answer. */
+  challenge(): Challenge;
+  /** Lets a machine in: by a setup key, or by the user who signs it in. */
+  enrol(request: AgentRequest, call?: Call): Promise<PeerSession>;
+  /** Gives a peer a session; with the user who signs it in anew when its login has expired. */
+  login(request: AgentRequest, call?: Call): Promise<PeerSession>;
+  /** Says which peer asks. Throws `Unauthenticated`, and `NotAllowed` for one whose login has expired. */
+  authenticate(request: AgentRequest): Promise<Agent>;
+  /** Keeps what a peer reports about itself. */
+  report(agent: Agent, facts: Json): Promise<void>;
+  /** Offers a local service of a peer through the reverse proxy, for a while. */
+  expose(agent: Agent, body: JsonObject): Promise<Found>;
+  /** Prolongs that. */
+  renewExposed(agent: Agent, service: string): Promise<Found>;
+  /** Ends it. */
+  withdraw(agent: Agent, service: string): Promise<void>;
+}
+
+/** Creates the service. */
+export function createPeering(options: PeeringOptions): Peering {
+  const { engine, now } = options;
+  const guard = createGuard(engine.database);
+  const challenges = createChallenges(engine.planEnvironment);
+  return {
+    challenge: () => challenges.make(now()),
+    enrol: (request, call) => letIn(options, { guard, challenges }, request, call),
+    login: (request, call) => logIn(options, guard, request, call),
+    authenticate: (request) => authenticate(options, guard, request),
+    async report({ account, peer, place }, given) {
+      const facts = readOwnFacts(given, peer.spec.signing_key ?? '', now());
+      await engine.presence.note(account, { peer: peer.id, facts, place });
+    },
+    expose: async (agent, body) => exposeService(engine, agent, readExposure(body)),
+    renewExposed: (agent, service) => renewExposure(engine, agent, service),
+    withdraw: (agent, service) => withdrawExposure(engine, agent, service),
+  };
+}
+
+async function letIn(
+  options: PeeringOptions,
+  { guard, challenges }: { readonly guard: Guard; readonly challenges: Challenges },
+  request: AgentRequest,
+  call?: Call,
+): Promise<PeerSession> {
+  const proof = checkProof(request.proof, request, options.now());
+  const joined = await enrol(options, {
+    ...{ body: request.content ?? {}, proof, place: placeOf(options, request) },
+    ...(call === undefined ? {} : { call }),
+    checkTunnel: (answer, keys) => challenges.check(answer, keys, options.now()),
+    findKey: (hash) => guard.find('setup-key', hash),
+    useNonce: (account) => guard.useBefore(account, proof),
+  });
+  return openSession(options, joined);
+}
+
+async function logIn(options: PeeringOptions, guard: Guard, request: AgentRequest, call?: Call): Promise<PeerSession> {
+  const { engine, now } = options;
+  const proof = checkProof(request.proof, request, now());
+  const { content = {} } = request;
+  const tunnel = readPublicKey(String(content['wg_pub_key'] ?? '')) ?? '';
+  const found = await guard.find('peer-key', tunnelSpelling(tunnel));
+  if (found === undefined) throw new NotFound('a peer with this key is not found; enrol first');
+  const { account, subject } = found;
+  const read = async (): Promise<Enrolled> => {
+    const state = await engine.snapshots.fresh(account);
+    return { peer: peerIn(state, subject, proof.key), state };
+  };
+  const seen = await read();
+  await guard.use(account, proof);
+  requireUserIn(seen.state, seen.peer);
+  if (call === undefined) requireLogin(seen.peer);
+  else requireOwnPeer(seen.peer, call);
+  const facts = content['facts'] === undefined ? undefined : readOwnFacts(content['facts'], proof.key, now());
+  await engine.presence.note(account, {
+    ...{ peer: subject, place: placeOf(options, request) },
+    ...(call === undefined ? {} : { signedIn: true }),
+    ...(facts === undefined ? {} : { facts }),
+  });
+  const after = call === undefined ? seen : await signInPeer(engine, await read(), call);
+  return openSession(options, { account, ...after });
+}
+
+async function authenticate(options: PeeringOptions, guard: Guard, request: AgentRequest): Promise<Agent> {
+  const { engine, now } = options;
+  const session = readSession(engine.planEnvironment, request.authorization, now());
+  const proof = checkProof(request.proof, request, now());
+  if (proof.key !== session.key) throw new Unauthenticated('the session belongs to another key');
+  await guard.use(session.account, proof);
+  const state = await engine.snapshots.fresh(session.account).catch((error: unknown) => {
+    throw error instanceof NotFound ? new Unauthenticated('the account of the peer is gone') : error;
+  });
+  const peer = peerIn(state, session.peer, session.key);
+  requireUserIn(state, peer);
+  requireLogin(peer);
+  return { account: session.account, peer, state, place: placeOf(options, request) };
+}
+
+function placeOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObject {
+  return { connection_ip: plainAddress(address) ?? address, ...locate(address) };
+}
+
+function openSession({ engine, now }: PeeringOptions, to: Omit<PeerSession, 'session'>): PeerSession {
+  const { account, peer, state } = to;
+  const session = { account, peer: peer.id, key: peer.spec.signing_key ?? '' };
+  return { account, peer, state, session: issueSession(engine.planEnvironment, session, now()) };
+}
+
+function readOwnFacts(given: Json, key: string, now: number): JsonObject {
+  const read = readFacts(given, key, now);
+  if (read.ok) return read.facts;
+  throw new InvalidInput(read.problems[0]?.message ?? 'the facts are wrong', { problems: read.problems });
+}
+
+/** The peer with this signing key. Whoever has another one is not told more than that. */
+function peerIn(state: Snapshot, id: string, key: string): Stored<'Peer'> {
+  const peer = state.find('Peer', id);
+  if (peer === undefined) throw new Unauthenticated('the peer was deleted; enrol again with a new key pair');
+  if (peer.spec.signing_key !== key) throw new Unauthenticated('the proof is by another key than the one of the peer');
+  return peer;
+}
+
+function requireLogin(peer: Stored<'Peer'>): void {
+  if (peer.derived.login_expired !== true) return;
+  throw new NotAllowed('the login of the peer has expired; log in with the access token of its user');
+}

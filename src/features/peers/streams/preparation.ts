@@ -1,0 +1,77 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AccessImages } from '../../../commit/access-images.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { type Dismissal, type MapImage, type SentMap, touchedBetween } from './maps.ts';
+import type { Stream } from './stream.ts';
+import { type SharedBytes, type Update, updateFor } from './update.ts';
+
+/** For how long things are prepared before the answer of the database is looked for, in milliseconds: whoever wrote waits for it. */
+const sliceMs = 0.5;
+
+/** What is prepared, and from what. */
+export interface Prospect {
+  readonly images: Pick<AccessImages, 'ahead'>;
+  /** The image from which the streams were told. */
+  readonly before: MapImage;
+  /** A state that may come. */
+  readonly next: Snapshot;
+  readonly streams: ReadonlyMap<string, Stream>;
+  readonly bytes: SharedBytes;
+}
+
+interface Prepared {
+  /** The map that the stream was told when the update was worked out. */
+  readonly from: SentMap;
+  readonly update: Update | Dismissal;
+}
+
+/** What the streams of an account will be told if a state comes, as far as there was time to work it out. */
+export class Preparation {
+  readonly #prospect: Prospect;
+  readonly #updates = new Map<string, Prepared>();
+  #image: MapImage | undefined;
+  #touched: ReadonlySet<string> | undefined;
+
+  constructor(prospect: Prospect) {
+    this.#prospect = prospect;
+  }
+
+  /** Works things out until all is done or there is no time any more. */
+  async run(isTime: () => boolean): Promise<void> {
+    const { images, before, next, streams, bytes } = this.#prospect;
+    // The statement leaves first.
+    await nextTurn();
+    if (!isTime()) return;
+    const access = await images.ahead(next);
+    if (access === undefined || !isTime()) return;
+    const image = { state: next, access };
+    this.#image = image;
+    this.#touched = touchedBetween(before, image);
+    let until = performance.now() + sliceMs;
+    for (const peer of this.#touched) {
+      const stream = streams.get(peer);
+      if (stream?.sent === undefined || stream.isLagging) continue;
+      // Whoever was told something before need not be told from images of the past.
+      this.#updates.set(stream.id, { from: stream.sent, update: updateFor(stream, image, [], bytes) });
+      if (performance.now() < until) continue;
+      await nextTurn();
+      if (!isTime()) return;
+      until = performance.now() + sliceMs;
+    }
+  }
+
+  /** Ids of the peers that are told something else at an image than at the one before; nothing when that was not prepared. */
+  touched(before: MapImage, image: MapImage): ReadonlySet<string> | undefined {
+    return before === this.#prospect.before && this.#isOf(image) ? this.#touched : undefined;
+  }
+
+  /** What a stream is told at an image; nothing when that was not prepared. */
+  take(stream: Stream, image: MapImage): Update | Dismissal | undefined {
+    const prepared = this.#isOf(image) ? this.#updates.get(stream.id) : undefined;
+    return prepared?.from === stream.sent ? prepared?.update : undefined;
+  }
+
+  #isOf({ state, access }: MapImage): boolean {
+    return this.#image?.state === state && this.#image.access === access;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Json } from '../../../lib/json.ts';
+import type { Dismissal, SentMap } from './maps.ts';
+import { eventPieces, keepAlive, type Pieces, type Sink } from './sink.ts';
+
+/** Why a stream ends that its reader did not end. */
+export type EndReason = Dismissal | 'replaced' | 'stopping' | 'failed';
+
+const sentences: Readonly<Record<EndReason, string>> = {
+  deleted: 'the peer was deleted; enrol again with a new key pair',
+  blocked: 'the user of the peer is kept out; ask an administrator of the account',
+  expired: 'the login of the peer has expired; log in with the access token of its user',
+  replaced: 'the peer opened another stream',
+  stopping: 'the server stops; connect again',
+  failed: 'the server cannot work out what the peer has to know at the moment; connect again',
+};
+
+/** Reasons after which it is worth connecting again. */
+const passing: readonly EndReason[] = ['stopping', 'failed'];
+
+/** One connected peer: what it was told last, and whether it keeps up. Nothing is kept back for a reader that does not. */
+export class Stream {
+  readonly peer: string;
+  /** Tells this connection of the peer from others. */
+  readonly id: string;
+  readonly #sink: Sink;
+  readonly #ended: () => void;
+  /** Absent until the first event. */
+  sent: SentMap | undefined;
+  /** The `Last-Event-ID` with which the reader came. */
+  readonly last: string | undefined;
+  /** Something may be new that was not looked at for this peer. */
+  stale = false;
+  /** When the reader began to lag behind. */
+  #laggingSince: number | undefined;
+  #silent = true;
+  #open = true;
+
+  constructor(given: {
+    readonly peer: string;
+    readonly id: string;
+    readonly last: string | undefined;
+    readonly sink: Sink;
+    readonly caughtUp: (stream: Stream) => void;
+    readonly ended: () => void;
+  }) {
+    this.peer = given.peer;
+    this.id = given.id;
+    this.last = given.last;
+    this.#sink = given.sink;
+    this.#ended = given.ended;
+    this.#sink.drained = () => {
+      this.#laggingSince = undefined;
+      given.caughtUp(this);
+    };
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  get isLagging(): boolean {
+    return this.#laggingSince !== undefined;
+  }
+
+  /** Sends an event. */
+  send(event: Pieces, now: number): void {
+    if (!this.#open) return;
+    this.#silent = false;
+    if (!this.#sink.write(event)) this.#laggingSince ??= now;
+  }
+
+  /** Shows a silent reader that the stream is alive, and gives up one that has lagged behind since before `limit`. */
+  tick(limit: number, now: number): void {
+    if (!this.#open) return;
+    if (this.#laggingSince !== undefined) {
+      if (this.#laggingSince < limit) this.giveUp();
+      return;
+    }
+    if (this.#silent && !this.#sink.write([keepAlive])) this.#laggingSince = now;
+    this.#silent = true;
+  }
+
+  /** Says why, and ends. */
+  end(reason: EndReason): void {
+    if (!this.#open) return;
+    const message: Json = sentences[reason];
+    const again = passing.includes(reason);
+    const own = JSON.stringify({ reason, message, reconnect: again }).slice(1, -1);
+    this.#sink.write(eventPieces({ type: 'end' }, own));
+    this.closed();
+    this.#sink.end();
+  }
+
+  giveUp(): void {
+    this.closed();
+    this.#sink.destroy();
+  }
+
+  /** The connection is gone. */
+  closed(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#ended();
+  }
+}

@@ -1,0 +1,102 @@
+import { changeText, type Dismissal, fullText, type MapImage, mapIn, type SentMap } from './maps.ts';
+import { eventPieces, type Pieces } from './sink.ts';
+import type { Stream } from './stream.ts';
+
+/** The texts that many streams are sent at the same time, as bytes, made once. */
+export interface SharedBytes {
+  full(sent: SentMap): Uint8Array;
+  change(text: string): Uint8Array;
+}
+
+/** How many bytes of full maps are kept for those who connect next. */
+const capacity = 32_000_000;
+
+/** Creates a store of the bytes that were made last. */
+export function createSharedBytes(): SharedBytes {
+  const maps = new Map<object, Uint8Array>();
+  let size = 0;
+  let changes = new Map<string, Uint8Array>();
+  return {
+    full(sent) {
+      const { key, shared } = fullText(sent);
+      const known = maps.get(key);
+      if (known !== undefined) return known;
+      const bytes = Buffer.from(shared());
+      maps.set(key, bytes);
+      size += bytes.length;
+      for (const [old, { length }] of maps) {
+        if (size <= capacity) break;
+        maps.delete(old);
+        size -= length;
+      }
+      return bytes;
+    },
+    change(text) {
+      const known = changes.get(text);
+      if (known !== undefined) return known;
+      // A change is sent to all whom it concerns within a moment; what is older is not asked for again.
+      if (changes.size > 1000) changes = new Map();
+      const bytes = Buffer.from(text);
+      changes.set(text, bytes);
+      return bytes;
+    },
+  };
+}
+
+/** What a reader may still have: the images of the past that are known, the newest last. */
+export type Past = readonly MapImage[];
+
+/** How a reader is brought up to date: the map that it has then, and what is sent to it, if anything is. */
+export interface Update {
+  readonly sent: SentMap;
+  readonly pieces: Pieces | undefined;
+}
+
+/** Works out what brings a reader up to date: what it missed, a change, everything; or why it is told nothing any more. */
+export function updateFor(stream: Stream, image: MapImage, past: Past, bytes: SharedBytes): Update | Dismissal {
+  const current = mapIn(image, stream.peer);
+  if (typeof current === 'string') return current;
+  const { revision } = image.state;
+  const id = `${revision}.${current.digest}`;
+  const before = stream.sent ?? heldBy(stream, current, past);
+  const own = `"revision":${revision}`;
+  if (before === undefined) {
+    const pieces = eventPieces({ type: 'map', id }, `${own},${fullText(current).own}`, bytes.full(current));
+    return { sent: current, pieces };
+  }
+  const change = changeText(before, current);
+  if (change.own !== '' || change.shared !== '') {
+    const sent = change.own === '' ? own : `${own},${change.own}`;
+    const shared = change.shared === '' ? undefined : bytes.change(change.shared);
+    return { sent: current, pieces: eventPieces({ type: 'change', id }, sent, shared) };
+  }
+  // Who comes again hears that it missed nothing.
+  const isFirst = stream.sent === undefined;
+  return { sent: current, pieces: isFirst ? eventPieces({ type: 'current', id }, own) : undefined };
+}
+
+/** Brings a reader up to date. */
+export function sendUpdate(stream: Stream, update: Update | Dismissal, now: number): void {
+  stream.stale = false;
+  if (typeof update === 'string') {
+    stream.end(update);
+    return;
+  }
+  stream.sent = update.sent;
+  if (update.pieces !== undefined) stream.send(update.pieces, now);
+}
+
+/** The map that a reader came with, by the id of the last event it saw; `undefined` when nobody knows it any more. */
+function heldBy(stream: Stream, current: SentMap, past: Past): SentMap | undefined {
+  const [, revision = '', digest] = /^(\d+)\.([\da-f]+)$/.exec(stream.last ?? '') ?? [];
+  if (digest === undefined) return undefined;
+  if (digest === current.digest) return current;
+  // A map stays the same for many revisions; at the first image behind the revision it was still held.
+  const first = past.find(({ state }) => state.revision >= Number(revision));
+  const among = past.filter(({ state }) => state.revision === Number(revision));
+  for (const image of new Set([...among, ...(first === undefined ? [] : [first])])) {
+    const sent = mapIn(image, stream.peer);
+    if (typeof sent !== 'string' && sent.digest === digest) return sent;
+  }
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import { type AccountSettings, settingsOf } from '../../../commit/account-settings.ts';
+import type { PeerStatus, PresenceImage } from '../../../commit/presence.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+
+/** Why something is due. */
+export type DueReason = 'login' | 'inactivity' | 'ephemeral' | 'temporary';
+
+/** A peer about which something is to be done, and why. */
+export interface DuePeer {
+  readonly id: string;
+  readonly reason: DueReason;
+}
+
+const minute = 60_000;
+
+/** How long ephemeral peers may stay away. */
+const ephemeralMs = 10 * minute;
+/** How long temporary peers may stay away, and how long they may take to come. */
+const [temporaryMs, arrivalMs] = [30_000, 10 * minute];
+
+/** The peers whose time is over: their login, or they themselves. */
+export function duePeers(state: Snapshot, { peers, now }: PresenceImage): readonly DuePeer[] {
+  const at = Date.parse(now);
+  const settings = settingsOf(state);
+  return state.ofKind('Peer').flatMap((peer) => {
+    const reason = dueReason(peer, peers.get(peer.id), settings, at);
+    return reason === undefined ? [] : [{ id: peer.id, reason }];
+  });
+}
+
+/** Why the time of a peer is over, if it is. */
+export function dueReason(
+  peer: Stored<'Peer'>,
+  status: PeerStatus | undefined,
+  settings: AccountSettings,
+  now: number,
+): DueReason | undefined {
+  const away = status?.connected === true ? 0 : now - lastHere(peer, status);
+  if (peer.derived.temporary === true)
+    return away >= (status?.stream === undefined ? arrivalMs : temporaryMs) ? 'temporary' : undefined;
+  if (peer.spec.ephemeral === true) return away >= ephemeralMs ? 'ephemeral' : undefined;
+  if (peer.spec.user_id === undefined || peer.spec.user_id === '' || peer.derived.login_expired === true)
+    return undefined;
+  const asks = (what: 'login' | 'inactivity'): boolean =>
+    settings[`peer_${what}_expiration_enabled`] === true && peer.spec[`${what}_expiration_enabled`] === true;
+  const period = (what: 'login' | 'inactivity'): number => Number(settings[`peer_${what}_expiration`]) * 1000;
+  const login = Date.parse(status?.lastLogin ?? peer.createdAt);
+  if (asks('login') && now - login >= period('login')) return 'login';
+  return asks('inactivity') && away > 0 && away >= period('inactivity') ? 'inactivity' : undefined;
+}
+
+/** When it was last here; of one that never was, when it came into being. */
+function lastHere(peer: Stored<'Peer'>, status: PeerStatus | undefined): number {
+  return Date.parse(status?.lastSeen ?? peer.createdAt);
+}

@@ -1,0 +1,149 @@
+import type { Call, Engine } from '../../commit/engine.ts';
+import { noteProxy, type ProxyOf, registerProxy } from '../../db/proxy/proxies.ts';
+import type { ProxyTokenOwner } from '../../db/proxy/proxy-tokens.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { canonicalDomain } from '../../lib/net/domain.ts';
+import { readPublicKey, tunnelSpelling } from '../../lib/public-key.ts';
+import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../model/errors.ts';
+import { asKind, type Stored } from '../../model/state/stored.ts';
+import { createObject, replaceObject } from '../../objects/objects.ts';
+import { readMembers } from '../logs/members.ts';
+import { type ProxyPlace, placeProxy, removeProxies } from '../peers/proxy-peers.ts';
+
+/** A proxy that said who it is. */
+export interface KnownProxy extends ProxyOf {
+  readonly account: string;
+  readonly cluster: string;
+}
+
+/** What a proxy learns when it registers. */
+export interface Registered {
+  readonly proxy_id: string;
+  readonly cluster: { readonly id: string; readonly address: string };
+  /** How often it should be heard of, in seconds. */
+  readonly heartbeat_interval: number;
+  /** Its place in the mesh, when it gave the key of its tunnel. */
+  readonly peer?: { readonly id: string; readonly ip: string };
+}
+
+const heartbeatSeconds = 30;
+const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reputation', 'private'] as const;
+
+/**
+ * Takes a proxy in: its cluster is there from then on, with the abilities that the proxy says; with the key of its tunnel it
+ * has a place in the mesh.
+ */
+export async function registerAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<Registered> {
+  const read = readMembers(body);
+  const id = read.needed('proxy_id', 64);
+  const address = read.needed('address', 255);
+  const version = read.text('version', 64);
+  const given = Object.fromEntries(
+    abilities.flatMap((name): readonly (readonly [string, boolean])[] => {
+      const value = body[name];
+      if (value !== undefined && typeof value !== 'boolean') read.refuse(`\`${name}\` must be true or false`);
+      return typeof value === 'boolean' ? [[name, value]] : [];
+    }),
+  );
+  const key = keyIn(body, read.refuse);
+  refuse(read.faults);
+  const cluster = await clusterAt(engine, owner, { address, type: 'account', ...given });
+  const proxy = { id, token: owner.token, cluster: cluster.id, version };
+  if (!(await registerProxy(engine.database, owner.account, proxy)))
+    throw new NotAllowed(`a proxy \`${id}\` registered with another token; choose another \`proxy_id\``);
+  const place = { name: id, cluster: cluster.id, token: owner.token, key };
+  const peer = await settle(engine, callFor(owner), place).catch(async (error: unknown) => {
+    // Who is refused is not there.
+    await noteProxy(engine.database, owner.account, proxy, false);
+    throw error;
+  });
+  return {
+    proxy_id: id,
+    cluster: { id: cluster.id, address: cluster.name },
+    heartbeat_interval: heartbeatSeconds,
+    ...(peer === undefined ? {} : { peer: { id: peer.id, ip: peer.spec.ip ?? '' } }),
+  };
+}
+
+/** Ends a registration: the proxy counts as gone, and loses its place in the mesh. */
+export async function leaveProxy(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<void> {
+  const { id, token } = await hearProxy(engine, owner, body, false);
+  await removeProxies(engine, callFor(owner), token, id);
+}
+
+/** The place of a proxy in the mesh; one that came with a key and comes without one leaves it. */
+async function settle(
+  engine: Engine,
+  call: Call,
+  place: Omit<ProxyPlace, 'key'> & { readonly key: string | undefined },
+): Promise<Stored<'ProxyPeer'> | undefined> {
+  const { key } = place;
+  if (key !== undefined) return await placeProxy(engine, call, { ...place, key });
+  await removeProxies(engine, call, place.token, place.name);
+  return undefined;
+}
+
+function keyIn(body: JsonObject, refuse: (message: string) => void): string | undefined {
+  if (body['wg_pub_key'] === undefined) return undefined;
+  const key = readPublicKey(String(body['wg_pub_key']));
+  if (key === undefined) refuse('`wg_pub_key` must be an X25519 key: 32 bytes in base64');
+  return key === undefined ? undefined : tunnelSpelling(key);
+}
+
+/** What a proxy does is done by its token. */
+function callFor({ account, revision, token, name }: ProxyTokenOwner): Call {
+  return { account, revision, actor: { type: 'system', id: token, name: `proxy token ${name}` } };
+}
+
+/** Notes that a proxy lives. Throws `NotFound` when it has to register, because nobody knows it or its cluster is gone. */
+export async function hearProxy(
+  engine: Engine,
+  owner: ProxyTokenOwner,
+  body: JsonObject,
+  connected = true,
+): Promise<KnownProxy> {
+  const read = readMembers(body);
+  const id = read.needed('proxy_id', 64);
+  refuse(read.faults);
+  const proxy = { id, token: owner.token };
+  const cluster = await noteProxy(engine.database, owner.account, proxy, connected);
+  const state = await engine.snapshots.at(owner.account, owner.revision);
+  if (cluster === undefined || state.get(cluster) === undefined)
+    throw new NotFound(`proxy ${id} not found: register it first`);
+  return { ...proxy, account: owner.account, cluster };
+}
+
+function refuse(faults: readonly string[]): void {
+  if (faults.length === 0) return;
+  const problems = faults.map((message) => ({ code: 'field_invalid', path: '', message }));
+  throw new InvalidInput(faults.join('; '), { problems });
+}
+
+/** The account's own cluster of an address, made when it is not there, changed when its abilities are others. */
+async function clusterAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<Stored<'ProxyCluster'>> {
+  const kind = engine.registry.get('ProxyCluster');
+  const call = callFor(owner);
+  const address = canonicalDomain(String(body['address'])) ?? '';
+  const find = async () =>
+    (await engine.snapshots.fresh(owner.account)).holderOf('ProxyCluster', 'own_address', address);
+  const present = await find();
+  // Before anything is made: the token of one cluster makes no other, and says nothing about it.
+  if (owner.cluster !== null && owner.cluster !== present?.id)
+    throw new NotAllowed(
+      `the token \`${owner.name}\` is for the proxies of another cluster; make one for those of ${body['address']}`,
+    );
+  if (present === undefined) {
+    try {
+      return asKind((await createObject(engine, call, kind, body, { strict: false })).object, 'ProxyCluster');
+    } catch (error) {
+      // Another proxy of the cluster came at the same moment.
+      if (!(error instanceof Conflict) || error.reason !== 'taken') throw error;
+    }
+  }
+  const cluster = present ?? (await find());
+  if (cluster === undefined) throw new NotFound(`cluster ${address} not found: it was removed; register again`);
+  const isSame = abilities.every((name) => body[name] === undefined || cluster.spec[name] === body[name]);
+  if (isSame) return cluster;
+  const whole = { ...cluster.spec, ...body };
+  return asKind((await replaceObject(engine, call, kind, cluster.id, whole, { strict: false })).object, 'ProxyCluster');
+}

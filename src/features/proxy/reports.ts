@@ -1,0 +1,47 @@
+import type { Engine } from '../../commit/engine.ts';
+import { writeServiceStatus } from '../../db/proxy/proxies.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { readMembers } from '../logs/members.ts';
+import type { KnownProxy } from './registration.ts';
+import { servedBy } from './services.ts';
+
+const statuses = [
+  ...(['pending', 'active', 'tunnel_not_created', 'certificate_pending', 'certificate_failed', 'error'] as const),
+] as const;
+
+/** What was not taken of a report: its place, and why. */
+export interface RefusedItem {
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** Keeps what a proxy says about services of its cluster; never a revision. Answers what was refused. */
+export async function reportServices(
+  engine: Engine,
+  proxy: KnownProxy,
+  listed: readonly Json[],
+): Promise<readonly RefusedItem[]> {
+  const state = await engine.snapshots.fresh(proxy.account);
+  const served = servedBy(engine, state, proxy.cluster);
+  const refused: RefusedItem[] = [];
+  const kept = new Map<
+    string,
+    { readonly service_id: string; readonly status: string; certificate_issued_at?: string }
+  >();
+  for (const [index, item] of listed.entries()) {
+    const read = readMembers(item);
+    const id = read.needed('service_id', 64);
+    const status = read.word('status', statuses);
+    const isIssued = (item as JsonObject | null)?.['certificate_issued_at'] !== undefined;
+    const issued = isIssued ? read.time('certificate_issued_at') : undefined;
+    if (read.faults.length === 0 && !served.has(id)) read.refuse(`service ${id} is not one of this cluster`);
+    if (read.faults.length > 0) refused.push({ index, reason: read.faults.join('; ') });
+    else
+      kept.set(id, {
+        ...{ service_id: id, status },
+        ...(issued === undefined ? {} : { certificate_issued_at: new Date(issued).toISOString() }),
+      });
+  }
+  if (kept.size > 0) await writeServiceStatus(engine.database, proxy.account, proxy.id, [...kept.values()]);
+  return refused;
+}

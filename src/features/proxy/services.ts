@@ -1,0 +1,87 @@
+import type { Engine } from '../../commit/engine.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { lowerToResponse } from '../../model/lower/response.ts';
+import {
+  openSecret,
+  placeOf,
+  revealSecrets,
+  type SecretField,
+  type SecretPath,
+} from '../../model/schema/secret-fields.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { peersOfProxy } from '../peers/proxy-peers.ts';
+import type { KnownProxy } from './registration.ts';
+
+/** One message to a proxy. */
+export interface ServiceNews {
+  readonly id: string;
+  readonly type: 'state' | 'change';
+  readonly data: JsonObject;
+}
+
+/** Follows the services of a cluster. */
+export interface ServiceReader {
+  /** What is new: everything at first, then what changed; `undefined` when nothing did. */
+  next(): Promise<ServiceNews | undefined>;
+}
+
+/**
+ * Reads the services that a proxy has to offer, with the secrets that it has to check, and, when it has a place in the mesh,
+ * the peers that may reach it.
+ */
+export function followServices(engine: Engine, { account, cluster, id: name }: KnownProxy): ServiceReader {
+  let known: ReadonlyMap<string, string> | undefined;
+  let around: string | undefined;
+  let seen = -1;
+  return {
+    async next() {
+      const state = await engine.snapshots.fresh(account);
+      if (state.revision === seen) return undefined;
+      seen = state.revision;
+      const before = known;
+      const services = servicesOf(engine, state, cluster);
+      known = new Map(services.map((service) => [String(service['id']), JSON.stringify(service)]));
+      const peers = await peersOfProxy(engine, state, name);
+      const text = peers === undefined ? undefined : JSON.stringify(peers);
+      const moved = text === around ? {} : { peers: peers ?? [] };
+      around = text;
+      const { revision } = state;
+      const id = String(revision);
+      if (before === undefined) return { id, type: 'state', data: { revision, services, ...moved } };
+      const put = services.filter((service) => before.get(String(service['id'])) !== JSON.stringify(service));
+      const removed = [...before.keys()].filter((service) => !known?.has(service));
+      if (put.length === 0 && removed.length === 0 && !('peers' in moved)) return undefined;
+      return { id, type: 'change', data: { revision, put, removed, ...moved } };
+    },
+  };
+}
+
+/** The services of a cluster, as its proxies need them. A cluster that is gone has none. */
+function servicesOf(engine: Engine, state: Snapshot, cluster: string): readonly JsonObject[] {
+  return shownServices(engine, state, cluster).map(({ service, shown: { meta: _, ...shown } }) => {
+    const { spec } = engine.registry.get(service.kind);
+    const open = (text: string, path: SecretPath, field: SecretField) =>
+      openSecret(field, text, placeOf(state.account, service.id, path), engine.planEnvironment.vault);
+    return { ...shown, ...revealSecrets(spec, shown, service.spec, open), version: service.updatedRevision };
+  });
+}
+
+/** The ids of the services of a cluster. */
+export function servedBy(engine: Engine, state: Snapshot, cluster: string): ReadonlySet<string> {
+  return new Set(shownServices(engine, state, cluster).map(({ service }) => service.id));
+}
+
+function shownServices(engine: Engine, state: Snapshot, cluster: string): readonly Shown[] {
+  const address = state.get(cluster)?.name;
+  if (address === undefined) return [];
+  return state
+    .ofKind('ProxyService')
+    .map((service) => ({ service, shown: lowerToResponse(engine.registry, service, state) }))
+    .filter(({ shown }) => shown['proxy_cluster'] === address);
+}
+
+interface Shown {
+  readonly service: StoredObject;
+  readonly shown: JsonObject;
+}

@@ -1,0 +1,107 @@
+import { storeOnce, writeUntilKnown } from '../../commit/doubt.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { newIdFor } from '../../commit/new-id.ts';
+import {
+  createProxyToken,
+  deleteProxyToken,
+  findProxyToken,
+  listProxyTokens,
+  type ProxyTokenOwner,
+  type ProxyTokenRow,
+  readProxyTokenHash,
+} from '../../db/proxy/proxy-tokens.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { sha256Base64 } from '../../lib/node-pure.ts';
+import { isWellFormedToken, makeToken, tokenRandomBytes } from '../../lib/token.ts';
+import { InvalidInput, NotFound, Unauthenticated } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
+import { removeProxies } from '../peers/proxy-peers.ts';
+
+const prefix = 'nbx_';
+const longestLife = 10 * 365 * 86_400;
+
+/** The tokens of the account's reverse proxies. */
+export async function readProxyTokens(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
+  return (await listProxyTokens(engine.database, call.account)).map(show);
+}
+
+/** Makes a token for reverse proxies; its value is shown this once. Throws `InvalidInput` with all problems. */
+export async function addProxyToken(engine: Engine, call: Call, body: JsonObject): Promise<JsonObject> {
+  const { name, seconds } = readRequest(body);
+  const value = makeToken(prefix, engine.planEnvironment.random(tokenRandomBytes));
+  const at = engine.now();
+  const id = newIdFor(engine, call);
+  const expiresAt = seconds === 0 ? null : new Date(Date.parse(at) + seconds * 1000).toISOString();
+  const { account, actor } = call;
+  const hash = sha256Base64(value);
+  const token = { account, id, name, hash, createdBy: actor.id, createdAt: at, expiresAt };
+  const entry = { actor, at, event: { code: 'service.proxy.token.create', target: id, meta: { name } } };
+  const shown = { id, name, created_by: call.actor.id, created_at: at };
+  const made = { ...shown, ...(expiresAt === null ? {} : { expires_at: expiresAt }), plain_token: value };
+  const kept = call.sealOnce?.({ body: made });
+  await storeOnce(
+    { requestId: id },
+    async () => ((await readProxyTokenHash(engine.database, account, id)) === hash ? 'stored' : undefined),
+    async () => {
+      await createProxyToken(engine.database, token, entry, kept);
+      return 'stored';
+    },
+  );
+  return made;
+}
+
+/** Deletes a token; proxies that use it are turned away from then on, and lose their places in the mesh. Throws `NotFound`. */
+export async function removeProxyToken(engine: Engine, call: Call, id: string): Promise<void> {
+  const found = (await listProxyTokens(engine.database, call.account)).find((token) => token.id === id);
+  const event = { code: 'service.proxy.token.delete', target: id, meta: { name: found?.name ?? '' } };
+  const entry = { actor: call.actor, at: engine.now(), event };
+  if (found === undefined) throw new NotFound(`proxy token ${id} not found`);
+  // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
+  const isDone = await writeUntilKnown(
+    { requestId: id },
+    async (again) => (await deleteProxyToken(engine.database, call.account, id, entry)) || again,
+  );
+  if (!isDone) throw new NotFound(`proxy token ${id} not found`);
+  await removeProxies(engine, call, id);
+}
+
+/** Whose token the header of a proxy carries. Throws `Unauthenticated`. */
+export async function authenticateProxy(engine: Engine, header: string | undefined): Promise<ProxyTokenOwner> {
+  const [, token = ''] = /^(?:bearer|token) +(\S+)$/i.exec((header ?? '').trim()) ?? [];
+  if (token === '') throw new Unauthenticated('no proxy token: send `Authorization: Bearer nbx_…`');
+  // A typo costs no look-up.
+  const owner = isWellFormedToken(prefix, token)
+    ? await findProxyToken(engine.database, sha256Base64(token))
+    : undefined;
+  if (owner === undefined) throw new Unauthenticated('the proxy token is invalid; make one for the account');
+  if (owner.expired) throw new Unauthenticated('the proxy token has expired; make a new one');
+  return owner;
+}
+
+function readRequest({ name, expires_in: seconds = 0 }: JsonObject): {
+  readonly name: string;
+  readonly seconds: number;
+} {
+  const problems: Problem[] = [];
+  const refuse = (path: string, code: string, message: string) => problems.push({ code, path: `/${path}`, message });
+  if (typeof name !== 'string' || name.trim() === '')
+    refuse('name', 'field_required', '`name` is required: a text by which you will know the token');
+  else if (name.length > 255) refuse('name', 'value_too_long', '`name` must have at most 255 characters');
+  if (typeof seconds !== 'number' || !Number.isInteger(seconds) || seconds < 0 || seconds > longestLife)
+    refuse(
+      'expires_in',
+      'value_out_of_range',
+      `\`expires_in\` must be a whole number of seconds from 0 (it never ends) to ${longestLife}`,
+    );
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+  // What was not right was refused.
+  return { name: String(name), seconds: Number(seconds) };
+}
+
+function show({ id, name, created_by, created_at, expires_at, last_used }: ProxyTokenRow): JsonObject {
+  return {
+    ...{ id, name, created_by, created_at: created_at.toISOString() },
+    ...(expires_at === null ? {} : { expires_at: expires_at.toISOString() }),
+    ...(last_used === null ? {} : { last_used: last_used.toISOString() }),
+  };
+}

@@ -1,0 +1,27 @@
+import type { Engine } from '../../commit/engine.ts';
+import { bindCredential, unbindCredential } from '../../db/sources/credential-hosts.ts';
+
+/** A file that a source of an account shows to hosts as a credential. */
+export interface ShownFile {
+  readonly account: string;
+  readonly file: string;
+}
+
+/** To which hosts a file may be shown. */
+export interface HostBinding {
+  readonly hosts: readonly string[];
+  /** Takes the binding back when it was made just now and nobody has relied on it since. */
+  release(): Promise<void>;
+}
+
+/** Binds a file to a host unless it is bound already, and answers to which hosts it is bound now. */
+export async function bindToHost(
+  { database }: Pick<Engine, 'database'>,
+  shown: ShownFile,
+  host: string,
+): Promise<HostBinding> {
+  const binding = await bindCredential(database, { ...shown, host });
+  if (binding === undefined) return { hosts: [], release: async () => undefined };
+  const { hosts, isNew, version } = binding;
+  return { hosts, release: async () => (isNew ? unbindCredential(database, { ...shown, version }) : undefined) };
+}

@@ -1,0 +1,104 @@
+import type { StatedGlobs } from '../../../documents/directory-settings.ts';
+import type { Fetched, Origin } from '../files/origin.ts';
+import type { DirectorySnapshot } from '../files/snapshot.ts';
+import { createFileMemory } from './file-memory.ts';
+import { readWhenQuiet, stillWritten } from './quiet.ts';
+import { type ReadOptions, readDirectory } from './read-directory.ts';
+import { defaultSettleMs, watchDirectory } from './watch-directory.ts';
+
+/** A directory, a ConfigMap mount or a single file as a source of documents. */
+export interface DirectoryOptions {
+  readonly path: string;
+  /** What the source states about which files are read. */
+  readonly globs?: StatedGlobs;
+  readonly settleMs?: number;
+  readonly pollMs?: number;
+  /** Looking or watching failed; it is looked again. */
+  readonly onError: (error: unknown) => void;
+  /** The files that state objects until now, by their paths; absent: none. */
+  readonly statedFiles?: () => Promise<ReadonlySet<string>>;
+  /** Doors for tests. */
+  readonly read?: ReadOptions;
+}
+
+/** Opens a directory. Events and polls are hints: what is there is compared with what was fetched before anybody is told. */
+export function openDirectory(options: DirectoryOptions): Origin {
+  const memory = createFileMemory();
+  const { globs = {} } = options;
+  let wasMount = false;
+  let available = true;
+  let fetched: string | undefined;
+  let last: Extract<DirectorySnapshot, { readonly ok: true }> | undefined;
+  let leftOut: ReadonlySet<string> = new Set();
+  const read = (without: ReadonlySet<string>) =>
+    readDirectory(options.path, { memory, globs, without, ...options.read });
+  const writtenStill = () => stillWritten(options.path, globs, leftOut);
+  const checked = (found: DirectorySnapshot): Fetched => {
+    wasMount ||= found.ok && found.isMount;
+    const lost = found.ok && wasMount && !found.isMount;
+    available = found.ok && !lost;
+    return lost ? unmounted(options.path) : found;
+  };
+  const readQuietly = async (): Promise<DirectorySnapshot> => {
+    const { path, settleMs: quietMs = defaultSettleMs, statedFiles = async () => new Set<string>() } = options;
+    const still = await writtenStill();
+    const found = await readWhenQuiet({ path, globs, quietMs, last, leftOut: still, statedFiles, read });
+    leftOut = found.leftOut;
+    return found;
+  };
+  return {
+    async fetch() {
+      const read = await readQuietly();
+      const found = checked(read);
+      if (read.ok && found.ok) last = read;
+      fetched = stateOf(found);
+      return found;
+    },
+    peek: async () => checked(await readQuietly()),
+    watch(changed) {
+      let ended = false;
+      const looks = oneAtATime(async () => {
+        const state = stateOf(checked(await read(await writtenStill())));
+        if (!ended && state !== fetched) changed();
+      }, options.onError);
+      const stop = watchDirectory({ ...options, onChange: looks.request, urgent: () => !available });
+      return async () => {
+        ended = true;
+        await stop();
+        await looks.idle();
+      };
+    },
+  };
+}
+
+function stateOf(found: Fetched): string {
+  return found.ok ? found.digest : found.reason;
+}
+
+/** The empty directory below a mount that went away must not be taken for a source that declares nothing. */
+function unmounted(path: string): Fetched {
+  return {
+    ok: false,
+    reason: `"${path}" was a mount and is none now (it has no \`..data\`); mount it again, or restart.`,
+  };
+}
+
+/** Runs a task when asked to, never twice at once; requests during a run make one further run. */
+function oneAtATime(task: () => Promise<void>, onError: (error: unknown) => void) {
+  let wanted = false;
+  let running: Promise<void> | undefined;
+  const run = async () => {
+    while (wanted) {
+      wanted = false;
+      await task().catch(onError);
+    }
+    running = undefined;
+  };
+  return {
+    request() {
+      wanted = true;
+      running ??= run();
+    },
+    idle: async () => running,
+  };
+}

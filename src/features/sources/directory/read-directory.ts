@@ -1,0 +1,230 @@
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { StatedGlobs } from '../../../documents/directory-settings.ts';
+import { describeBytes, limits } from '../../../documents/limits.ts';
+import { isDirectorySettings } from '../../../documents/settings-file.ts';
+import type { SourceFile } from '../../../model/document.ts';
+import { mapInBatches } from '../files/batches.ts';
+import { changedBetween, type ListedFile, listFile, listFiles } from '../files/list-files.ts';
+import { readText } from '../files/read-text.ts';
+import { digestOfContent, everyFile, type FileSelection } from '../files/selection.ts';
+import { type DirectorySnapshot, type FileLook, Unreadable } from '../files/snapshot.ts';
+import type { FileMemory } from './file-memory.ts';
+import { frozenFileWarnings } from './mounts.ts';
+
+/** The link by which a ConfigMap mount (or a Secret's) changes all of its files at once. */
+export const mountLink = '..data';
+
+/** How a directory is read; some of it are doors for tests. */
+export interface ReadOptions {
+  /** What the source states about which files are read, beside what the directory itself says. */
+  readonly globs?: StatedGlobs;
+  /** A mount table in the form of `/proc/self/mountinfo`. */
+  readonly mountTable?: string;
+  /** Called between listing the files and reading them. */
+  readonly onListed?: () => Promise<void>;
+  /** Told of each file that cannot be read, which is then left out; absent: the first one ends the reading. */
+  readonly onUnreadable?: (file: string, reason: string) => void;
+  /** Files of earlier readings. */
+  readonly memory?: FileMemory;
+  /** Files, by their paths below the directory, that are as good as not there. */
+  readonly without?: ReadonlySet<string>;
+}
+
+const attempts = 10;
+
+/** Reads all documents' files of a directory (or the one file that the path names) as they are at one moment. */
+export async function readDirectory(path: string, options: ReadOptions = {}): Promise<DirectorySnapshot> {
+  let restless: readonly string[] = [];
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    try {
+      const read = await readOnce(path, options);
+      if ('ok' in read) return read;
+      restless = read.restless;
+    } catch (error) {
+      const retry = isGone(error) && attempt < attempts && (await exists(path));
+      if (!retry) return { ok: false, reason: reasonOf(error, path) };
+    }
+  }
+  return { ok: false, reason: `"${path}" changed each time while it was read; it will be tried again.`, restless };
+}
+
+/** Few enough that the largest files together stay within what a revision may have. */
+const readsAtOnce = 16;
+
+type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
+
+/** What changed while it was read. */
+interface Changed {
+  readonly restless: readonly string[];
+}
+
+async function readOnce(path: string, options: ReadOptions): Promise<Readable | Changed> {
+  const status = await stat(path);
+  if (!status.isDirectory()) return readSingle(path, options);
+  const link = join(path, mountLink);
+  if (!(await isLink(link))) {
+    const snapshot = await readTree(path, path, options);
+    const restless = changedBetween(snapshot.looks, await listAgain(path, snapshot, options));
+    return restless.length === 0 ? snapshot : { restless };
+  }
+  // Through the link, files of two generations mix (169 of 17,300 readings did); below its target they never do.
+  const target = await realpath(link);
+  const snapshot = await readTree(target, path, options);
+  return (await realpath(link)) === target ? { ...snapshot, isMount: true } : { restless: [] };
+}
+
+/** The files once more, without those that could not be read. */
+async function listAgain(path: string, { looks }: Readable, { onUnreadable, globs = {}, without }: ReadOptions) {
+  if (onUnreadable === undefined) return lookedAt((await listFiles(path, { shown: path, globs })).looks, without);
+  const read = new Set(looks.map(({ relative }) => relative));
+  const again = await listFiles(path, { shown: path, globs, leaveOut: () => undefined });
+  return again.looks.filter(({ relative }) => read.has(relative));
+}
+
+/** Files without those that are as good as not there. */
+function lookedAt<Look extends FileLook>(looks: readonly Look[], without: ReadonlySet<string> = new Set()) {
+  return without.size === 0 ? looks : looks.filter(({ relative }) => !without.has(relative));
+}
+
+async function readSingle(path: string, options: ReadOptions): Promise<Readable | Changed> {
+  const before = await listFile(path);
+  await options.onListed?.();
+  const read = async () => ({ path, text: await readText(path, path) });
+  const file = await unlessUnreadable(path, read, options);
+  // Whoever names a file wants it.
+  if (file === undefined) return snapshotOf([], [], { looks: [], selection: everyFile }, options);
+  const snapshot = await snapshotOf([file], [before], { looks: [before], selection: everyFile }, options);
+  const restless = changedBetween([before], [await listFile(path)]);
+  return restless.length === 0 ? snapshot : { restless };
+}
+
+/**
+ * The files of a directory, or of the one file that the path names, without reading them; a mount has none, because its files
+ * only ever change all at once. `undefined` while that cannot be said.
+ */
+export async function lookAtDirectory(
+  path: string,
+  { globs = {}, without }: Pick<ReadOptions, 'globs' | 'without'> = {},
+): Promise<readonly FileLook[] | undefined> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [await listFile(path)];
+    if (await isLink(join(path, mountLink))) return [];
+    return lookedAt((await listFiles(path, { shown: path, globs })).looks, without);
+  } catch (error) {
+    if (codeOf(error) === undefined && !(error instanceof Unreadable)) throw error;
+    return undefined;
+  }
+}
+
+async function readTree(root: string, shown: string, options: ReadOptions): Promise<Readable> {
+  const { onUnreadable, globs = {} } = options;
+  const leaveOut =
+    onUnreadable &&
+    ((relative: string, error: unknown) => onUnreadable(join(shown, relative), reasonOf(error, join(shown, relative))));
+  const { selection, ...all } = await listFiles(root, { shown, globs, leaveOut });
+  const [listed, looks] = [lookedAt(all.files, options.without), lookedAt(all.looks, options.without)];
+  const bytes = listed.reduce((total, file) => total + file.size, 0);
+  if (bytes > limits.revisionBytes) {
+    throw new Unreadable(
+      `"${shown}" holds ${describeBytes(bytes)} and may hold ${describeBytes(limits.revisionBytes)}; use several sources.`,
+    );
+  }
+  await options.onListed?.();
+  const files = await mapInBatches(listed, readsAtOnce, (file) => {
+    const name = join(shown, file.relative);
+    const read = () => readListed(file, name, options.memory);
+    return options.onUnreadable === undefined ? read() : unlessUnreadable(name, read, options);
+  });
+  const readable = files.filter((file) => file !== undefined);
+  options.memory?.keep(new Set(readable.map(({ path }) => path)));
+  const unread = new Set(listed.filter((_, at) => files[at] === undefined).map(({ relative }) => relative));
+  const read = listed.filter(({ relative }) => !unread.has(relative));
+  const held = { looks: looks.filter(({ relative }) => !unread.has(relative)), selection };
+  return snapshotOf(readable, read, held, options);
+}
+
+/** What is read, or nothing when it cannot be read and somebody wants to hear of every such file. */
+async function unlessUnreadable<Value>(
+  name: string,
+  read: () => Value | Promise<Value>,
+  { onUnreadable }: ReadOptions,
+): Promise<Value | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    // What vanished was not there for long: the whole is read again.
+    if (onUnreadable === undefined || isGone(error)) throw error;
+    onUnreadable(name, reasonOf(error, name));
+    return undefined;
+  }
+}
+
+function readListed(
+  listed: ListedFile,
+  name: string,
+  memory: FileMemory | undefined,
+): SourceFile | Promise<SourceFile> {
+  return memory?.recall(name, listed) ?? readAnew(listed, name, memory);
+}
+
+async function readAnew(listed: ListedFile, name: string, memory: FileMemory | undefined): Promise<SourceFile> {
+  const readAt = Date.now();
+  const file = { path: name, text: await readText(listed.path, name) };
+  memory?.remember(file, listed, readAt);
+  return file;
+}
+
+async function snapshotOf(
+  files: readonly SourceFile[],
+  listed: readonly FileLook[],
+  { looks, selection }: { readonly looks: readonly FileLook[]; readonly selection: FileSelection },
+  options: ReadOptions,
+): Promise<Readable> {
+  const warnings = await frozenFileWarnings(
+    files.map(({ path }) => path),
+    options.mountTable,
+  );
+  const named = files.map((file, index) => ({ file, relative: listed[index]?.relative ?? '' }));
+  const chosen = named.filter(({ file, relative }) => !isDirectorySettings(relative, file.text));
+  const digest = digestOfContent(chosen, selection);
+  return { ok: true, files: chosen.map(({ file }) => file), digest, selection, warnings, isMount: false, looks };
+}
+
+/** Whatever hinders the look at the link will hinder the reading too, and is told there. */
+async function isLink(path: string): Promise<boolean> {
+  const status = await lstat(path).catch(() => undefined);
+  return status?.isSymbolicLink() === true;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(ignoreGone)) !== undefined;
+}
+
+function ignoreGone(error: unknown): undefined {
+  if (!isGone(error)) throw error;
+}
+
+function isGone(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist; create it or correct the path',
+  ENOTDIR: 'does not exist; create it or correct the path',
+  EACCES: 'may not be read; give the server permission to read it',
+  EPERM: 'may not be read; give the server permission to read it',
+};
+
+/** A fault of the directory is a reason; every other error is a defect and goes on. */
+function reasonOf(error: unknown, path: string): string {
+  if (error instanceof Unreadable) return error.message;
+  const code = codeOf(error);
+  if (code === undefined || !(error instanceof Error)) throw error;
+  const failed = 'path' in error && typeof error.path === 'string' ? error.path : path;
+  return `"${failed}" ${reasons[code] ?? `cannot be read: ${error.message}`}.`;
+}

@@ -1,0 +1,189 @@
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { type ChokidarOptions, type FSWatcher, watch } from 'chokidar';
+import { ignoreFile } from '../../../model/sources/file-rules.ts';
+import { mountLink } from './read-directory.ts';
+
+/** What to watch and whom to tell. */
+export interface WatchOptions {
+  readonly path: string;
+  /** How long it must be quiet after an event. */
+  readonly settleMs?: number;
+  readonly pollMs?: number;
+  /** While it answers true, the polls come every second. */
+  readonly urgent?: () => boolean;
+  /** Something may have changed: a hint, to be checked by reading. */
+  readonly onChange: () => void;
+  /** Watching failed; the polls go on. */
+  readonly onError: (error: unknown) => void;
+  readonly signal?: AbortSignal;
+  /** A door for tests: what watches. */
+  readonly open?: typeof watch;
+}
+
+/** How long it must be quiet before what changed is read. */
+export const defaultSettleMs = 250;
+const defaultPollMs = 15_000;
+const urgentMs = 1000;
+
+/** How long only polls look after the system had no watches left. */
+const exhaustedMs = 5 * 60_000;
+
+/** Tells of possible changes below a path, whether it exists yet or not. Returns a function that stops it. */
+export function watchDirectory(options: WatchOptions): () => Promise<void> {
+  const { path, onChange, onError, settleMs = defaultSettleMs, pollMs = defaultPollMs, signal } = options;
+  let settling: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const hint = () => {
+    if (stopped) return;
+    clearTimeout(settling);
+    settling = setTimeout(check, settleMs);
+  };
+  const watcher = createWatcher({ path, hint, onError, pollMs, open: options.open ?? watch });
+  const check = () => {
+    void watcher
+      .renew()
+      .catch(onError)
+      .then(() => {
+        if (!stopped) onChange();
+      });
+  };
+  const endPolls = poller(check, pollMs, options.urgent);
+  const stop = async () => {
+    stopped = true;
+    clearTimeout(settling);
+    endPolls();
+    signal?.removeEventListener('abort', stopNow);
+    await watcher.close();
+  };
+  const stopNow = () => void stop().catch(onError);
+  if (signal?.aborted) stopNow();
+  else {
+    signal?.addEventListener('abort', stopNow);
+    check();
+  }
+  return stop;
+}
+
+/** While it is urgent, looks every second. Returns a function that ends it. */
+function poller(check: () => void, pollMs: number, urgent: (() => boolean) | undefined): () => void {
+  const tick = Math.min(pollMs, urgentMs);
+  let waited = 0;
+  const timer = setInterval(() => {
+    waited += tick;
+    if (waited < pollMs && urgent?.() !== true) return;
+    waited = 0;
+    check();
+  }, tick);
+  return () => clearInterval(timer);
+}
+
+interface Watcher {
+  /** Watches what is at the path now; a watcher of a directory that was removed stays silent when it returns. */
+  renew(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Watching extends Required<Pick<WatchOptions, 'path' | 'onError' | 'pollMs' | 'open'>> {
+  readonly hint: () => void;
+}
+
+function createWatcher({ path, hint, onError, pollMs, open }: Watching): Watcher {
+  let current: { readonly identity: string; readonly watcher: FSWatcher } | undefined;
+  let closed = false;
+  /** Until when nothing is watched, because the system has no watches left. */
+  let exhaustedUntil = 0;
+  let isReported = false;
+  let last: Promise<void> = Promise.resolve();
+  const renewNow = async () => {
+    const isExhausted = performance.now() < exhaustedUntil;
+    const target = closed || isExhausted ? undefined : await findTarget(path);
+    if (target?.identity === current?.identity) return;
+    const old = current?.watcher;
+    current = undefined;
+    await old?.close();
+    if (closed || target === undefined) return;
+    const watcher = open(target.directory, target.options);
+    current = { identity: target.identity, watcher };
+    // What happens before `ready` may go unseen, so `ready` is a hint too.
+    watcher.on('all', hint).on('ready', hint);
+    watcher.on('error', (error) => {
+      if (!isExhaustion(error)) return onError(error);
+      // There is one such error for every directory below, and a tree that is half watched is looked at all the same.
+      exhaustedUntil = performance.now() + exhaustedMs;
+      if (current?.watcher === watcher) void renew().catch(onError);
+      if (!isReported) onError(new Error(exhaustedMessage(error, pollMs), { cause: error }));
+      isReported = true;
+    });
+    watcher.on('unlinkDir', (gone) => {
+      if (gone === target.directory && current?.watcher === watcher) current = { identity: 'removed', watcher };
+    });
+  };
+  const renew = (): Promise<void> => {
+    last = last.then(renewNow, renewNow);
+    return last;
+  };
+  return {
+    renew,
+    close() {
+      closed = true;
+      return renew();
+    },
+  };
+}
+
+type Exhaustion = Error & { readonly code: 'ENOSPC' | 'EMFILE' };
+
+function isExhaustion(error: unknown): error is Exhaustion {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EMFILE');
+}
+
+function exhaustedMessage({ code }: Exhaustion, pollMs: number): string {
+  const setting = code === 'ENOSPC' ? 'fs.inotify.max_user_watches' : 'fs.inotify.max_user_instances or open files';
+  return `the system has no file watches left (${code}), so that changes are noticed by looking every ${pollMs / 1000} s; raise the limit of ${setting}`;
+}
+
+interface Target {
+  readonly directory: string;
+  readonly options: ChokidarOptions;
+  /** Different when the directory was replaced by another one, or became a mount. */
+  readonly identity: string;
+}
+
+/** What to watch for a path: a file's directory, a mount's top, or a whole tree. Nothing while there is nothing to watch. */
+async function findTarget(path: string): Promise<Target | undefined> {
+  try {
+    const isTree = (await stat(path)).isDirectory();
+    const directory = await realpath(isTree ? path : dirname(path));
+    const isMount = isTree && (await isThere(join(directory, mountLink)));
+    const { dev, ino, birthtimeNs } = await stat(directory, { bigint: true });
+    const shape = isMount ? 'mount' : isTree ? 'tree' : 'file';
+    // Inode numbers are used again at once; together with the birth time they are not.
+    const identity = [shape, directory, dev, ino, birthtimeNs].join(' ');
+    return { directory, identity, options: isTree && !isMount ? treeOptions(directory) : flatOptions };
+  } catch {
+    // Why it cannot be watched is what reading it will say.
+    return undefined;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * For a mount: the new generation appears as entries of the mount directory. Watching one file, or leaving out dot entries,
+ * sees a change only when kubelet happens to delete the old generation.
+ */
+const flatOptions: ChokidarOptions = { followSymlinks: false, depth: 0, ignoreInitial: true };
+
+function treeOptions(root: string): ChokidarOptions {
+  const isHidden = (path: string) => {
+    const below = relative(root, path);
+    return below !== ignoreFile && below.split(sep).some((step) => step.startsWith('.'));
+  };
+  return { followSymlinks: false, ignoreInitial: true, ignored: isHidden };
+}

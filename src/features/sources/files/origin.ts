@@ -1,0 +1,30 @@
+import type { SourceFile } from '../../../model/document.ts';
+import type { CommitInfo } from '../../../model/state/object.ts';
+import type { FileSelection } from './selection.ts';
+
+/** What a source holds at one moment, or why that cannot be said; a source that cannot be read is never an empty one. */
+export type Fetched =
+  | {
+      readonly ok: true;
+      readonly files: readonly SourceFile[];
+      /** Of the files' places and contents and the rules by which they were chosen; line ends and a byte order mark do not count. */
+      readonly digest: string;
+      /** The rules by which files were chosen. */
+      readonly selection: FileSelection;
+      readonly warnings: readonly string[];
+      /** The commit, where there are commits. */
+      readonly commit?: string;
+      /** Who wrote the commit and what its first line says. */
+      readonly commitInfo?: CommitInfo;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+/** Where the documents of a source come from. */
+export interface Origin {
+  /** Reads what is there now; `before` is the commit that was applied last, where there are commits. */
+  fetch(before?: string): Promise<Fetched>;
+  /** Reads what is there now for another purpose: it does not count as fetched. */
+  peek(): Promise<Fetched>;
+  /** Calls `changed` when something else may be there than was fetched last. Returns a function that ends it. */
+  watch(changed: () => void): () => Promise<void>;
+}

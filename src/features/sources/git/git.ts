@@ -1,0 +1,337 @@
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseRemote, type Transport } from '../../../model/remote-url.ts';
+import { type GitConfig, mostSizeOverApi } from '../../../model/sources/schema.ts';
+import type { CommitInfo } from '../../../model/state/object.ts';
+import type { Fetched, Origin } from '../files/origin.ts';
+import { Unreadable } from '../files/snapshot.ts';
+import type { Permission } from '../permission.ts';
+import { prepareCredentials, shownMark } from './credentials.ts';
+import { type GitNetworkOptions, openGitNetwork } from './network.ts';
+import { type GitCall, type GitRun, runGit } from './program.ts';
+import { findTree, type GitTree, type Plumbing, readTree, short } from './tree.ts';
+import type { GitTurns } from './turns.ts';
+
+/** A Git repository as a source of documents. Its files are paths of this server. */
+export interface GitOptions {
+  readonly account: string;
+  readonly config: GitConfig;
+  /** A directory for this source alone; what is in it can be made again. */
+  readonly directory: string;
+  readonly transports: readonly Transport[];
+  /** The way to the remote, and on whose word it is taken. */
+  readonly network: Omit<GitNetworkOptions, 'url'>;
+  /** Whether it may use the files that it names. */
+  readonly permission: Permission;
+  /** What of the server's environment git may see: where programs are, and certificates. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** When its processes may run. */
+  readonly turns: GitTurns;
+  readonly pollMs: number;
+  readonly onError: (error: unknown) => void;
+}
+
+const askMs = 60_000;
+const fetchMs = 300_000;
+const localMs = 60_000;
+const usualSizeMiB = 512;
+/** The reference under which the commit is kept. */
+const kept = 'refs/heddle/head';
+
+/** Opens a repository. Nothing is checked out: documents are read from the commit itself. */
+export function openGit(options: GitOptions): Origin {
+  return new GitOrigin(options);
+}
+
+class GitOrigin implements Origin {
+  readonly #options: GitOptions;
+  #stopping = new AbortController();
+  #last: Promise<unknown> = Promise.resolve();
+  #seen: string | undefined;
+  #read: { readonly id: string; readonly tree: GitTree } | undefined;
+
+  constructor(options: GitOptions) {
+    this.#options = options;
+  }
+
+  async fetch(before?: string): Promise<Fetched> {
+    const fetched = await this.peek(before);
+    this.#seen = fetched.ok ? fetched.commit : 'unreadable';
+    return fetched;
+  }
+
+  peek(before?: string): Promise<Fetched> {
+    return this.#alone(() => this.#look(before));
+  }
+
+  watch(changed: () => void): () => Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    let ended = false;
+    let asking: Promise<void> = Promise.resolve();
+    const ask = async (): Promise<void> => {
+      const head = await this.#alone(() => this.#askHead()).catch(() => 'unreadable');
+      if (!ended && head !== this.#seen) changed();
+    };
+    const next = (): void => {
+      // Spread, so that many sources do not ask one server at the same moment.
+      const wait = this.#options.pollMs * (0.9 + Math.random() / 5);
+      timer = setTimeout(() => {
+        asking = ask()
+          .catch(this.#options.onError)
+          .finally(() => (ended ? undefined : next()));
+      }, wait);
+    };
+    next();
+    return async () => {
+      ended = true;
+      clearTimeout(timer);
+      this.#stopping.abort();
+      await asking;
+      await this.#last;
+      // It may be watched again, when another server gives it back.
+      this.#stopping = new AbortController();
+    };
+  }
+
+  /** One call at a time works in the directory. */
+  #alone<Value>(work: () => Promise<Value>): Promise<Value> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #look(before: string | undefined): Promise<Fetched> {
+    try {
+      const commit = await this.#fetchCommit(before);
+      const { path = '' } = this.#options.config;
+      const top = path.replace(/^\.?\/+|\/+$/g, '').replace(/^\.$/, '');
+      const id = await findTree(this.#plumbing, commit, top);
+      const place = { id, path: top, globs: this.#options.config };
+      if (this.#read?.id !== id) this.#read = { id, tree: await readTree(this.#plumbing, place) };
+      const { files, digest, selection } = this.#read.tree;
+      return { ok: true, files, digest, selection, warnings: [], commit, commitInfo: await this.#describe(commit) };
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      return { ok: false, reason: `${this.#options.config.url}: ${error.message}` };
+    }
+  }
+
+  /** The commit that the remote reference names, fetched, and found good. */
+  async #fetchCommit(before: string | undefined): Promise<string> {
+    const head = await this.#askHead();
+    const known = await this.#git(['rev-parse', '--verify', '--quiet', `${kept}^{commit}`], { mayFail: true });
+    const present = known.code === 0 ? known.out.toString('utf8').trim() : undefined;
+    const commit = present === head ? head : await this.#fetchHead();
+    if (this.#options.config.requireFastForward === true && before !== undefined)
+      await this.#requireDescent(before, commit);
+    if (this.#options.config.verifySignatures !== undefined) await this.#requireSignature(commit);
+    return commit;
+  }
+
+  /** Who wrote a commit, and the first line of its message; both as one printable line of at most 200 characters. */
+  async #describe(commit: string): Promise<CommitInfo> {
+    const { out } = await this.#git(['log', '-1', '--no-show-signature', '--format=%an%x00%s', commit, '--']);
+    const [author = '', subject = ''] = out.toString('utf8').split('\0');
+    const line = (text: string) =>
+      text
+        .replace(/[\p{C}\s]+/gu, ' ')
+        .trim()
+        .slice(0, 200);
+    return { author: line(author), subject: line(subject) };
+  }
+
+  /** Asks the remote where its reference is. A tag is asked for what it names. */
+  async #askHead(): Promise<string> {
+    const { url } = this.#options.config;
+    const ref = this.#ref();
+    const asked = ['ls-remote', '--exit-code', '--end-of-options', url, ref, `${ref}^{}`];
+    const { code, out, said } = await this.#remote(asked, { timeoutMs: askMs });
+    if (code === 2) throw new Unreadable(`it has no ${ref}; correct \`branch\` or \`ref\`.`);
+    if (code !== 0)
+      throw new Unreadable(`it cannot be reached (${said}); see whether \`url\` and \`credentials\` are right.`);
+    const found = out
+      .toString('utf8')
+      .split('\n')
+      .map((line) => line.split('\t'));
+    const idOf = (name: string) => found.find(([, other]) => other === name)?.[0];
+    const id = idOf(`${ref}^{}`) ?? idOf(ref);
+    if (id === undefined || !/^[0-9a-f]{40,64}$/.test(id)) throw new Unreadable(`it has no ${ref}; correct \`ref\`.`);
+    return id;
+  }
+
+  #ref(): string {
+    const { branch, ref } = this.#options.config;
+    return ref ?? (branch === undefined ? 'HEAD' : `refs/heads/${branch}`);
+  }
+
+  async #fetchHead(): Promise<string> {
+    const { url, requireFastForward, maxSizeMiB = usualSizeMiB } = this.#options.config;
+    // Descent can only be told where there is a history.
+    const depth = requireFastForward === true ? [] : ['--depth=1'];
+    const source = `+${this.#ref()}:${kept}`;
+    const args = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head', ...depth];
+    const most = maxSizeMiB * 1024 * 1024;
+    const repository = join(this.#options.directory, 'repository');
+    // Commits that nothing names any more add up: before they matter, everything is fetched anew.
+    if ((await sizeOf(repository)) > most / 2) await rm(repository, { recursive: true, force: true });
+    const tooMuch = async () =>
+      (await sizeOf(repository)) > most
+        ? `it takes up more than ${maxSizeMiB} MiB; raise \`maxSizeMiB\` (${mostSizeOverApi} at the most for a source of the API, more in the server's file of settings), or keep documents in a repository of their own.`
+        : undefined;
+    try {
+      const { code, said } = await this.#remote([...args, '--end-of-options', url, source], {
+        timeoutMs: fetchMs,
+        tooMuch,
+      });
+      if (code !== 0) throw new Unreadable(`it cannot be fetched (${said}).`);
+      const reason = await tooMuch();
+      if (reason !== undefined) throw new Unreadable(reason);
+    } catch (error) {
+      // What a broken fetch leaves is not worth keeping.
+      await rm(repository, { recursive: true, force: true });
+      throw error;
+    }
+    const { out } = await this.#git(['rev-parse', '--verify', `${kept}^{commit}`]);
+    return out.toString('utf8').trim();
+  }
+
+  async #requireDescent(before: string, commit: string): Promise<void> {
+    if (before === commit) return;
+    const { code } = await this.#git(['merge-base', '--is-ancestor', before, commit], { mayFail: true });
+    if (code === 0) return;
+    throw new Unreadable(
+      `commit ${short(commit)} does not descend from ${short(before)}, which was applied last, and \`requireFastForward\` is set; push a commit that does, or take the setting away for once.`,
+    );
+  }
+
+  async #requireSignature(commit: string): Promise<void> {
+    const { allowedSignersFile = '' } = this.#options.config.verifySignatures ?? {};
+    const settings = [
+      `gpg.ssh.allowedSignersFile=${allowedSignersFile}`,
+      'gpg.ssh.program=ssh-keygen',
+      'gpg.minTrustLevel=fully',
+      // Only SSH keys count, whatever is installed.
+      'gpg.program=false',
+      'gpg.x509.program=false',
+    ];
+    const args = [...settings.flatMap((setting) => ['-c', setting]), 'verify-commit', commit];
+    const { code, said } = await this.#git(args, { mayFail: true });
+    if (code === 0) return;
+    const why = said === '' ? 'it has no signature' : said;
+    throw new Unreadable(`commit ${short(commit)} is not signed by any of the allowed signers (${why}).`);
+  }
+
+  /** Runs a command that talks to the remote, if the source may show it its credentials. */
+  async #remote(args: readonly string[], call: Pick<GitCall, 'timeoutMs' | 'tooMuch'>): Promise<GitRun> {
+    await this.#prepare();
+    const mark = shownMark(this.#options.directory);
+    await rm(mark, { force: true });
+    const { refusal, notShown } = await this.#options.permission.ask();
+    if (refusal !== undefined) throw new Unreadable(refusal);
+    let isShown = false;
+    try {
+      const transport = parseRemote(this.#options.config.url)?.transport;
+      const run = await this.#connect(args, call, () => {
+        isShown = true;
+      });
+      // Only of a password it is known whether git asked for it.
+      isShown = run.code === 0 || transport !== 'https' || (await exists(mark));
+      return run;
+    } finally {
+      if (!isShown) await notShown();
+    }
+  }
+
+  async #connect(
+    args: readonly string[],
+    call: Pick<GitCall, 'timeoutMs' | 'tooMuch'>,
+    begins: () => void,
+  ): Promise<GitRun> {
+    const { config, directory, transports } = this.#options;
+    const { url } = config;
+    const { namedBy } = this.#options.network;
+    const network = await openGitNetwork({ ...this.#options.network, url });
+    const transport = parseRemote(url)?.transport;
+    try {
+      const { sshOptions } = network;
+      const credentials = await prepareCredentials(directory, config.credentials, { url, sshOptions, namedBy }).catch(
+        (cause: Error) => {
+          throw new Unreadable(`its credentials cannot be read (${cause.message}).`, { cause });
+        },
+      );
+      // No other than that of the URL, whatever the remote leads to.
+      const allowed = transports.filter((one) => one === transport).join(':');
+      begins();
+      const run = await this.#run({
+        ...call,
+        args,
+        env: { ...credentials, ...network.env, GIT_ALLOW_PROTOCOL: allowed },
+      });
+      const reason = run.code === 0 ? undefined : network.reason();
+      return reason === undefined ? run : { ...run, said: reason };
+    } finally {
+      network.close();
+      await rm(join(directory, 'ssh-key'), { force: true });
+    }
+  }
+
+  /** Runs a command that reads the repository here; nothing is asked for elsewhere. */
+  readonly #git = async (args: readonly string[], options: Parameters<Plumbing>[1] = {}): Promise<GitRun> => {
+    const { mayFail, ...call } = options;
+    const run = await this.#run({ ...call, args, timeoutMs: localMs, env: { GIT_ALLOW_PROTOCOL: '' } });
+    if (run.code !== 0 && mayFail !== true) throw new Unreadable(`git ${args[0]} failed (${run.said}).`);
+    return run;
+  };
+
+  readonly #plumbing: Plumbing = this.#git;
+
+  #run(call: Omit<GitCall, 'directory'>): Promise<GitRun> {
+    const { directory, environment } = this.#options;
+    const repository = join(directory, 'repository');
+    const args = [`--git-dir=${repository}`, ...call.args];
+    const { signal } = this.#stopping;
+    return this.#inTurn(() => runGit({ ...call, args, directory, signal }, environment));
+  }
+
+  /** Runs a process when there is room for it. */
+  #inTurn(work: () => Promise<GitRun>): Promise<GitRun> {
+    const { account, turns } = this.#options;
+    const { signal } = this.#stopping;
+    return turns.run(account, signal, work).catch((cause: unknown) => {
+      if (!signal.aborted || cause instanceof Unreadable) throw cause;
+      throw new Unreadable('the server stops.', { cause });
+    });
+  }
+
+  /** Makes the repository when there is none, without anything but what git needs. */
+  async #prepare(): Promise<void> {
+    const { directory, environment } = this.#options;
+    const repository = join(directory, 'repository');
+    if (await exists(join(repository, 'HEAD'))) return;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const args = ['init', '--quiet', '--bare', '--template=', repository];
+    const { code, said } = await this.#inTurn(() => runGit({ directory, args, timeoutMs: localMs }, environment));
+    if (code !== 0) throw new Unreadable(`a repository cannot be made in the data directory (${said}).`);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** What the files of a repository take up. Packs that are being written count too. */
+async function sizeOf(repository: string): Promise<number> {
+  const entries = await readdir(repository, { recursive: true, withFileTypes: true }).catch(() => []);
+  const sizes = entries
+    .filter((entry) => entry.isFile())
+    // A file that is gone meanwhile takes up nothing.
+    .map((entry) =>
+      stat(join(entry.parentPath, entry.name))
+        .then(({ size }) => size)
+        .catch(() => 0),
+    );
+  return (await Promise.all(sizes)).reduce((total, size) => total + size, 0);
+}

@@ -1,0 +1,156 @@
+import type { StatedGlobs } from '../../../documents/directory-settings.ts';
+import { describeBytes, limits } from '../../../documents/limits.ts';
+import { directorySettings, isDirectorySettings } from '../../../documents/settings-file.ts';
+import type { SourceFile } from '../../../model/document.ts';
+import { ignoreFile } from '../../../model/sources/file-rules.ts';
+import { mostFiles } from '../files/list-files.ts';
+import { createSelector, digestOfContent, type FileSelection } from '../files/selection.ts';
+import { isDocumentFile, Unreadable } from '../files/snapshot.ts';
+import type { GitRun } from './program.ts';
+
+/** Runs a plumbing command on the repository; `mayFail` lets it end with a failure. */
+export type Plumbing = (
+  args: readonly string[],
+  options?: { readonly input?: string; readonly outputBytes?: number; readonly mayFail?: boolean },
+) => Promise<GitRun>;
+
+/** The documents' files of a directory of a commit, read from the repository itself: nothing is ever checked out. */
+export interface GitTree {
+  readonly files: readonly SourceFile[];
+  readonly digest: string;
+  readonly selection: FileSelection;
+}
+
+interface Entry {
+  readonly mode: string;
+  readonly id: string;
+  readonly size: number;
+  readonly path: string;
+}
+
+const [link, submodule] = ['120000', '160000'];
+
+/** The id of what is at a path of a commit: the same id is the same content. Throws `Unreadable` when nothing is there. */
+export async function findTree(git: Plumbing, commit: string, path: string): Promise<string> {
+  const { code, out } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}:${path}`], {
+    mayFail: true,
+  });
+  if (code === 0) return out.toString('utf8').trim();
+  throw new Unreadable(`commit ${short(commit)} has no directory "${path}"; correct \`path\`.`);
+}
+
+/** What of a commit to read, by what rules beside its own. */
+export interface TreePlace {
+  readonly id: string;
+  readonly path: string;
+  readonly globs: StatedGlobs;
+}
+
+/** Reads the files of what is at a path. Throws `Unreadable` for what a source may not hold. */
+export async function readTree(git: Plumbing, { id, path, globs }: TreePlace): Promise<GitTree> {
+  const { out } = await git(['cat-file', '-t', id]);
+  const isTree = out.toString('utf8').trim() === 'tree';
+  const entries = isTree ? await listEntries(git, id) : [await fileEntry(git, id, path)];
+  const texts = isTree ? await readRuleFiles(git, entries) : {};
+  // Whoever names a file wants it.
+  const selector = createSelector({ root: path, ...texts }, isTree ? globs : {});
+  const wanted = isTree
+    ? entries.filter((entry) => !selector.leavesOut(entry.path, entry.mode === submodule) && isWanted(entry))
+    : entries;
+  const bytes = wanted.reduce((total, { size }) => total + size, 0);
+  if (wanted.length > mostFiles) throw new Unreadable(`it holds more than ${mostFiles} files; use several sources.`);
+  if (bytes > limits.revisionBytes)
+    throw new Unreadable(
+      `it holds ${describeBytes(bytes)} of documents and may hold ${describeBytes(limits.revisionBytes)}; use several sources.`,
+    );
+  const large = wanted.find(({ size }) => size > limits.fileBytes);
+  if (large !== undefined) throw tooLarge(large);
+  const files = (await readBlobs(git, wanted, bytes)).filter(({ path, text }) => !isDirectorySettings(path, text));
+  const selection = selector.selection();
+  const digest = digestOfContent(
+    files.map((file) => ({ relative: file.path, file })),
+    selection,
+  );
+  const prefix = isTree && path !== '' ? `${path}/` : '';
+  return { files: files.map((file) => ({ ...file, path: `${prefix}${file.path}` })), digest, selection };
+}
+
+/** The files at the top that say which others are read. */
+async function readRuleFiles(git: Plumbing, entries: readonly Entry[]) {
+  const found = entries.filter(({ path }) => path === ignoreFile || path === directorySettings);
+  const odd = found.find(({ mode }) => mode === link || mode === submodule);
+  if (odd !== undefined) throw new Unreadable(`"${odd.path}" is not a regular file; put the file itself there.`);
+  const large = found.find(({ size }) => size > limits.fileBytes);
+  if (large !== undefined) throw tooLarge(large);
+  const bytes = found.reduce((total, { size }) => total + size, 0);
+  const read = new Map((await readBlobs(git, found, bytes)).map(({ path, text }) => [path, text]));
+  return { ignore: read.get(ignoreFile), settings: read.get(directorySettings) };
+}
+
+function tooLarge({ path }: Entry): Unreadable {
+  return new Unreadable(`"${path}" has more than ${describeBytes(limits.fileBytes)}; split it.`);
+}
+
+async function fileEntry(git: Plumbing, id: string, path: string): Promise<Entry> {
+  const { out } = await git(['cat-file', '-s', id]);
+  return { mode: '100644', id, size: Number(out.toString('utf8')), path };
+}
+
+/** Everything below a tree, with paths from there, in the order of their bytes. */
+async function listEntries(git: Plumbing, tree: string): Promise<readonly Entry[]> {
+  const { out } = await git(['ls-tree', '-r', '-z', '-l', tree], { outputBytes: 64 * 1024 * 1024 });
+  return out
+    .toString('utf8')
+    .split('\0')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [head = '', path = ''] = splitOnce(line, '\t');
+      const [mode = '', , id = '', size = ''] = head.split(/ +/);
+      return { mode, id, size: Number(size) || 0, path };
+    });
+}
+
+/** Whether the entry is a file of documents. Throws for what might hide some. */
+function isWanted({ mode, path }: Entry): boolean {
+  const steps = path.split('/');
+  if (steps.some((step) => step.startsWith('.'))) return false;
+  const name = steps.at(-1) ?? '';
+  if (mode === submodule)
+    throw new Unreadable(
+      `"${path}" is a submodule, which is not followed; put the documents into the repository itself.`,
+    );
+  // A link without an extension may stand for a directory.
+  if (mode === link && (isDocumentFile(name) || !name.includes('.')))
+    throw new Unreadable(`"${path}" is a symbolic link, which is not followed; put the file itself there.`);
+  return mode !== link && isDocumentFile(name);
+}
+
+async function readBlobs(git: Plumbing, entries: readonly Entry[], bytes: number): Promise<readonly SourceFile[]> {
+  if (entries.length === 0) return [];
+  const input = `${entries.map(({ id }) => id).join('\n')}\n`;
+  const { out } = await git(['cat-file', '--batch'], { input, outputBytes: bytes + entries.length * 200 });
+  let at = 0;
+  return entries.map(({ path, size }) => {
+    const begin = out.indexOf(0x0a, at) + 1;
+    at = begin + size + 1;
+    return { path, text: textOf(out.subarray(begin, begin + size), path) };
+  });
+}
+
+function textOf(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new Unreadable(`"${path}" is not UTF-8 text; save it as UTF-8.`, { cause });
+  }
+}
+
+function splitOnce(text: string, separator: string): readonly [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+/** How commits are shown. */
+export function short(commit: string): string {
+  return commit.slice(0, 12);
+}

@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import type { Engine } from '../../commit/engine.ts';
+import { plainHost } from '../../lib/net/public-address.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import type { ValuePolicy } from '../../model/schema/value-policy.ts';
+import type { StatedSource } from '../../model/sources/schema.ts';
+import { type CalledSource, calledSources } from './called-sources.ts';
+import { bindToHost } from './credential-hosts.ts';
+import {
+  defineDirectory,
+  defineRecorded,
+  defineStated,
+  type GitSourceOptions,
+  type SourceDefinition,
+  transportsFor,
+} from './definition.ts';
+import { type NamedSource, refuseRepeatedNames } from './names.ts';
+import { type FilePermissions, fileRefusal } from './permission.ts';
+import type { SourceRules } from './source-admin.ts';
+
+/** The sources that a server knows of: those of its configuration, and how it would run those that the API made. */
+export interface SourceInstallation {
+  readonly definitions: readonly SourceDefinition[];
+  define(recorded: CalledSource): SourceDefinition | undefined;
+  readonly rules: SourceRules;
+}
+
+/** What a server's configuration says about sources. */
+export interface ConfiguredSources extends Omit<GitSourceOptions, 'files'> {
+  /** Which of the server's values are for whom. */
+  readonly policy: ValuePolicy;
+  /** How many Git sources an account may make over the API. */
+  readonly mostGitSources: number;
+  /** Directories that flags name. */
+  readonly named: readonly NamedSource[];
+  /** Those of the file of settings. */
+  readonly stated: readonly StatedSource[];
+}
+
+/** Puts the sources of a server together. Throws when two would have one name, or belong to no account. */
+export function installSources(
+  engine: Engine,
+  account: string | undefined,
+  configured: ConfiguredSources,
+): SourceInstallation {
+  refuseRepeatedNames(configured.named, configured.stated);
+  const { policy } = configured;
+  const files: FilePermissions = {
+    policy,
+    bindToHost: (shown, host) => bindToHost(engine, shown, host),
+  };
+  const options = { ...configured, files };
+  const definitions = account === undefined ? nobodys(configured) : definitionsOf(account, options);
+  const define = (recorded: CalledSource) => defineRecorded(recorded, options);
+  const recordedSources = remember(() => calledSources(engine));
+  const find = async (of: string, name: string): Promise<SourceDefinition | undefined> => {
+    const own = definitions.find((definition) => definition.account === of && definition.name === name);
+    if (own !== undefined) return own;
+    const recorded = (await recordedSources()).find((source) => source.account === of && source.id === name);
+    return recorded === undefined ? undefined : define(recorded);
+  };
+  return {
+    definitions,
+    define,
+    rules: {
+      mostGitSources: configured.mostGitSources,
+      transports: (of) => transportsFor(configured.transports, policy, of),
+      refusesFile: (of, name, config) => fileRefusal({ account: of, name, config }, policy),
+      refusesHost: (of, host) =>
+        configured.formerHosts(of).has(plainHost(host)) ? undefined : configured.outbound.refusesHost(host),
+      ...(account === undefined ? {} : { account }),
+      async webhookSecret(of, name) {
+        const file = (await find(of, name))?.webhookSecretFile;
+        if (file === undefined) return undefined;
+        // A secret that cannot be read is none: no hint is genuine then.
+        const text = await readFile(file, 'utf8').catch(() => '');
+        const secret = text.replace(/\r?\n$/, '');
+        return secret === '' ? undefined : secret;
+      },
+    },
+  };
+}
+
+function definitionsOf(account: string, configured: ConfiguredSources & GitSourceOptions): readonly SourceDefinition[] {
+  return [
+    ...configured.named.map((source) => defineDirectory(account, source)),
+    ...configured.stated.map((source) => defineStated(account, source, configured)),
+  ];
+}
+
+/** Without an operator's account there is none that the server's own sources could write to. */
+function nobodys({ named, stated }: ConfiguredSources): readonly SourceDefinition[] {
+  if (named.length + stated.length === 0) return [];
+  throw new InvalidInput(
+    "the sources of --source and --config write to the operator's account, and this server has none; name it by its id in HEDDLE_OPERATOR_ACCOUNT",
+  );
+}
+
+/** Anybody may send hints, and none of them is worth a question to the database. */
+const rememberMs = 5000;
+
+/** Asks at most once in a while; whoever asks meanwhile gets the same answer. */
+function remember<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let last: { readonly at: number; readonly answer: Promise<Value> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (last === undefined || now - last.at > rememberMs) last = { at: now, answer: ask() };
+    return last.answer;
+  };
+}

@@ -1,0 +1,17 @@
+import type { SourceStatus } from '../../../model/sources/status.ts';
+import type { RecordOptions } from './record.ts';
+import type { Conclusion } from './schedule.ts';
+
+/** Tells those who measure how a reconcile ended, and whether what the source states is in place. */
+export function measure(
+  { engine: { observer }, account, name }: Pick<RecordOptions, 'engine' | 'account' | 'name'>,
+  { state, drifted = 0 }: SourceStatus,
+  { result }: Conclusion,
+  seconds: number,
+): void {
+  const of = { account, source: name };
+  // A server that lost the lease does not know how the source fares.
+  const word = result === 'failed' && state === 'applied' ? result : state;
+  if (result !== 'same') observer.report({ what: 'reconcile', ...of, result: word, seconds });
+  if (word === 'applied') observer.report({ what: 'in_place', ...of, drift: drifted });
+}

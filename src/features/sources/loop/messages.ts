@@ -1,0 +1,58 @@
+import type { Problem } from '../../../model/problem.ts';
+import type { Reconciled } from '../../config/plans/documents.ts';
+import { outputsKeptDays } from '../../config/plans/outputs.ts';
+import type { Trigger } from './schedule.ts';
+
+type Applied = Extract<Reconciled, { readonly state: 'applied' }>;
+type Waiting = Extract<Reconciled, { readonly state: 'needs_approval' }>;
+
+/** What applying the documents of a source did. */
+export function appliedMessage(name: string, documents: number, { plan, revision }: Applied): string {
+  const { create, update, delete: deleted, claims } = plan.counts;
+  const handed = claims > 0 ? `, ${claims} claimed or released` : '';
+  const summary =
+    revision === undefined
+      ? 'nothing to do'
+      : `revision ${revision}: ${create} created, ${update} changed, ${deleted} deleted${handed}`;
+  return `source ${name}: ${documents} documents, ${summary}`;
+}
+
+/** Why a plan waits, and how to let it through. */
+export function approvalMessage(name: string, id: string, { plan }: Waiting): string {
+  const guards = plan.guards.map((guard) => guard.message).join('; ');
+  return `source ${name} wants an approval and changed nothing: ${guards}; look with \`heddle plans ${id}\`, let exactly this plan through with \`heddle approve ${id}\`; its digest is ${plan.digest}`;
+}
+
+/** How to read what nobody was there to be shown. */
+export function outputsMessage(name: string, plan: string): string {
+  return `source ${name}: values were made for new objects, which can be read once within ${outputsKeptDays} days: \`heddle outputs ${plan}\``;
+}
+
+/** How much is wrong with the documents. */
+export function invalidMessage(name: string, problems: readonly Problem[]): string {
+  const count = problems.length;
+  return `source ${name} is not applied: ${count} ${count === 1 ? 'problem' : 'problems'} in its documents; nothing was changed`;
+}
+
+/** Why a source cannot be read. */
+export function unavailableMessage(name: string, reason: string): string {
+  return `source ${name} is unavailable: ${reason.replace(/\.$/, '')}; nothing is changed until it returns`;
+}
+
+/** The account that a source is for does not exist any more. */
+export function goneMessage(name: string, account: string): string {
+  return `source ${name} stalls: its account ${account} is gone, and nothing of it is made again; take the source out of the configuration`;
+}
+
+const drivers: Partial<Readonly<Record<Trigger, string>>> = {
+  content: 'changes of its content',
+  hint: 'hints',
+  interval: 'its interval',
+  retry: 'retries',
+};
+
+/** A loop that ran hot: what drove it, and who wrote in between. */
+export function hotMessage(name: string, trigger: Trigger, writers: readonly string[]): string {
+  const others = writers.length === 0 ? '' : `; in between the account was changed by ${writers.join(', ')}`;
+  return `source ${name} runs hot and is stopped (HotLoop): too many reconciles were driven by ${drivers[trigger] ?? trigger}${others}. It is probed every five minutes; find out who else writes the same, then run \`heddle reconcile ${name}\``;
+}

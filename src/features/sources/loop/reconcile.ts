@@ -1,0 +1,256 @@
+import { LeaseLost } from '../../../commit/batch.ts';
+import { readInput } from '../../../documents/input.ts';
+import type { Reader } from '../../../documents/reader.ts';
+import { sha256 } from '../../../lib/node-pure.ts';
+import type { Document } from '../../../model/document.ts';
+import { NotFound } from '../../../model/errors.ts';
+import { contradictions } from '../../../model/problem.ts';
+import { environmentOfSource } from '../../../model/schema/values.ts';
+import type { SourceEvent } from '../../../model/sources/conditions.ts';
+import { isReminderDue } from '../../../model/sources/news.ts';
+import type { Content, SourceStatus } from '../../../model/sources/status.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { applyApproved } from '../../config/plans/apply-plan.ts';
+import type { ApplyRequest } from '../../config/plans/apply-request.ts';
+import { awaitApproval } from '../../config/plans/approvals.ts';
+import type { Reconciled } from '../../config/plans/documents.ts';
+import type { Fetched, Origin } from '../files/origin.ts';
+import { claimsOfOthers, countDrift, handRunOf, inventoryOf } from '../sources.ts';
+import type { Clock } from './loop.ts';
+import { measure } from './measure.ts';
+import {
+  appliedMessage,
+  approvalMessage,
+  goneMessage,
+  invalidMessage,
+  outputsMessage,
+  unavailableMessage,
+} from './messages.ts';
+import { createRecord, type RecordOptions } from './record.ts';
+import type { Reporter } from './report.ts';
+import type { Conclusion } from './schedule.ts';
+import { digestOfValues, type UsedValue, usedValues } from './values-used.ts';
+
+/** A source that this server runs. */
+export interface ReconcilerOptions extends RecordOptions {
+  readonly reader: Reader;
+  readonly origin: Origin;
+  /** What the program makes of equal input may differ between versions. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly report: Reporter;
+}
+
+/** Reconciles a source again and again, and keeps record of how it fares. */
+export interface Reconciler {
+  /** `fresh` says whether something else may come out than last time; a probe is of a loop that is stopped. Never throws. */
+  reconcile(fresh: Fresh, manner?: { readonly isProbe: boolean }): Promise<Conclusion>;
+  /** Records something else that happened to the source. */
+  note(event: SourceEvent): Promise<void>;
+  /** Reminds somebody of a source that has been suspended for long. */
+  remind(): Promise<void>;
+}
+
+type Fresh = (key: string) => boolean;
+
+type Read = Extract<Fetched, { readonly ok: true }>;
+
+/** What was looked at last. */
+interface Memory {
+  digest?: string;
+  values: readonly UsedValue[];
+  /** What these values were, no later than they were applied. */
+  valuesDigest: string;
+  /** What was applied last. */
+  since?: { readonly documents: readonly Document[]; readonly revision: number } | undefined;
+}
+
+/** Creates the reconciler of a source. */
+export function createReconciler(options: ReconcilerOptions): Reconciler {
+  const { engine, account, name, origin, report } = options;
+  const memory: Memory = { values: [], valuesDigest: '' };
+  const record = createRecord(options);
+  let reported = '';
+  const reportOnce = (level: 'warn' | 'error', message: string): void => {
+    if (reported !== message) report({ level, message });
+    reported = message;
+  };
+
+  /** A failure that may pass. */
+  const failed = async (what: 'unavailable' | 'failed', message: string): Promise<Conclusion> => {
+    memory.since = undefined;
+    reportOnce(what === 'failed' ? 'error' : 'warn', message);
+    // What hinders the record is most likely what was just told.
+    await record.note({ what, message }).catch(() => undefined);
+    return { result: 'failed' };
+  };
+
+  /** Applies what was read, unless that would end as it did last time. */
+  const conclude = async (fetched: Read, fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
+    const state = await engine.snapshots.fresh(account);
+    const others = await claimsOfOthers(engine, account, name);
+    const keyOn = (values: string, revision: number) => keyOf({ fetched, values, others, revision }, options.version);
+    // That a loop was stopped is no longer so once its documents are found to be in place.
+    const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
+    if (isSeen && !fresh(keyOn(valuesIn(options, memory), state.revision))) return { result: 'same' };
+    const { event, revision } = await record.during(() => apply(options, fetched, memory, record.status()));
+    reported = '';
+    const isHot = isProbe && event.what === 'applied' && event.revision !== undefined;
+    await record.note(isHot ? { ...event, isHot } : event);
+    // With the values from before: one that changed meanwhile is still to be applied.
+    const key = keyOn(memory.valuesDigest, revision);
+    const content = `${fetched.digest} ${memory.valuesDigest}`;
+    if (event.what !== 'applied') return { result: 'refused', key, content };
+    return { result: 'done', key, content, wrote: event.revision !== undefined };
+  };
+
+  const attempt = async (fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
+    try {
+      // It may be suspended, and that acknowledged, before its loop hears of it; what is under way by then completes.
+      const { suspended } = (await engine.snapshots.fresh(account)).settingsOf(name);
+      if (suspended) return { result: 'same' };
+      const fetched = await origin.fetch(record.status().lastAppliedCommit);
+      if (fetched.ok) return await conclude(fetched, fresh, isProbe);
+      return await failed('unavailable', unavailableMessage(name, fetched.reason));
+    } catch (error) {
+      if (error instanceof NotFound) {
+        // There is nobody whose status could be kept.
+        reportOnce('error', goneMessage(name, account));
+        return { result: 'refused', key: 'gone', content: '' };
+      }
+      if (!(error instanceof LeaseLost)) return failed('failed', reasonOf(name, error));
+      reportOnce('warn', `source ${name}: ${error.message}`);
+      return { result: 'failed' };
+    }
+  };
+
+  return {
+    note: record.note,
+    async remind() {
+      if (isReminderDue(record.status(), engine.now())) await record.note({ what: 'reminded' });
+    },
+    async reconcile(fresh, { isProbe } = { isProbe: false }) {
+      const begun = options.clock.now();
+      const conclusion = await attempt(fresh, isProbe);
+      measure(options, record.status(), conclusion, (options.clock.now() - begun) / 1000);
+      return conclusion;
+    },
+  };
+}
+
+function reasonOf(name: string, error: unknown): string {
+  return `source ${name}: ${error instanceof Error ? error.message : String(error)}; it is tried again`;
+}
+
+/**
+ * Names all that the end of a reconcile depends on: the content, the values it names, the account (settings change with a
+ * revision), what other sources want, and the program.
+ */
+function keyOf(
+  on: { readonly fetched: Read; readonly values: string; readonly others: string; readonly revision: number },
+  version: string,
+): string {
+  return sha256(JSON.stringify([on.fetched.digest, on.values, on.revision, on.others, version]));
+}
+
+function valuesIn({ engine, account, name }: ReconcilerOptions, { values }: Memory): string {
+  const { valueFrom } = environmentOfSource(engine.planEnvironment, { account, source: name });
+  return digestOfValues(values, valueFrom);
+}
+
+interface Ended {
+  readonly event: Extract<SourceEvent, { readonly what: 'applied' | 'refused' }>;
+  /** The revision that it was decided on, or that it made. */
+  readonly revision: number;
+}
+
+/** Reads the documents and applies them. */
+async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, last: SourceStatus): Promise<Ended> {
+  const { engine, reader, account, name, lease, report } = options;
+  for (const warning of fetched.warnings) report({ level: 'warn', message: `source ${name}: ${warning}` });
+  const { rules, problems: ruleProblems, notes } = fetched.selection;
+  for (const note of notes) report({ level: 'info', message: `source ${name}: ${note}` });
+  const { documents, problems, foreign, place } = await readInput(reader, fetched.files, { account });
+  const isFirst = memory.digest === undefined;
+  memory.digest = fetched.digest;
+  memory.values = usedValues(documents);
+  const valuesDigest = valuesIn(options, memory);
+  // A value that is another one changes documents that are the same.
+  if (memory.valuesDigest !== valuesDigest) memory.since = undefined;
+  memory.valuesDigest = valuesDigest;
+  const state = await engine.snapshots.current(account);
+  const call = { account, actor: { type: 'source', id: name, name } as const, revision: state.revision };
+  const request: ApplyRequest = {
+    ...{ source: name, documents, foreign, place, rules, lease, keepOutputs: true },
+    problems: [...ruleProblems, ...problems],
+    ...(memory.since === undefined ? {} : { since: memory.since }),
+    ...(fetched.commit === undefined ? {} : { commitRef: fetched.commit }),
+    ...(fetched.commitInfo === undefined ? {} : { commitInfo: fetched.commitInfo }),
+  };
+  const result = await applyApproved(engine, call, request);
+  const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, request, result) : undefined;
+  memory.since = result.state === 'applied' ? { documents, revision: result.after.revision } : undefined;
+  const content = { digest: fetched.digest, ...(fetched.commit === undefined ? {} : { commit: fetched.commit }) };
+  const isSame = result.state === 'applied' && result.revision === undefined;
+  const confirmed = isSame ? await handRunOf(engine, account, name) : undefined;
+  const isKnown = !isFirst && last.state === 'applied' && last.lastAppliedDigest === fetched.digest;
+  return endOf(options, result, {
+    documents: documents.length,
+    state,
+    content,
+    isKnown,
+    confirmed,
+    planId: plan?.id ?? '',
+  });
+}
+
+interface Attempt {
+  readonly documents: number;
+  readonly state: Snapshot;
+  readonly content: Content;
+  /** It was told already that this content is applied. */
+  readonly isKnown: boolean;
+  /** What somebody applied by hand and is what the documents say too. */
+  readonly confirmed: number | undefined;
+  /** The stored plan that waits for an approval, if one does. */
+  readonly planId: string;
+}
+
+function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt): Ended {
+  const { name, report } = options;
+  const { content, state } = attempt;
+  switch (result.state) {
+    case 'applied': {
+      for (const warning of result.plan.warnings)
+        report({ level: 'warn', message: `source ${name}: ${warning.message}` });
+      const message = appliedMessage(name, attempt.documents, result);
+      const { after, revision, kept } = result;
+      if (!attempt.isKnown || revision !== undefined) report({ level: 'info', message });
+      if (kept !== undefined) report({ level: 'info', message: outputsMessage(name, kept) });
+      const { confirmed } = attempt;
+      const made = revision === undefined ? (confirmed === undefined ? {} : { confirmed }) : { revision };
+      const event = { ...content, what: 'applied', message, at: after.revision, ...made } as const;
+      const drifted = countDrift(options.engine, after, name);
+      return { event: { ...event, inventory: inventoryOf(after, name), drifted }, revision: after.revision };
+    }
+    case 'needs_approval': {
+      const { planId } = attempt;
+      const message = approvalMessage(name, planId, result);
+      report({ level: 'warn', message });
+      const at = result.before.revision;
+      const planDigest = result.plan.digest;
+      const event = { ...content, what: 'refused', state: 'needs_approval', message, at, planDigest, planId } as const;
+      return { event, revision: at };
+    }
+    case 'invalid': {
+      const { problems } = result;
+      const message = invalidMessage(name, problems);
+      report({ level: 'error', message, problems });
+      const refused = problems.some(({ code }) => contradictions.has(code)) ? 'conflicted' : 'invalid';
+      const at = state.revision;
+      return { event: { ...content, what: 'refused', state: refused, message, at, problems }, revision: at };
+    }
+    case 'stale':
+      throw new Error('a source never asks for a certain digest');
+  }
+}

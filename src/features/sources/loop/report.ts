@@ -1,0 +1,24 @@
+import type { Problem } from '../../../model/problem.ts';
+
+/** What a source has to say to whoever runs the server. */
+export interface SourceReport {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly problems?: readonly Problem[];
+}
+
+/** Takes a report. */
+export type Reporter = (report: SourceReport) => void;
+
+/** Reports as lines of a log: the report, then one line for each problem. */
+export function reporter(
+  log: (line: { readonly level: SourceReport['level']; readonly message: string }) => void,
+): Reporter {
+  return ({ level, message, problems = [] }) => {
+    log({ level, message });
+    for (const { file, line = 1, column = 1, message: fault, code } of problems) {
+      const place = file === undefined ? '' : `${file}:${line}:${column}: `;
+      log({ level, message: `${place}${fault} (${code})` });
+    }
+  };
+}

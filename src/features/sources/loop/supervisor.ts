@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ClaimRefresher } from '../../../commit/engine.ts';
+import { equalJson } from '../../../lib/json.ts';
+import { type CalledSource, calledSources } from '../called-sources.ts';
+import type { SourceDefinition } from '../definition.ts';
+import { processClock } from './loop.ts';
+import { type RunnerOptions, SourceRunner } from './runner.ts';
+
+/** Which sources a server runs, and how. */
+export interface SupervisorOptions extends Omit<RunnerOptions, 'owner' | 'clock'> {
+  /** The sources of the server's configuration. */
+  readonly definitions: readonly SourceDefinition[];
+  /** How this server would run a source that is recorded and that its configuration does not name; `undefined`: not at all. */
+  readonly define?: (recorded: CalledSource) => SourceDefinition | undefined;
+  /** How often the server looks at what is asked of sources, when no notice tells it. */
+  readonly pollMs?: number;
+}
+
+const plainPollMs = 1000;
+
+/**
+ * Runs sources as long as this server has their leases. Any number of servers may supervise the same ones. Returns a function
+ * that stops all, waits for what is under way, and gives the leases back.
+ */
+export function superviseSources(options: SupervisorOptions): () => Promise<void> {
+  const { engine, definitions, report } = options;
+  // For people who look at the lease; the end makes it unique.
+  const owner = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`;
+  const runners = new Map<string, SourceRunner>();
+  const ending = new Set<Promise<void>>();
+  const start = (definition: SourceDefinition) =>
+    runners.set(nameOf(definition), new SourceRunner({ ...options, owner, clock: processClock }, definition));
+  const end = (name: string, runner: SourceRunner): void => {
+    runners.delete(name);
+    const ended = runner.stop();
+    ending.add(ended);
+    void ended.finally(() => ending.delete(ended));
+  };
+  for (const definition of definitions) start(definition);
+
+  /** Begins with what was recorded, begins anew with what is recorded otherwise now, and ends with what is gone. */
+  const follow = (called: ReadonlyMap<string, CalledSource>): void => {
+    for (const [name, runner] of runners) {
+      const { isConfigured, spec } = runner.definition;
+      const recorded = called.get(name);
+      if (!isConfigured && (recorded === undefined || !equalJson(recorded.spec, spec))) end(name, runner);
+    }
+    for (const [name, recorded] of called) {
+      if (runners.has(name)) continue;
+      const definition = options.define?.(recorded);
+      // Only what begins with the server begins together.
+      if (definition !== undefined) start(isFirst ? definition : { ...definition, delayMs: 0 });
+    }
+  };
+  let isFirst = true;
+  const look = async (): Promise<void> => {
+    const called = new Map((await calledSources(engine)).map((source) => [nameOfCalled(source), source]));
+    follow(called);
+    isFirst = false;
+    for (const [name, runner] of runners) runner.see(called.get(name));
+  };
+  const looks = repeat(look, options.pollMs ?? plainPollMs, (error) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    report({ level: 'error', message: `sources: ${reason}; it is tried again` });
+  });
+  const unlisten = [
+    engine.notices.on(({ what }) => (what === 'sources' ? looks.now() : undefined)),
+    engine.notices.onMissed(() => looks.now()),
+  ];
+  const others = (account: string, deleting: string): readonly SourceRunner[] =>
+    [...runners.values()].filter(({ definition: { account: own, name } }) => own === account && name !== deleting);
+  const refresher: ClaimRefresher = {
+    isConcerned: (account, deleting) => others(account, deleting).length > 0,
+    async ask(account, deleting) {
+      await Promise.all(others(account, deleting).map((runner) => runner.refreshClaims()));
+    },
+  };
+  engine.claimRefreshers.add(refresher);
+
+  return async () => {
+    for (const stop of unlisten) stop();
+    engine.claimRefreshers.delete(refresher);
+    await looks.stop();
+    await Promise.all([...[...runners.values()].map((runner) => runner.stop()), ...ending]);
+  };
+}
+
+function nameOf({ account, name }: SourceDefinition): string {
+  return `${account}/${name}`;
+}
+
+function nameOfCalled({ account, id }: CalledSource): string {
+  return `${account}/${id}`;
+}
+
+/** Does the work again and again, at once when it is asked to; a failure that lasts is told once. */
+function repeat(work: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let wanted = false;
+  let stopped = false;
+  let reported = '';
+  const run = async (): Promise<void> => {
+    do {
+      wanted = false;
+      try {
+        await work();
+        reported = '';
+      } catch (error) {
+        if (String(error) !== reported) failed(error);
+        reported = String(error);
+      }
+    } while (wanted && !stopped);
+    running = undefined;
+    if (!stopped) timer = setTimeout(now, everyMs);
+  };
+  const now = (): void => {
+    clearTimeout(timer);
+    wanted = true;
+    if (!stopped) running ??= run();
+  };
+  now();
+  return {
+    now,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

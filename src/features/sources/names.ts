@@ -1,0 +1,45 @@
+import { basename, resolve } from 'node:path';
+import { InvalidInput } from '../../model/errors.ts';
+
+/** A directory with the name by which its source is known. */
+export interface NamedSource {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Names sources by `NAME=DIR`, or after the last part of the path. Throws when two would have one name. */
+export function nameSources(texts: readonly string[]): readonly NamedSource[] {
+  const named = texts.map(nameSource);
+  const seen = new Map<string, string>();
+  for (const { name, path } of named) {
+    const other = seen.get(name);
+    if (other !== undefined)
+      throw new InvalidInput(
+        `the sources ${other} and ${path} would both be called ${name}; name one of them with --source NAME=${path}`,
+      );
+    seen.set(name, path);
+  }
+  return named;
+}
+
+/** Throws when a directory that a flag names would be called as a source of the file of settings. */
+export function refuseRepeatedNames(
+  named: readonly NamedSource[],
+  stated: readonly { readonly name: string; readonly account?: string }[],
+): void {
+  for (const { name, path } of named) {
+    if (!stated.some((source) => source.name === name && source.account === undefined)) continue;
+    throw new InvalidInput(
+      `the source ${path} would be called ${name}, and so is one in the file of settings; name it with --source NAME=${path}`,
+    );
+  }
+}
+
+function nameSource(text: string): NamedSource {
+  const given = /^([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)$/.exec(text);
+  if (given?.[1] !== undefined && given[2] !== undefined) return { name: given[1], path: given[2] };
+  const last = basename(resolve(text))
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '');
+  return { name: last === '' ? 'source' : last, path: text };
+}

@@ -1,0 +1,315 @@
+import { onceWritten } from '../../commit/doubt.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { listSources, type SourceRecord } from '../../db/sources/sources.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { Fault } from '../../model/declare/kind.ts';
+import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
+import type { Transport } from '../../model/remote-url.ts';
+import { type ApiSourceRules, apiFaults } from '../../model/sources/faults.ts';
+import type { GitConfig } from '../../model/sources/schema.ts';
+import { isOfServer, recordedSpec } from '../../model/sources/spec.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { refusalOf } from '../../objects/objects.ts';
+import { noteClaims } from '../../objects/pending-claims.ts';
+import { planDetach } from '../../plan/ownership/detach.ts';
+import { applyNow } from '../config/plans/apply-plan.ts';
+import { afterCommit } from '../config/plans/bookkeeping.ts';
+import { findDoneRevision } from '../config/plans/recover.ts';
+import { askForReconcile, calledSources } from './called-sources.ts';
+import { revokeSource } from './leases.ts';
+import { findSource, recordSource, removeRecord, requireSource, suspendSource } from './sources.ts';
+import { sourceStatuses } from './status.ts';
+
+/** What this server allows about sources, and knows of those that it may run. */
+export interface SourceRules {
+  /** How many Git sources an account may make. */
+  readonly mostGitSources: number;
+  transports(account: string): readonly Transport[];
+  /** The file that the operator does not let a source of an account use, and why; `undefined` when there is none. */
+  refusesFile(
+    account: string,
+    name: string,
+    config: GitConfig,
+  ): { readonly file: string; readonly reason: string } | undefined;
+  /** Why sources of an account may not name a host, as far as its name alone says so. */
+  refusesHost(account: string, host: string): string | undefined;
+  /** The account of a hint that names none. */
+  readonly account?: string;
+  /** The secret by which a hint is known to be for this source, if it takes hints. */
+  webhookSecret(account: string, id: string): Promise<string | undefined>;
+}
+
+/** A server that runs no sources. */
+export const plainRules: SourceRules = {
+  mostGitSources: 20,
+  transports: () => ['https', 'ssh'],
+  refusesFile: () => undefined,
+  refusesHost: () => undefined,
+  webhookSecret: async () => undefined,
+};
+
+/** A source with how it fares. Throws `NotFound`. */
+export async function showSource(engine: Engine, call: Call, id: string): Promise<JsonObject> {
+  const state = await engine.snapshots.fresh(call.account);
+  const found = (await sourceStatuses(engine, { ...call, revision: state.revision })).find(
+    (source) => source['id'] === id,
+  );
+  if (found === undefined) throw new NotFound(`source ${id} not found`);
+  return found;
+}
+
+/** Makes a source: `{name, type, …settings}`. Throws `InvalidInput`, and `Conflict` (`taken`) when there is one already. */
+export async function createSource(
+  engine: Engine,
+  call: Call,
+  body: JsonObject,
+  rules: SourceRules,
+): Promise<JsonObject> {
+  refuseFaults(apiFaults(body, apiRules(engine, call, rules)));
+  const { name, type } = nameAndType(body);
+  const present = await findSource(engine, call.account, name);
+  if (present !== undefined && !isUnrecorded(present))
+    throw new Conflict('taken', `a source called ${name} already exists`);
+  if (type === 'git') await refuseTooMany(engine, call, rules);
+  await recordSource(engine, call, { id: name, type, spec: recordedSpec(type, body, 'api') });
+  return onceWritten(() => showSource(engine, call, name));
+}
+
+/** Every Git source costs the server a copy of its repository and a process of git each minute. */
+async function refuseTooMany(engine: Engine, { account }: Call, { mostGitSources: most }: SourceRules): Promise<void> {
+  const stored = await listSources(engine.database, account);
+  const own = stored.filter(({ type, spec }) => type === 'git' && !isOfServer(type, spec));
+  if (own.length < most) return;
+  const message = `the account has ${own.length} Git sources, and may have ${most} on this server; delete one, or the operator raises HEDDLE_GIT_SOURCES`;
+  throw new Conflict('refused', message);
+}
+
+/** Gives a source other settings; what is left out returns to its default. Throws as `createSource` does, and `NotFound`. */
+export async function replaceSource(
+  engine: Engine,
+  call: Call,
+  { id, body, rules }: { readonly id: string; readonly body: JsonObject; readonly rules: SourceRules },
+): Promise<JsonObject> {
+  const present = await requireKnown(engine, call, id);
+  refuseOfServer(present, 'change it');
+  const whole: JsonObject = { type: present.type, ...body, name: body['name'] ?? id };
+  refuseFaults([
+    ...apiFaults(whole, apiRules(engine, call, rules)),
+    ...fixed(whole, 'name', id),
+    ...fixed(whole, 'type', present.type),
+  ]);
+  await recordSource(engine, call, { id, type: present.type, spec: recordedSpec(present.type, whole, 'api') });
+  return onceWritten(() => showSource(engine, call, id));
+}
+
+/** Stops the loop of a source, or lets it run again. Throws `NotFound`. */
+export async function setSourceSuspended(
+  engine: Engine,
+  call: Call,
+  id: string,
+  suspended: boolean,
+): Promise<JsonObject> {
+  await requireKnown(engine, call, id);
+  await suspendSource(engine, call, { id, suspended });
+  return onceWritten(() => showSource(engine, call, id));
+}
+
+/** Asks for a reconcile now. Answers when it was asked. Throws `NotFound`, and `Conflict` when nobody would do it. */
+export async function requestSourceReconcile(engine: Engine, call: Call, id: string): Promise<JsonObject> {
+  const { type, suspended } = await requireKnown(engine, call, id);
+  if (type === 'push')
+    throw new Conflict('refused', `source ${id} is pushed by whoever has its documents; no server reconciles it`);
+  if (suspended) throw new Conflict('refused', `source ${id} is suspended; resume it first`);
+  return { requestedAt: await askForReconcile(engine, call, id) };
+}
+
+/** What letting go of a source, or deleting it, came to. */
+export interface SourceEnd {
+  /** The revision that let go of its objects; null when there was nothing to let go of. */
+  readonly revision: number | null;
+  /** How many objects it let go of. */
+  readonly released: number;
+  /** How many of them other sources go on stating or owning. */
+  readonly shared: number;
+  /** The sources that it was in the way of, which are reconciled now. */
+  readonly reconciled: readonly string[];
+  /** How many objects were deleted with it. */
+  readonly deleted: number;
+}
+
+/**
+ * Lets go of everything that a source states and owns; objects stay as they are. Its loop is suspended: resumed, it takes
+ * the same objects back. Throws `NotFound`.
+ */
+export async function detachSource(engine: Engine, call: Call, id: string): Promise<SourceEnd> {
+  await requireKnown(engine, call, id);
+  await suspendSource(engine, stepOf(call), { id, suspended: true });
+  // What a server is about to apply was decided before.
+  await revokeSource(engine, call.account, id);
+  return release(engine, call, id);
+}
+
+/**
+ * What the revision of an earlier attempt let go of, for an answer that was lost; what was to follow the commit is made up for.
+ * `undefined` when the history says too little.
+ */
+export async function findDetached(
+  engine: Engine,
+  call: Call,
+  id: string,
+  revision: number,
+): Promise<SourceEnd | undefined> {
+  const done = await findDoneRevision(engine, call, revision);
+  if (done === undefined) return undefined;
+  const released = [...done.changes, ...done.claims].map(({ after }) => after);
+  const reconciled = await followRelease(engine, call, id, revision);
+  return { revision, ...counted(released), deleted: 0, reconciled };
+}
+
+/** How a source is deleted. */
+export interface SourceDeletion {
+  /** What becomes of its objects; absent: what its settings say. */
+  readonly objects?: 'orphan' | 'prune' | undefined;
+  /** The digest of the plan that deletes them, when a guard stopped it. */
+  readonly approve?: string | undefined;
+}
+
+/**
+ * Deletes a source. Throws `NotFound`, `Conflict` while the configuration of a server names it, and `NeedsApproval` when
+ * deleting its objects is more than its guards let through.
+ */
+export async function deleteSource(
+  engine: Engine,
+  call: Call,
+  id: string,
+  { objects, approve }: SourceDeletion = {},
+): Promise<SourceEnd> {
+  const present = await requireKnown(engine, call, id);
+  if (isOfServer(present.type, present.spec) && (await isRun(engine, call.account, id)))
+    refuseOfServer(present, 'take it out');
+  const fate = objects ?? (present.spec['onSourceDelete'] === 'prune' ? 'prune' : 'orphan');
+  await suspendSource(engine, stepOf(call), { id, suspended: true });
+  await revokeSource(engine, call.account, id);
+  const pruned = fate === 'prune' ? prune(engine, call, id, approve) : Promise.resolve(0);
+  const deleted = await pruned.catch(async (error: unknown) => {
+    // It was not deleted, so it goes on.
+    await suspendSource(engine, stepOf(call), { id, suspended: present.suspended });
+    throw error;
+  });
+  const end = await release(engine, call, id);
+  await removeRecord(engine, stepOf(call), id);
+  return { ...end, deleted };
+}
+
+/** Whose step it is of something longer: that a step was taken does not say that the request was carried out. */
+function stepOf({ account, actor }: Call): Pick<Call, 'account' | 'actor'> {
+  return { account, actor };
+}
+
+/** Deletes what the source owns; answers how many objects those were. */
+async function prune(engine: Engine, call: Call, source: string, approve: string | undefined): Promise<number> {
+  const { plan } = await applyNow(engine, call, {
+    ...{ source, documents: [], problems: [], place: (problems) => problems, prune: true, allowEmpty: true },
+    ...(approve === undefined ? {} : { approve }),
+  });
+  return plan.counts.delete;
+}
+
+async function release(engine: Engine, call: Call, source: string): Promise<SourceEnd> {
+  const committed = await engine.committer.mutate({
+    ...call,
+    propose: (snapshot) => planDetach({ snapshot, source, newId: engine.newId }),
+  });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  const { revision = null, plan } = committed;
+  const released = [...plan.changes, ...plan.claims].map(({ after }) => after);
+  const reconciled = await followRelease(engine, call, source, committed.after.revision);
+  return { revision, ...counted(released), deleted: 0, reconciled };
+}
+
+function counted(released: readonly (StoredObject | undefined)[]): Pick<SourceEnd, 'released' | 'shared'> {
+  const shared = released.filter((after) => after?.owner !== undefined || (after?.declared.length ?? 0) > 0);
+  return { released: released.length, shared: shared.length };
+}
+
+/** Lets what the source was in the way of go on; answers the sources that are reconciled now. */
+async function followRelease(engine: Engine, call: Call, source: string, revision: number): Promise<readonly string[]> {
+  let reconciled: readonly string[] = [];
+  await afterCommit(engine, `the claims of source ${source}`, async () => {
+    // What it claimed and could not have holds up nobody any more.
+    await noteClaims(engine, call.account, source, {
+      revision,
+      lacks: { keys: [], units: [], blocked: [], pending: [] },
+    });
+    reconciled = await reconcileBlocked(engine, call, source);
+  });
+  return reconciled;
+}
+
+/** Asks for a reconcile of every source that contradicts another one: what stood in its way may be gone. */
+async function reconcileBlocked(engine: Engine, call: Call, gone: string): Promise<readonly string[]> {
+  const stored = await listSources(engine.database, call.account);
+  const blocked = stored.filter(
+    ({ id, type, suspended, status }) =>
+      id !== gone && type !== 'push' && !suspended && status['state'] === 'conflicted',
+  );
+  for (const { id } of blocked) await askForReconcile(engine, call, id);
+  return blocked.map(({ id }) => id);
+}
+
+/** A source with a record; one that only ever pushed gets one. Throws `NotFound`. */
+async function requireKnown(engine: Engine, call: Call, id: string): Promise<SourceRecord> {
+  const found = await findSource(engine, call.account, id);
+  if (found !== undefined) return found;
+  const state = await engine.snapshots.fresh(call.account);
+  if (state.declaredBy(id).length === 0) throw new NotFound(`source ${id} not found`);
+  await recordSource(engine, stepOf(call), { id, type: 'push', spec: recordedSpec('push', {}, 'api') });
+  return requireSource(engine, call.account, id);
+}
+
+/** A row that only notes what a pushing source could not have. */
+function isUnrecorded({ type, spec }: SourceRecord): boolean {
+  return type === 'push' && spec['managedBy'] === undefined;
+}
+
+function refuseOfServer({ id, type, spec }: SourceRecord, what: string): void {
+  if (!isOfServer(type, spec)) return;
+  throw new Conflict(
+    'refused',
+    `source ${id} is named by the configuration of a server (--source or --config); ${what} there, and restart the servers`,
+  );
+}
+
+async function isRun(engine: Engine, account: string, id: string): Promise<boolean> {
+  const called = await calledSources(engine);
+  return called.some((source) => source.account === account && source.id === id && source.runner !== null);
+}
+
+function apiRules(engine: Engine, { account }: Call, rules: SourceRules): ApiSourceRules {
+  return {
+    kinds: documentKinds(engine),
+    transports: rules.transports(account),
+    refusesHost: (host) => rules.refusesHost(account, host),
+    refusesFile: (name, config) => rules.refusesFile(account, name, config),
+  };
+}
+
+function documentKinds({ registry }: Engine): readonly string[] {
+  return registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
+}
+
+function nameAndType(body: JsonObject): { readonly name: string; readonly type: string } {
+  return { name: String(body['name']), type: String(body['type']) };
+}
+
+function fixed(body: JsonObject, member: string, value: string): readonly Fault[] {
+  if (body[member] === value) return [];
+  const message = `\`${member}\` is \`${value}\` and cannot change; make another source`;
+  return [{ code: 'field_fixed', path: `/${member}`, message }];
+}
+
+function refuseFaults(faults: readonly Fault[]): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  throw new InvalidInput(first.message, { problems: faults });
+}

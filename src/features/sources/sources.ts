@@ -1,0 +1,165 @@
+import { storeOnce } from '../../commit/doubt.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { runInSlices } from '../../commit/slices.ts';
+import { findRequest } from '../../db/commit/idempotency.ts';
+import type { AccountAccess } from '../../db/database.ts';
+import { recordEvents } from '../../db/logs/events.ts';
+import { putClaimedKeys } from '../../db/sources/claims.ts';
+import { listHandRuns } from '../../db/sources/hand-runs.ts';
+import type { Lease } from '../../db/sources/leases.ts';
+import {
+  listSources,
+  putStatus,
+  type Registration,
+  registerSource,
+  removeSource,
+  type SourceRecord,
+  setSuspended,
+} from '../../db/sources/sources.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { Document } from '../../model/document.ts';
+import { NotFound } from '../../model/errors.ts';
+import type { SourceStatus } from '../../model/sources/status.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { readClaims } from '../../objects/pending-claims.ts';
+import { expandDocuments } from '../../plan/documents/desired.ts';
+import { driftOf } from '../../plan/ownership/drift.ts';
+
+/** Whose change it is, and for which request when the change is all that it does. */
+type Caller = Pick<Call, 'account' | 'actor' | 'requestId'>;
+
+/** Records what a source is; a change is a revision, what is there already is not written again. */
+export async function recordSource(
+  engine: Engine,
+  caller: Caller,
+  source: Pick<SourceRecord, 'id' | 'type' | 'spec'>,
+): Promise<void> {
+  await revise(engine, caller, (by) => registerSource(engine.database, caller.account, source, by));
+}
+
+/** Stops the loop of a source, or lets it run again. A reconcile that is running completes. */
+export async function suspendSource(
+  engine: Engine,
+  caller: Caller,
+  source: { readonly id: string; readonly suspended: boolean },
+): Promise<void> {
+  await revise(engine, caller, (by) => setSuspended(engine.database, caller.account, source, by));
+}
+
+/** Forgets a source that states nothing any more. */
+export async function removeRecord(engine: Engine, caller: Caller, id: string): Promise<void> {
+  await revise(engine, caller, (by) => removeSource(engine.database, caller.account, id, by));
+}
+
+/** A source as it is stored. Throws `NotFound`. */
+export async function requireSource(engine: Engine, account: string, id: string): Promise<SourceRecord> {
+  const found = await findSource(engine, account, id);
+  if (found === undefined) throw new NotFound(`source ${id} not found`);
+  return found;
+}
+
+/** A source as it is stored, if it is. */
+export async function findSource(engine: Engine, account: string, id: string): Promise<SourceRecord | undefined> {
+  const stored = await listSources(engine.database, account);
+  return stored.find((source) => source.id === id);
+}
+
+/** What is recorded with a status: under which lease alone, and what those who follow the account are told. */
+interface StatusOptions {
+  readonly lease?: Lease;
+  readonly codes?: readonly string[];
+}
+
+/** Records how a source fares, and with it what happened to it; neither when the lease is not held any more. */
+export async function recordStatus(
+  engine: Engine,
+  account: string,
+  id: string,
+  status: SourceStatus,
+  { lease, codes = [] }: StatusOptions = {},
+): Promise<void> {
+  // A status is plain data.
+  const put = (access: AccountAccess) => putStatus(access, account, id, status as unknown as JsonObject, lease);
+  if (codes.length === 0) {
+    await put(engine.database);
+    return;
+  }
+  const actor = { type: 'source', id, name: id } as const;
+  const events = codes.map((code) => ({ code, target: id, meta: { source: id, message: status.message } }));
+  await engine.database.holding(account, async (held) => {
+    if (await put(held)) await recordEvents(held, account, { actor, at: engine.now(), events });
+  });
+}
+
+/** How many units that the source states have another value in the account. */
+export function countDrift(engine: Engine, state: Snapshot, source: string): number {
+  return driftOf(state, engine.now(), source).length;
+}
+
+/** The revision that somebody applied by hand to a source since a server applied it, if there is one. */
+export async function handRunOf(engine: Engine, account: string, source: string): Promise<number | undefined> {
+  const runs = await listHandRuns(engine.database, account);
+  return runs.find((run) => run.source === source)?.revision;
+}
+
+/** How many objects of each kind the source states something about. */
+export function inventoryOf(state: Snapshot, source: string): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { kind } of state.declaredBy(source)) counts[kind] = (counts[kind] ?? 0) + 1;
+  return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Names the pending claims of the other sources of the account: the same text while that is the same. */
+export async function claimsOfOthers(engine: Engine, account: string, source: string): Promise<string> {
+  const { list } = await readClaims(engine.database, account);
+  return JSON.stringify(list.filter((one) => one.source !== source));
+}
+
+/**
+ * Records which keys the documents of a source claim that it does not state yet, so that nobody deletes what is about to
+ * move to it.
+ */
+export async function recordClaimedKeys(
+  engine: Engine,
+  account: string,
+  source: string,
+  documents: readonly Document[],
+): Promise<void> {
+  const { registry, validator, database, snapshots } = engine;
+  const { desired } = await runInSlices(expandDocuments(registry, validator, documents));
+  const state = await snapshots.current(account);
+  const isStated = (kind: string, key: string) =>
+    state.findByKey(kind, key)?.declared.some((declaration) => declaration.source === source) === true;
+  // What a document renames is wanted by the name that it has still.
+  const wanted = desired.flatMap(({ kind, key, aliases = [] }) =>
+    [key, ...aliases].filter((name) => !isStated(kind.name, name)).map((name) => `${kind.name}/${name}`),
+  );
+  await putClaimedKeys(database, account, source, [...new Set(wanted)].sort());
+}
+
+/** Writes a revision about a source; what is so already writes none, so it can be tried again. */
+async function revise(
+  engine: Engine,
+  caller: Caller,
+  write: (registration: Registration) => Promise<number | undefined>,
+): Promise<void> {
+  const { database, now, newId } = engine;
+  const registration = { actor: caller.actor, at: now(), requestId: caller.requestId?.() ?? newId() };
+  const find = () => findRequest(database, caller.account, [registration.requestId]);
+  const revision = await storeOnce(registration, find, () => write(registration));
+  publishChange(engine, caller, revision);
+}
+
+/** A change of a source is a revision, and servers look at what it asks of them. */
+function publishChange(engine: Engine, { account }: Caller, revision: number | undefined): void {
+  if (revision === undefined) return;
+  engine.notices.publish({ what: 'revision', account, revision });
+  engine.notices.publish({ what: 'sources', account });
+}
+
+/** The files that state objects of a source, by the paths under which they were read. */
+export async function filesStatedBy(engine: Engine, account: string, source: string): Promise<ReadonlySet<string>> {
+  const state = await engine.snapshots.current(account);
+  const declarations = state.declaredBy(source).flatMap(({ declared }) => declared);
+  return new Set(declarations.filter((by) => by.source === source).map(({ file }) => file));
+}

@@ -1,0 +1,136 @@
+import { testKind } from '../../access/ruleset/vocabulary.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { type HandRun, listHandRuns } from '../../db/sources/hand-runs.ts';
+import { listSources, type SourceRecord } from '../../db/sources/sources.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  type Condition,
+  readStatus,
+  type SourceStatus,
+  shownStatus,
+  unknownStatus,
+} from '../../model/sources/status.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { readableNames } from '../../objects/object-list.ts';
+import { readClaims } from '../../objects/pending-claims.ts';
+import { readableStatus } from '../../objects/readable-problems.ts';
+import type { PendingClaim } from '../../plan/ownership/contested.ts';
+import { driftOf } from '../../plan/ownership/drift.ts';
+import { readTests } from '../config/access/test-results.ts';
+import { inventoryOf } from './sources.ts';
+
+/** The account's sources, how they fare, and how many objects each states. */
+export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const stored = await listSources(engine.database, call.account);
+  const known = new Set(stored.map(({ id }) => id));
+  const claimed = new Map((await readClaims(engine.database, call.account)).list.map((one) => [one.source, one.units]));
+  const handRuns = new Map((await listHandRuns(engine.database, call.account)).map((run) => [run.source, run]));
+  const isReadable = readableNames(state, call);
+  // A source that only ever pushed through the API has no row of its own.
+  const pushing = [...state.sources()]
+    .filter((source) => !known.has(source))
+    .map((id) => ({ id, type: 'push', spec: {}, suspended: false, generation: 1, status: {}, handled_at: null }));
+  return [...stored, ...pushing]
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((source) =>
+      viewSource(state, source, {
+        claimed: claimed.get(source.id)?.filter(({ kind }) => isReadable(kind)),
+        handRun: handRuns.get(source.id),
+        now: engine.now(),
+        readable: (status) => readableStatus(state, call, status),
+      }),
+    );
+}
+
+function viewSource(
+  state: Snapshot,
+  { id, type, spec, suspended, generation, status, handled_at: handled }: SourceRecord,
+  {
+    claimed = [],
+    handRun,
+    now,
+    readable,
+  }: {
+    readonly claimed?: PendingClaim['units'] | undefined;
+    readonly handRun: HandRun | undefined;
+    readonly now: string;
+    readonly readable: (status: SourceStatus) => SourceStatus;
+  },
+): JsonObject {
+  const found = Object.keys(status).length > 0 ? readable(readStatus(status)) : contradicted(claimed);
+  // What it states can change without it: by a rollback, or when others take it over.
+  const inventory = found?.inventory === undefined ? {} : { inventory: inventoryOf(state, id) };
+  const conditions = found === undefined || handRun === undefined ? {} : { conditions: drifted(found, handRun) };
+  const known =
+    found === undefined ? {} : shownStatus({ ...found, ...inventory, ...conditions }, { generation, suspended });
+  const shown = handled === null ? known : { ...known, lastHandledReconcileAt: handled.toISOString() };
+  // A status is plain data.
+  const objects = state.declaredBy(id).length;
+  return {
+    id,
+    type,
+    ...spec,
+    suspended,
+    generation,
+    status: shown as JsonObject,
+    objects,
+    ...overridden(state, id, now),
+  };
+}
+
+/** How many units that it states somebody has set aside, and until when at the latest; nothing when that is none. */
+function overridden(state: Snapshot, source: string, now: string): JsonObject {
+  const untils = driftOf(state, now, source).flatMap(({ because }) =>
+    because.why === 'override' ? [because.override.until] : [],
+  );
+  const last = untils.sort().at(-1);
+  return last === undefined ? {} : { overrides: { units: untils.length, until: last } };
+}
+
+/** What is applied is not the commit that is shown: somebody applied something else by hand since. */
+function drifted(
+  { conditions, observedGeneration }: SourceStatus,
+  { revision, by, commit }: HandRun,
+): readonly Condition[] {
+  const shown = commit === null ? 'its content' : `commit ${commit.slice(0, 12)}`;
+  const message = `revision ${revision} was applied by hand by ${by} after ${shown}; the server applies its own documents again at its next turn`;
+  const since = conditions.find(({ type }) => type === 'Drifted');
+  const condition: Condition = {
+    ...{ type: 'Drifted', status: 'True', reason: 'AppliedByHand', message },
+    ...{ lastTransitionTime: since?.lastTransitionTime ?? '', observedGeneration },
+  };
+  return [...conditions.filter(({ type }) => type !== 'Drifted'), condition];
+}
+
+/** Of a source that only pushes all that is known is what it claimed and could not have; `undefined` when that is nothing. */
+function contradicted(units: PendingClaim['units']): SourceStatus | undefined {
+  const [first, ...others] = units;
+  if (first === undefined) return undefined;
+  const { kind, key, path, file, line } = first;
+  const more = others.length === 0 ? '' : `, and ${others.length} more`;
+  const message = `what it was to apply contradicts other sources, so it is not applied until they agree: ${path} of ${kind} ${key} (${file}:${line})${more}`;
+  return { ...unknownStatus, state: 'conflicted', message };
+}
+
+/** The account at a glance. */
+export async function accountStatus(engine: Engine, call: Call, version: string): Promise<JsonObject> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const counts = engine.registry.kinds.map((kind) => [kind.name, state.countOf(kind.name)] as const);
+  return {
+    account: state.account,
+    revision: state.revision,
+    version,
+    database: engine.database.engine,
+    objects: Object.fromEntries(counts),
+    ...(await testCounts(engine, call, state)),
+    sources: await sourceStatuses(engine, call),
+  };
+}
+
+/** How the access tests of the account fare, when it has any. */
+async function testCounts(engine: Engine, call: Call, state: Snapshot): Promise<JsonObject> {
+  if (state.countOf(testKind) === 0) return {};
+  const { passed, failed, conditional } = await readTests(engine, call);
+  return { accessTests: { passed, failed, conditional } };
+}

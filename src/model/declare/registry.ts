@@ -1,0 +1,80 @@
+import { entriesOf } from '../schema/field.ts';
+import type { SealPlace } from '../schema/sealing.ts';
+import { type Installation, plainInstallation } from './installation.ts';
+import type { Kind, Parent } from './kind.ts';
+
+/** All kinds of the program, by name. */
+export interface Registry {
+  readonly kinds: readonly Kind[];
+  readonly names: readonly string[];
+  /** What answers tell about the installation. */
+  readonly installation: Installation;
+  /** Opens a secret of which answers show the beginning; absent where there is no key. */
+  open?(sealed: string, place: SealPlace): string;
+  find(name: string): Kind | undefined;
+  /** The kind of this name; throws when a declaration names one that does not exist. */
+  get(name: string): Kind;
+  childrenOf(name: string): readonly Kind[];
+  /** The children that documents and answers of a kind carry, with the member that does. */
+  inlineOf(name: string): readonly { readonly child: Kind; readonly member: string }[];
+}
+
+/** Builds the registry and refuses declarations that contradict themselves. */
+export function createRegistry(declared: readonly Kind[], installation: Installation = plainInstallation): Registry {
+  const kinds = [...declared].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  for (const kind of kinds) checkDeclaration(kind, byName);
+  const get = (name: string): Kind => {
+    const kind = byName.get(name);
+    if (kind === undefined) throw new Error(`the kind ${name} is not declared`);
+    return kind;
+  };
+  const children = byParent(kinds, (child) => child);
+  const inline = byParent(kinds, (child, parent) =>
+    parent.inline === undefined ? undefined : { child, member: parent.inline },
+  );
+  return {
+    kinds,
+    names: kinds.map((kind) => kind.name),
+    installation,
+    find: (name) => byName.get(name),
+    get,
+    childrenOf: (name) => children.get(name) ?? [],
+    inlineOf: (name) => inline.get(name) ?? [],
+  };
+}
+
+/** What some kinds are to others, by the name of these; asked for with every object of a list. */
+function byParent<Item>(
+  kinds: readonly Kind[],
+  item: (child: Kind, parent: Parent) => Item | undefined,
+): ReadonlyMap<string, readonly Item[]> {
+  const found = new Map<string, Item[]>();
+  for (const child of kinds) {
+    const made = child.parent === undefined ? undefined : item(child, child.parent);
+    if (child.parent === undefined || made === undefined) continue;
+    found.set(child.parent.kind, [...(found.get(child.parent.kind) ?? []), made]);
+  }
+  return found;
+}
+
+function checkDeclaration(kind: Kind, byName: ReadonlyMap<string, Kind>): void {
+  const fail = (message: string): never => {
+    throw new Error(`the declaration of ${kind.name} is wrong: ${message}`);
+  };
+  if (byName.get(kind.name) !== kind) fail('another kind has this name');
+  if (kind.parent !== undefined && !byName.has(kind.parent.kind))
+    fail(`its parent ${kind.parent.kind} is not declared`);
+  if (kind.parent !== undefined && kind.naturalKey === undefined) fail('a child needs a natural key');
+  for (const [name, field] of entriesOf(kind.spec)) {
+    if (/[.[\]]/.test(name)) fail(`the field name ${name} cannot be part of a unit path`);
+    if (name in kind.computed) fail(`${name} is both a field and computed`);
+    if (
+      field.default !== undefined &&
+      field.required === true &&
+      !['list', 'refs', 'members', 'keyed', 'map', 'refMap'].includes(field.type)
+    ) {
+      fail(`${name} is required and has a default; say documentDefault`);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { JsonObject } from '../../../lib/json.ts';
+import { accessItems } from './access.ts';
+import { accountItems } from './account.ts';
+import { archiveItems } from './archive.ts';
+import { driftItems } from './drift.ts';
+import { objectItems } from './objects.ts';
+import { header, type Operation, operation, pathParameters } from './operation.ts';
+import { overrideItems } from './overrides.ts';
+import { planItems } from './plans.ts';
+import { revisionItems } from './revisions.ts';
+import { serverItems } from './server.ts';
+import { sourceItems } from './sources.ts';
+
+function parameterOf(name: string): JsonObject {
+  if (name === 'name') return { description: 'The name of the source.', schema: { type: 'string' } };
+  return name === 'n'
+    ? { description: 'The number of the revision.', schema: { type: 'integer', minimum: 1 } }
+    : { description: 'The id of the stored plan.', schema: { type: 'string' } };
+}
+
+/** The path items that belong to no kind: documents, plans, history, and the server itself. */
+export const configPaths: JsonObject = Object.fromEntries(
+  Object.entries({
+    ...planItems,
+    ...accountItems,
+    ...archiveItems,
+    ...accessItems,
+    ...driftItems,
+    ...overrideItems,
+    ...objectItems,
+    ...sourceItems,
+    ...revisionItems,
+    ...serverItems,
+  }).map(([path, item]) => [
+    path,
+    {
+      ...pathParameters(path, parameterOf),
+      ...Object.fromEntries(
+        Object.entries(item).map(([method, spec]) => [
+          method,
+          operation(method === 'get' && !isArchive(spec) ? cached(spec) : spec),
+        ]),
+      ),
+    },
+  ]),
+);
+
+/** An archive is made anew for everybody who asks. */
+function isArchive({ answer }: Operation): boolean {
+  return answer?.['application/gzip'] !== undefined;
+}
+
+/** What is read carries an ETag. */
+function cached(spec: Operation): Operation {
+  if (spec.uncached === true) return spec;
+  const { parameters = [], headers = [] } = spec;
+  return {
+    ...spec,
+    parameters: [...parameters, header('IfNoneMatch')],
+    headers: ['ETag', ...headers],
+    unchanged: true,
+  };
+}

@@ -1,0 +1,134 @@
+import type { Json, JsonObject } from '../../../lib/json.ts';
+import { sha256 } from '../../../lib/node-pure.ts';
+import type { Kind } from '../../declare/kind.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../../declare/plan-environment.ts';
+import type { Registry } from '../../declare/registry.ts';
+import { numberedId } from '../../declare/wire-id.ts';
+import { canonicalSpec } from '../../schema/canonical.ts';
+import { withEntryIds } from '../../schema/entry-ids.ts';
+import { entriesOf, type Fields, isEmpty } from '../../schema/field.ts';
+import { type Mention, mapReferences, mentionsOf } from '../../schema/references.ts';
+import { sealSecrets } from '../../schema/secrets.ts';
+import type { StoredObject } from '../../state/object.ts';
+import { emptySnapshot, type Snapshot } from '../../state/snapshot.ts';
+import { lowerToResponse } from '../response.ts';
+import { fieldsOn } from '../shape.ts';
+
+/** What the example of a kind looks like on its way in and out. */
+export interface Examples {
+  request(kind: Kind): JsonObject;
+  /** The body of a replacement, which may say less than a creation. */
+  replacement(kind: Kind): JsonObject;
+  response(kind: Kind): JsonObject;
+  /** The answer to a creation, with what is shown once. */
+  created(kind: Kind): JsonObject;
+}
+
+/** Examples of all kinds: the answers are what the server says in an account that holds every kind's example. */
+export function createExamples(registry: Registry): Examples {
+  const snapshot = exampleAccount(registry);
+  const response = (kind: Kind): JsonObject => {
+    const object = snapshot.get(ownId(kind));
+    return object === undefined ? {} : lowerToResponse(registry, object, snapshot);
+  };
+  return {
+    request: (kind) => trimmed(fieldsOn(kind, 'request'), exampleSpec(kind)),
+    replacement: (kind) => trimmed(fieldsOn(kind, 'replace'), exampleSpec(kind)),
+    response,
+    created(kind) {
+      const object = snapshot.get(ownId(kind));
+      return { ...response(kind), ...(object === undefined ? {} : kind.generate?.(object, generatorInput)?.outputs) };
+    },
+  };
+}
+
+/** Examples are the same at every run. */
+const generatorInput = { now: '2026-01-02T03:04:05.000Z', random: (bytes: number) => new Uint8Array(bytes).fill(7) };
+
+/** Over HTTP secrets are sent as they are; the text is one that every kind of secret accepts. */
+const plain: PlanEnvironment = {
+  ...emptyEnvironment,
+  literalSecrets: true,
+  valueFrom: () => 'c2VjcmV0',
+  vault: { ...emptyEnvironment.vault, seal: (text) => text },
+};
+
+/** Nothing is sealed here: no object is meant. */
+const nobody = { account: '', object: '', form: 'bound' } as const;
+
+function trimmed(fields: Fields, spec: JsonObject): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, field] of entriesOf(fields)) {
+    const value = spec[name];
+    if (value === undefined || (field.omitEmpty === true && isEmpty(value))) continue;
+    const entries = field.type === 'keyed' ? (value as readonly JsonObject[]) : undefined;
+    result[name] =
+      field.type === 'keyed' && entries !== undefined ? entries.map((entry) => trimmed(field.fields, entry)) : value;
+  }
+  return result;
+}
+
+function exampleSpec(kind: Kind): JsonObject {
+  const idOf = ({ kind: target, text, field }: Mention) =>
+    field === kind.parent?.field ? exampleId(target) : sampleId(target, text);
+  const spec = sealSecrets(kind.spec, kind.example, nobody, plain, 'document').spec;
+  return mapReferences(kind.spec, canonicalSpec(kind, spec).spec, idOf);
+}
+
+/** The id of a kind's own example. */
+function ownId(kind: Kind): string {
+  return kind.ids === 'integer' ? numberedId(kind, 1) : exampleId(kind.name);
+}
+
+function exampleId(kind: string): string {
+  return sampleId(kind, '');
+}
+
+/** An id made from a name: the same for every mention of it, in the alphabet of real ones. */
+function sampleId(kind: string, key: string): string {
+  return sha256(`${kind}/${key}`).slice(0, 20);
+}
+
+/** The example of every kind, and a stand-in for everything that examples name. */
+function exampleAccount(registry: Registry): Snapshot {
+  const objects = new Map<string, StoredObject>();
+  const put = (object: StoredObject) => objects.set(object.id, object);
+  for (const kind of registry.kinds) {
+    for (const { kind: target, text } of mentionsOf(kind.spec, kind.example)) {
+      const named = registry.find(target);
+      if (named !== undefined) put(standIn(named, text));
+    }
+  }
+  for (const kind of registry.kinds) put(storedExample(kind, ownId(kind), exampleSpec(kind)));
+  return emptySnapshot(registry, exampleId('Account')).with({ put: [...objects.values()], remove: [] });
+}
+
+/** Something of a kind that is called like the key by which an example names it, and names nothing itself. */
+function standIn(kind: Kind, key: string): StoredObject {
+  const alone = mapReferences(kind.spec, canonicalSpec(kind, kind.example).spec, () => undefined);
+  const name = kind.nameField in kind.spec ? { [kind.nameField]: key } : {};
+  return storedExample(kind, sampleId(kind.name, key), { ...alone, ...name });
+}
+
+function storedExample(kind: Kind, id: string, spec: JsonObject): StoredObject {
+  const stored = Object.entries(spec).map(
+    ([name, value]) => [name, kind.spec[name]?.type === 'members' ? membersOf(value) : value] as const,
+  );
+  const at = '2026-01-02T03:04:05.000Z';
+  const object: StoredObject = {
+    ...{ id, kind: kind.name, name: String(spec[kind.nameField] ?? ''), spec: Object.fromEntries(stored), derived: {} },
+    ...(kind.parent === undefined ? {} : { parent: exampleId(kind.parent.kind) }),
+    ...{ protected: false, createdRevision: 1, updatedRevision: 1, createdAt: at, updatedAt: at, declared: [] },
+  };
+  const generated = kind.generate?.(object, generatorInput);
+  let entries = 0;
+  const nextId = () => {
+    entries += 1;
+    return sampleId(id, String(entries));
+  };
+  return withEntryIds(kind, generated === undefined ? object : { ...object, derived: generated.derived }, nextId);
+}
+
+function membersOf(value: Json): Json {
+  return Object.fromEntries((value as readonly string[]).map((id) => [id, ['api']]));
+}

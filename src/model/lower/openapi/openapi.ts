@@ -1,0 +1,60 @@
+import type { JsonObject } from '../../../lib/json.ts';
+import type { Registry } from '../../declare/registry.ts';
+import type { Edition } from '../../edition.ts';
+import { errorResponses, errorSchemas, securitySchemes, sharedHeaders, sharedParameters } from './components.ts';
+import { configPaths } from './config.ts';
+import { configSchemas } from './config-schemas.ts';
+import { kindPaths, kindSchemas } from './routes.ts';
+import { withQueryFaults, withScope, withWrites } from './writes.ts';
+
+/** What an OpenAPI document takes from outside. */
+export interface OpenApiOptions {
+  /** The release. */
+  readonly version: string;
+  /** Path items of routes written by hand. */
+  readonly extraPaths?: JsonObject;
+  /** What only the hosted edition has is left out elsewhere. */
+  readonly edition: Edition;
+}
+
+/** The OpenAPI 3.1 document of the whole interface. */
+export function lowerToOpenApi(registry: Registry, { version, extraPaths = {}, edition }: OpenApiOptions): JsonObject {
+  const paths = withQueryFaults(
+    withScope(withWrites(withPaths({ ...kindPaths(registry, edition), ...configPaths }, extraPaths))),
+  );
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Heddle',
+      version,
+      description: 'The objects of a private mesh network account, and the documents that say how they should be.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ Token: [] }, { Bearer: [] }],
+    tags: tagsOf(paths).map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { ...kindSchemas(registry, edition), ...configSchemas, ...errorSchemas },
+      responses: errorResponses,
+      parameters: sharedParameters,
+      headers: sharedHeaders,
+      securitySchemes,
+    },
+  };
+}
+
+/** Routes written by hand stand beside those of kinds, also on the same path. */
+function withPaths(paths: JsonObject, extra: JsonObject): JsonObject {
+  const items = Object.entries(extra).map(([path, item]) => [
+    path,
+    { ...(paths[path] as JsonObject | undefined), ...(item as JsonObject) },
+  ]);
+  return { ...paths, ...Object.fromEntries(items) };
+}
+
+function tagsOf(paths: JsonObject): readonly string[] {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item as JsonObject));
+  const tags = operations.flatMap((operation) => ((operation as JsonObject)['tags'] ?? []) as readonly string[]);
+  return [...new Set(tags)].sort();
+}

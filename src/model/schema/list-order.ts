@@ -1,0 +1,131 @@
+import { canonicalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { sha256 } from '../../lib/node-pure.ts';
+import type { StoredObject } from '../state/object.ts';
+import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { keyedEntries } from './keyed-entries.ts';
+
+/**
+ * The order in which sets and keyed lists were last written: path of the list to the names of its elements. The spec itself
+ * stays sorted, so that nothing which compares specs sees an order; a list that is not named here is answered sorted.
+ */
+export type ListOrder = Readonly<Record<string, readonly string[]>>;
+
+/** Under this name the order is kept in `derived`. */
+export const listOrderMember = 'list_order';
+
+/** The order of an object's lists. */
+export function listOrderOf({ derived }: Pick<StoredObject, 'derived'>): ListOrder {
+  // Written by `withListOrder` alone.
+  return (derived[listOrderMember] ?? {}) as ListOrder;
+}
+
+/** The name by which an element of a set is known in an order. */
+export function elementName(value: Json): string {
+  const text = typeof value === 'object' ? canonicalJson(value) : String(value);
+  return text.length <= 100 ? text : `sha256:${sha256(text)}`;
+}
+
+/** What was said about the order: `whole` when every list was given anew, otherwise only new elements follow it. */
+export interface GivenOrder {
+  readonly lists: ListOrder;
+  readonly whole: boolean;
+}
+
+/** The object with its lists in order: elements that stay keep their place, new ones follow as they were given. */
+export function withListOrder(
+  fields: Fields,
+  before: StoredObject | undefined,
+  after: StoredObject,
+  given: GivenOrder = { lists: {}, whole: false },
+): StoredObject {
+  const known = listOrderOf(after);
+  const lists = namesIn(fields, after.spec);
+  const former = before === undefined ? new Map<string, readonly string[]>() : namesIn(fields, before.spec);
+  const order: Record<string, readonly string[]> = {};
+  for (const [path, names] of lists) {
+    const stated = given.lists[path] ?? names;
+    const wanted = given.whole ? stated : [...(known[path] ?? former.get(path) ?? []), ...stated];
+    const arranged = arrange(names, wanted);
+    if (arranged.some((name, at) => name !== names[at])) order[path] = arranged;
+  }
+  const { [listOrderMember]: _, ...derived } = after.derived;
+  if (Object.keys(order).length === 0) return Object.keys(known).length === 0 ? after : { ...after, derived };
+  return { ...after, derived: { ...derived, [listOrderMember]: order } };
+}
+
+/** The spec with its lists in the order in which they were last written, as answers show it. */
+export function inListOrder(fields: Fields, spec: JsonObject, order: ListOrder): JsonObject {
+  const paths = Object.keys(order);
+  if (paths.length === 0) return spec;
+  return ordered(fields, spec, (path) => order[path], '');
+}
+
+type Find = (path: string) => readonly string[] | undefined;
+
+function ordered(fields: Fields, spec: JsonObject, find: Find, prefix: string): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(spec)) {
+    const field = fields[name];
+    result[name] = field === undefined ? value : orderedValue(field, value, find, `${prefix}${name}`);
+  }
+  return result;
+}
+
+function orderedValue(field: AnyField, value: Json, find: Find, path: string): Json {
+  if (field.type === 'object') return ordered(field.fields, value as JsonObject, find, `${path}.`);
+  if (field.type === 'keyed') {
+    const entries = keyedEntries(field.key, value as readonly JsonObject[]).map(
+      ([name, entry]) => [name, ordered(field.fields, entry, find, `${path}[${name}].`)] as const,
+    );
+    return sortedBy(entries, find(path));
+  }
+  if (!isSet(field)) return value;
+  return sortedBy(
+    (value as readonly Json[]).map((item) => [elementName(item), item] as const),
+    find(path),
+  );
+}
+
+/** The items in the order of their names; those that are not in it follow as they are. */
+function sortedBy(items: readonly (readonly [string, Json])[], names: readonly string[] | undefined): readonly Json[] {
+  if (names === undefined) return items.map(([, item]) => item);
+  const places = new Map(names.map((name, at) => [name, at]));
+  return [...items]
+    .sort(([a], [b]) => (places.get(a) ?? names.length) - (places.get(b) ?? names.length))
+    .map(([, item]) => item);
+}
+
+/** The names in the order that is wanted; those that nobody mentions follow as they are. */
+function arrange(names: readonly string[], wanted: readonly string[]): readonly string[] {
+  const present = new Set(names);
+  return [...new Set([...wanted.filter((name) => present.has(name)), ...names])];
+}
+
+/** The names of the elements of every set and keyed list of a canonical spec, as they stand there. */
+function namesIn(fields: Fields, spec: JsonObject): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  addNames(found, fields, spec, '');
+  return found;
+}
+
+function addNames(found: Map<string, readonly string[]>, fields: Fields, spec: JsonObject, prefix: string): void {
+  for (const [name, field] of entriesOf(fields)) {
+    // Membership is not read: it may be large, and its order is kept with its elements.
+    const value = field.type === 'members' ? undefined : spec[name];
+    if (value === undefined) continue;
+    const path = `${prefix}${name}`;
+    if (field.type === 'object') addNames(found, field.fields, value as JsonObject, `${path}.`);
+    else if (field.type === 'keyed') {
+      const entries = keyedEntries(field.key, value as readonly JsonObject[]);
+      found.set(
+        path,
+        entries.map(([unit]) => unit),
+      );
+      for (const [unit, entry] of entries) addNames(found, field.fields, entry, `${path}[${unit}].`);
+    } else if (isSet(field)) found.set(path, (value as readonly Json[]).map(elementName));
+  }
+}
+
+function isSet(field: AnyField): boolean {
+  return field.type === 'refs' || (field.type === 'list' && (field.set || field.anyOrder === true));
+}

@@ -1,0 +1,187 @@
+import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Fault } from '../declare/kind.ts';
+import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { keyedEntries } from './keyed-entries.ts';
+import { elementName, type ListOrder } from './list-order.ts';
+import { pointerTo } from './pointer.ts';
+
+/** A canonical spec and what could not be made canonical. */
+export interface Normalized {
+  readonly spec: JsonObject;
+  readonly faults: readonly Fault[];
+  /** The order in which the elements of sets and keyed lists were written; those of one element are left out. */
+  readonly order: ListOrder;
+  /** The paths of members that were given the very value which they have without it, where answers tell the difference. */
+  readonly given: readonly string[];
+}
+
+/**
+ * The canonical form of a spec whose shape was validated: defaults filled, sets sorted and without repeats, scalars in
+ * their one spelling, absent instead of `null`. Idempotent and total. References are taken as they are.
+ */
+export function normalize(fields: Fields, spec: JsonObject): Normalized {
+  return normalizeIn(fields, spec, false);
+}
+
+/** Like `normalize`, but only what is stated: nothing is filled in, except inside the entries of keyed lists. */
+export function normalizeStated(fields: Fields, spec: JsonObject): Normalized {
+  return normalizeIn(fields, spec, true);
+}
+
+function normalizeIn(fields: Fields, spec: JsonObject, stated: boolean): Normalized {
+  const faults: Fault[] = [];
+  const order = {};
+  const given: string[] = [];
+  return { spec: normalizeFields(fields, spec, { stated, faults, order, given }, '', ''), faults, order, given };
+}
+
+/** The value of a field that nobody states: its default, in canonical form. */
+export function defaultOf(field: AnyField): Json | undefined {
+  const value = field.default ?? field.documentDefault;
+  if (value !== undefined)
+    return normalizeValue(field, value, { stated: false, faults: [], order: {}, given: [] }, '', '');
+  return undefined;
+}
+
+interface Run {
+  readonly stated: boolean;
+  readonly faults: Fault[];
+  readonly order: Record<string, readonly string[]>;
+  readonly given: string[];
+}
+
+/** `pointer` says where the value stands in the input, `prefix` under which path its lists are known. */
+function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: string, prefix: string): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, field] of entriesOf(fields)) {
+    const raw = spec[name];
+    const value = isAbsent(field, raw)
+      ? run.stated
+        ? undefined
+        : defaultOf(field)
+      : normalizeValue(field, raw as Json, run, `${pointer}/${name}`, `${prefix}${name}`);
+    if (value === undefined) continue;
+    result[name] = value;
+    if (field.asGiven === true && !isAbsent(field, raw) && equalJson(value, defaultOf(field)))
+      run.given.push(`${prefix}${name}`);
+  }
+  return result;
+}
+
+/** `null` is absent everywhere; an empty text is absent where no text could be empty. */
+function isAbsent(field: AnyField, raw: Json | undefined): boolean {
+  if (raw === undefined || raw === null) return true;
+  if (raw !== '') return false;
+  const isText = field.type === 'string' || (field.type === 'secret' && field.read === 'shown');
+  return field.type === 'ref' || (isText && field.format !== undefined && field.required !== true);
+}
+
+function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string, path: string): Json | undefined {
+  switch (field.type) {
+    case 'string': {
+      if (field.format === undefined || typeof value !== 'string') return value;
+      const result = field.format.canonical(value);
+      if ('value' in result) return result.value;
+      run.faults.push({ code: `${field.format.name}_invalid`, path: pointer, message: result.fault });
+      return value;
+    }
+    case 'secret':
+    case 'integer':
+    case 'boolean':
+    case 'enum':
+    case 'ref':
+    case 'refByType':
+      return value;
+    case 'refs':
+      return Array.isArray(value) ? sortedSet(value, run, path) : value;
+    case 'members':
+      return Array.isArray(value) ? sortedSet(value, run, path) : sortedMembers(value as JsonObject);
+    case 'typedRef': {
+      const { id, type } = value as JsonObject;
+      return isEmptyText(id) && isEmptyText(type) ? undefined : { id: id ?? '', type: type ?? '' };
+    }
+    case 'map':
+    case 'refMap': {
+      const entries = Object.entries(value as JsonObject).sort(([a], [b]) => compare(a, b));
+      return Object.fromEntries(
+        entries.map(([key, item]) => [
+          key,
+          normalizeItem(field.of, item, run, pointerTo(pointer, key), `${path}[${key}]`),
+        ]),
+      );
+    }
+    case 'list': {
+      const items = (value as readonly Json[]).map((item, at) =>
+        normalizeItem(field.of, item, run, `${pointer}/${at}`, `${path}[${at}]`),
+      );
+      if (field.anyOrder === true && items.length > 1) run.order[path] = items.map(elementName);
+      return field.set ? sortedSet(items, run, path) : items;
+    }
+    case 'keyed':
+      return normalizeEntries(field, value as readonly JsonObject[], run, pointer, path);
+    case 'object': {
+      // What is one piece is stated with everything in it.
+      const inner = field.whole === true ? { ...run, stated: false } : run;
+      return normalizeFields(field.fields, value as JsonObject, inner, pointer, `${path}.`);
+    }
+    default:
+      return unreachable(field);
+  }
+}
+
+/** Items are whole values: their defaults are filled even where the list itself is only stated. */
+function normalizeItem(field: AnyField, item: Json, run: Run, pointer: string, path: string): Json {
+  return normalizeValue(field, item, { ...run, stated: false, order: {} }, pointer, path) ?? null;
+}
+
+type KeyedField = Extract<AnyField, { readonly type: 'keyed' }>;
+
+function normalizeEntries(
+  { key, fields }: KeyedField,
+  items: readonly JsonObject[],
+  run: Run,
+  pointer: string,
+  path: string,
+): readonly JsonObject[] {
+  const inner = items.map((): Record<string, readonly string[]> => ({}));
+  const entries = items.map((item, at) =>
+    normalizeFields(fields, item, { ...run, stated: false, order: inner[at] ?? {} }, `${pointer}/${at}`, ''),
+  );
+  const names = keyedEntries(key, entries).map(([name]) => name);
+  if (names.length > 1) run.order[path] = names;
+  for (const [at, name] of names.entries())
+    for (const [list, order] of Object.entries(inner[at] ?? {})) run.order[`${path}[${name}].${list}`] = order;
+  return sortEntries(key, entries);
+}
+
+function sortedSet(items: readonly Json[], run?: Run, path = ''): readonly Json[] {
+  const unique = [...new Set(items)];
+  if (run !== undefined && unique.length > 1) run.order[path] = unique.map(elementName);
+  return unique.sort((a, b) =>
+    typeof a === 'number' && typeof b === 'number' ? a - b : compare(String(a), String(b)),
+  );
+}
+
+function sortedMembers(value: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => compare(a, b))
+      .map(([id, origins]) => [id, sortedSet(origins as readonly Json[])]),
+  );
+}
+
+function sortEntries(key: string, entries: readonly JsonObject[]): readonly JsonObject[] {
+  return [...entries].sort((a, b) => compare(String(a[key]), String(b[key])));
+}
+
+function isEmptyText(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function unreachable(field: never): never {
+  throw new Error(`no such field type: ${JSON.stringify(field)}`);
+}

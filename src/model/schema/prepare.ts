@@ -1,0 +1,146 @@
+import { equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { nearest } from '../../lib/nearest.ts';
+import type { Fault } from '../declare/kind.ts';
+import { type AnyField, type Fields, isEmpty } from './field.ts';
+import { pointerTo } from './pointer.ts';
+
+/** A body that is ready to be validated, and what was left out of it. */
+export interface Prepared {
+  readonly body: JsonObject;
+  /** JSON pointers of members that nothing knows. */
+  readonly ignored: readonly string[];
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Makes a request body ready for validation. Clients send back what they read: read-only members go, summaries become
+ * ids again, `null` is absent. Unknown members go too, but are named; inside closed objects they are faults.
+ */
+export function prepareRequest(fields: Fields, readOnly: ReadonlySet<string>, body: JsonObject): Prepared {
+  const run: Run = { ignored: [], faults: [] };
+  return {
+    body: prepareFields(fields, body, run, { pointer: '', closed: false, readOnly }),
+    ignored: run.ignored,
+    faults: run.faults,
+  };
+}
+
+interface Run {
+  readonly ignored: string[];
+  readonly faults: Fault[];
+}
+
+interface Scope {
+  readonly pointer: string;
+  readonly closed: boolean;
+  readonly readOnly: ReadonlySet<string>;
+  readonly lacking?: AnyField['lacking'];
+}
+
+function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(body)) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const pointer = pointerTo(scope.pointer, name);
+    if (field === undefined) reportUnknown(fields, name, value, run, { ...scope, pointer });
+    else if (field.onlyWith !== undefined && body[field.onlyWith] !== true) continue;
+    else if (value !== null && !isBlankReference(field, value))
+      result[name] = prepareValue(field, value, run, { ...scope, pointer });
+    else if (field.required === true && isList(field)) result[name] = [];
+  }
+  return result;
+}
+
+/** `pointer` of the scope is that of the member itself. */
+function reportUnknown(fields: Fields, name: string, value: Json, run: Run, scope: Scope): void {
+  const { pointer } = scope;
+  if (scope.readOnly.has(name)) return;
+  const lacking = Object.hasOwn(scope.lacking ?? {}, name) ? scope.lacking?.[name] : undefined;
+  if (lacking !== undefined) {
+    if (value !== null && !equalJson(value, lacking.value)) run.faults.push(lackingFault(name, lacking, pointer));
+    return;
+  }
+  const current = Object.entries(fields).find(([, field]) => field.formerly?.includes(name))?.[0];
+  if (current !== undefined) {
+    run.faults.push({
+      code: 'field_renamed',
+      path: pointer,
+      message: `\`${name}\` is called \`${current}\` here; send \`${current}\``,
+    });
+  } else if (scope.closed) {
+    const guess = nearest(name, Object.keys(fields));
+    const hint = guess === undefined ? `known are ${Object.keys(fields).join(', ')}` : `did you mean \`${guess}\`?`;
+    run.faults.push({ code: 'field_unknown', path: pointer, message: `unknown field \`${name}\`; ${hint}` });
+  } else {
+    run.ignored.push(pointer);
+  }
+}
+
+function lackingFault(
+  name: string,
+  { value, hint }: NonNullable<NonNullable<AnyField['lacking']>[string]>,
+  path: string,
+): Fault {
+  const message = `\`${name}\` is not available here and can only be \`${JSON.stringify(value)}\`; ${hint}`;
+  return { code: 'setting_unavailable', path, message };
+}
+
+/** What is inside something closed is closed too. */
+function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed }: Omit<Scope, 'readOnly'>): Json {
+  switch (field.type) {
+    case 'refs':
+    case 'members':
+      return Array.isArray(value) ? value.map(idOf) : value;
+    case 'ref':
+      return idOf(value);
+    case 'enum':
+      return field.ignoreCase === true && typeof value === 'string' ? value.toLowerCase() : value;
+    case 'object':
+      return isObject(value)
+        ? prepareFields(field.fields, value as JsonObject, run, {
+            pointer,
+            closed: closed || field.closed === true,
+            readOnly: new Set(Object.keys(field.readOnly ?? {})),
+            lacking: field.lacking,
+          })
+        : value;
+    case 'keyed':
+      return Array.isArray(value)
+        ? value.map((item, at) => {
+            if (!isObject(item)) return item;
+            const entry = prepareFields(field.fields, item as JsonObject, run, {
+              pointer: `${pointer}/${at}`,
+              closed,
+              readOnly: new Set(['id']),
+            });
+            const id = (item as JsonObject)['id'];
+            return field.ids && !isEmpty(id) ? { id: id as Json, ...entry } : entry;
+          })
+        : value;
+    case 'list':
+      return Array.isArray(value)
+        ? value.map((item, at) => prepareValue(field.of, item, run, { pointer: `${pointer}/${at}`, closed }))
+        : value;
+    default:
+      return value;
+  }
+}
+
+/** `{id: "", type: ""}` is how some clients say that there is none. */
+function isBlankReference(field: AnyField, value: Json): boolean {
+  return (
+    field.type === 'typedRef' &&
+    isObject(value) &&
+    isEmpty((value as JsonObject)['id']) &&
+    isEmpty((value as JsonObject)['type'])
+  );
+}
+
+/** A summary given back stands for its id. */
+function idOf(value: Json): Json {
+  return isObject(value) && typeof value['id'] === 'string' ? value['id'] : value;
+}
+
+function isList(field: AnyField): boolean {
+  return ['list', 'refs', 'members', 'keyed'].includes(field.type);
+}

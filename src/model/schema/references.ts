@@ -1,0 +1,148 @@
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { pointerTo } from './pointer.ts';
+
+/** One place in a spec that names another object. */
+export interface Mention {
+  readonly kind: string;
+  readonly text: string;
+  /** JSON pointer into the spec. */
+  readonly pointer: string;
+  /** Path of the field without list positions, such as `rules.sources`. */
+  readonly field: string;
+  /** The field names one object, not a set of them: without it the object is not what its document says. */
+  readonly single: boolean;
+}
+
+type Rename = (mention: Mention) => string | undefined;
+
+/**
+ * A copy of the spec in which every reference is replaced by what `rename` says; `undefined` drops it.
+ * Works on stated and on full specs, on keys and on ids alike.
+ */
+export function mapReferences(fields: Fields, spec: JsonObject, rename: Rename, pointer = '', path = ''): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(spec)) {
+    const field = fields[name];
+    const mapped =
+      field === undefined
+        ? value
+        : mapValue(
+            kindBeside(field, spec),
+            value,
+            rename,
+            `${pointer}/${name}`,
+            path === '' ? name : `${path}.${name}`,
+          );
+    if (mapped !== undefined) result[name] = mapped;
+  }
+  return result;
+}
+
+/** A reference whose kind the member beside it says, as the plain one that it is; without a kind it is no reference. */
+function kindBeside(field: AnyField, spec: JsonObject): AnyField {
+  if (field.type !== 'refByType') return field;
+  const kind = field.kinds[String(spec[field.by])];
+  return kind === undefined ? { type: 'string', doc: field.doc } : { type: 'ref', kind, doc: field.doc };
+}
+
+function mapValue(field: AnyField, value: Json, rename: Rename, pointer: string, path: string): Json | undefined {
+  switch (field.type) {
+    case 'string':
+    case 'integer':
+    case 'boolean':
+    case 'enum':
+    case 'secret':
+    case 'map':
+    case 'refByType':
+      return value;
+    case 'ref':
+      return typeof value === 'string' && value !== ''
+        ? rename({ kind: field.kind, text: value, pointer, field: path, single: true })
+        : value;
+    case 'refs':
+    case 'members':
+      return mapSet(field.kind, value, rename, pointer, path);
+    case 'typedRef':
+      return mapTyped(field.kinds, value, rename, pointer, path);
+    case 'refMap':
+      return mapNames(field.kind, value, rename, pointer, path);
+    case 'list':
+      return Array.isArray(value)
+        ? value.map((item, at) => mapValue(field.of, item, rename, `${pointer}/${at}`, path) ?? null)
+        : value;
+    case 'keyed':
+      return Array.isArray(value)
+        ? value.map((item, at) =>
+            isRecord(item) ? mapReferences(field.fields, item, rename, `${pointer}/${at}`, path) : item,
+          )
+        : value;
+    case 'object':
+      return isRecord(value) ? mapReferences(field.fields, value, rename, pointer, path) : value;
+    default:
+      return unreachable(field);
+  }
+}
+
+function mapSet(kind: string, value: Json, rename: Rename, pointer: string, field: string): Json {
+  if (!Array.isArray(value)) return isRecord(value) ? mapNames(kind, value, rename, pointer, field) : value;
+  return value.flatMap((text, at) => {
+    const id =
+      typeof text === 'string' ? rename({ kind, text, pointer: `${pointer}/${at}`, field, single: false }) : undefined;
+    return id === undefined ? [] : [id];
+  });
+}
+
+function mapNames(kind: string, value: Json, rename: Rename, pointer: string, field: string): Json {
+  if (!isRecord(value)) return value;
+  const result: Record<string, Json> = {};
+  for (const [text, item] of Object.entries(value)) {
+    const id = rename({ kind, text, pointer: pointerTo(pointer, text), field, single: false });
+    if (id !== undefined) result[id] = item;
+  }
+  return result;
+}
+
+function mapTyped(
+  kinds: Readonly<Record<string, string>>,
+  value: Json,
+  rename: Rename,
+  pointer: string,
+  field: string,
+): Json | undefined {
+  if (!isRecord(value)) return value;
+  const kind = kinds[String(value['type'])];
+  const text = value['id'];
+  if (kind === undefined || typeof text !== 'string' || text === '') return value;
+  const id = rename({ kind, text, pointer: `${pointer}/id`, field, single: true });
+  return id === undefined ? undefined : { ...value, id };
+}
+
+/** Every reference of a spec, in order of appearance, repeats included. */
+export function mentionsOf(fields: Fields, spec: JsonObject): readonly Mention[] {
+  const mentions: Mention[] = [];
+  mapReferences(fields, spec, (mention) => {
+    mentions.push(mention);
+    return mention.text;
+  });
+  return mentions;
+}
+
+/** Whether any field of the kind can name another object. */
+export function hasReferences(fields: Fields): boolean {
+  return entriesOf(fields).some(([, field]) => mentionsPossible(field));
+}
+
+function mentionsPossible(field: AnyField): boolean {
+  if (field.type === 'object' || field.type === 'keyed') return hasReferences(field.fields);
+  if (field.type === 'list') return mentionsPossible(field.of);
+  return ['ref', 'refs', 'members', 'typedRef', 'refByType', 'refMap'].includes(field.type);
+}
+
+function isRecord(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function unreachable(field: never): never {
+  throw new Error(`no such field type: ${JSON.stringify(field)}`);
+}

@@ -1,0 +1,232 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { mapSides, splitPath, type UnitChange } from '../state/units.ts';
+import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { boundPrefix, hiddenSecret, isSealed, type SealForm, type SealPlace, type Vault } from './sealing.ts';
+
+/**
+ * Which texts of a spec are secrets is what its fields declare, and never how a text begins: people may write what they like
+ * everywhere else.
+ */
+
+/** Where a secret stands in a spec: members by name, entries by key, items of lists all alike; never by a position. */
+export type SecretPath = readonly string[];
+
+/** The declaration of a secret. */
+export type SecretField = Extract<AnyField, { readonly type: 'secret' }>;
+
+/** What becomes of one secret. */
+type Change = (text: string, path: SecretPath, field: SecretField) => Json;
+
+const known = new WeakMap<Fields, boolean>();
+
+/** Whether any of the fields is kept sealed. */
+export function hasSecrets(fields: Fields): boolean {
+  const present = known.get(fields);
+  if (present !== undefined) return present;
+  const found = entriesOf(fields).some(([, field]) => holdsSecrets(field));
+  known.set(fields, found);
+  return found;
+}
+
+function holdsSecrets(field: AnyField): boolean {
+  if (field.type === 'secret') return true;
+  if (field.type === 'map') return field.secrets !== undefined || holdsSecrets(field.of);
+  if (field.type === 'object' || field.type === 'keyed') return hasSecrets(field.fields);
+  return field.type === 'list' && holdsSecrets(field.of);
+}
+
+type MapField = Extract<AnyField, { readonly type: 'map' }>;
+
+/** The declaration of a member of a map, which may be named by another spelling. */
+export function memberField({ of, secrets = {} }: MapField, name: string): AnyField {
+  return Object.hasOwn(secrets, name) ? (secrets[name] ?? of) : of;
+}
+
+/** The name under which the member of a map is kept. */
+export function memberName(field: MapField, name: string): string {
+  return field.otherSpellings !== undefined && Object.hasOwn(field.otherSpellings, name)
+    ? (field.otherSpellings[name] ?? name)
+    : name;
+}
+
+/** The place of a secret of an object. */
+export function placeOf(account: string, object: string, path: SecretPath): SealPlace {
+  return { purpose: 'object', path: [account, object, ...path] };
+}
+
+/** The spec with its secrets changed. Without any it is the same one. */
+export function mapSecrets(fields: Fields, spec: JsonObject, change: Change): JsonObject {
+  return hasSecrets(fields) ? mapFields(fields, spec, change, []) : spec;
+}
+
+/** The value of one unit with its secrets changed. */
+export function mapUnitSecrets(fields: Fields, path: string, value: Json, change: Change): Json {
+  return hasSecrets(fields) ? mapUnit(fields, path, value, change, []) : value;
+}
+
+/** Whether what is stored in the place of a secret is sealed: what answers show was kept as it is by earlier releases. */
+export function isSealedIn(field: SecretField, stored: string): boolean {
+  return field.read === 'shown' ? stored.startsWith(boundPrefix) : isSealed(stored);
+}
+
+/** The text of a stored secret. Throws when it is sealed and does not open. */
+export function openSecret(
+  field: SecretField,
+  stored: string,
+  place: SealPlace,
+  vault: { open(sealed: string, place: SealPlace): string },
+): string {
+  return field.read === 'shown' && !isSealedIn(field, stored) ? stored : vault.open(stored, place);
+}
+
+/** What is kept of a text. Servers of the unbound form read what answers show as it is. */
+export function keepSecret(
+  field: SecretField,
+  text: string,
+  place: SealPlace,
+  { vault, form }: { readonly vault: Pick<Vault, 'seal'>; readonly form: SealForm },
+): string {
+  return field.read === 'shown' && form === 'unbound' ? text : vault.seal(text, place, form);
+}
+
+/** Every secret that is kept in a spec and that answers do not show. */
+export function secretsOf(fields: Fields, spec: JsonObject): readonly string[] {
+  return gather((change) => mapSecrets(fields, spec, change));
+}
+
+/** The same for the value of a unit. */
+export function secretsOfUnit(fields: Fields, path: string, value: Json | undefined): readonly string[] {
+  return value === undefined ? [] : gather((change) => mapUnitSecrets(fields, path, value, change));
+}
+
+function gather(visit: (change: Change) => unknown): readonly string[] {
+  const found: string[] = [];
+  visit((text, _path, { read }) => {
+    if (read !== 'shown' && isSealed(text)) found.push(text);
+    return text;
+  });
+  return found;
+}
+
+/** A unit as it may be shown: without secrets. */
+export function hideUnitSecrets(fields: Fields, unit: UnitChange): UnitChange {
+  if (!hasSecrets(fields)) return unit;
+  return mapSides(unit, (value) => mapUnitSecrets(fields, unit.path, value, hide));
+}
+
+/** A spec as it may be shown: without secrets. */
+export function hideSecrets(fields: Fields, spec: JsonObject): JsonObject {
+  return mapSecrets(fields, spec, hide);
+}
+
+/** The value of a field as it may be shown: without secrets. */
+export function hideValueSecrets(field: AnyField, value: Json): Json {
+  return holdsSecrets(field) ? mapValue(field, value, hide, []) : value;
+}
+
+function hide(): string {
+  return hiddenSecret;
+}
+
+function mapFields(fields: Fields, spec: JsonObject, change: Change, path: SecretPath): JsonObject {
+  const mapped = Object.entries(spec).map(([name, value]): [string, Json] => {
+    const field = fields[name];
+    return [name, field === undefined ? value : mapValue(field, value, change, [...path, name])];
+  });
+  return Object.fromEntries(mapped);
+}
+
+function mapValue(field: AnyField, value: Json, change: Change, path: SecretPath): Json {
+  switch (field.type) {
+    case 'secret':
+      return mapText(field, value, change, path);
+    case 'map':
+      return isObject(value) ? mapMembers(field, value as JsonObject, change, path) : value;
+    case 'object':
+      return isObject(value) ? mapFields(field.fields, value as JsonObject, change, path) : value;
+    case 'keyed':
+      return Array.isArray(value) ? value.map((entry) => mapEntry(field, entry, change, path)) : value;
+    case 'list':
+      return Array.isArray(value) && holdsSecrets(field.of)
+        ? value.map((item) => mapValue(field.of, item, change, [...path, anyItem]))
+        : value;
+    default:
+      return value;
+  }
+}
+
+function mapText(field: SecretField, value: Json, change: Change, path: SecretPath): Json {
+  // An address that is empty hides nothing.
+  const isText = typeof value === 'string' && (value !== '' || field.read !== 'shown');
+  return isText ? change(value, path, field) : value;
+}
+
+/** What stands for the position of an item: lists are written anew in any order. */
+export const anyItem = '*';
+
+function mapMembers(field: MapField, value: JsonObject, change: Change, path: SecretPath): JsonObject {
+  const members = Object.entries(value).map(([name, item]): [string, Json] => [
+    name,
+    mapMember(field, name, item, change, path),
+  ]);
+  return Object.fromEntries(members);
+}
+
+function mapMember(field: MapField, name: string, item: Json, change: Change, path: SecretPath): Json {
+  return mapValue(memberField(field, name), item, change, [...path, memberName(field, name)]);
+}
+
+type KeyedField = Extract<AnyField, { readonly type: 'keyed' }>;
+
+function mapEntry(field: KeyedField, entry: Json, change: Change, path: SecretPath): Json {
+  if (!isObject(entry)) return entry;
+  const { [field.key]: key } = entry as JsonObject;
+  return mapFields(field.fields, entry as JsonObject, change, [...path, String(key)]);
+}
+
+function mapUnit(fields: Fields, unit: string, value: Json, change: Change, path: SecretPath): Json {
+  const { name, rest } = splitPath(unit);
+  const field = fields[name];
+  const inner = [...path, name];
+  if (field === undefined) return value;
+  if (rest === undefined) return mapValue(field, value, change, inner);
+  if (field.type === 'object') return mapUnit(field.fields, rest, value, change, inner);
+  if (field.type === 'map') return mapMember(field, rest, value, change, inner);
+  return field.type === 'keyed' ? mapEntry(field, value, change, inner) : value;
+}
+
+/**
+ * The members of an answer in which secrets stand, with the secrets in their places: `open` gets what is stored there.
+ * Entries are found by their keys, because an answer has an order of its own.
+ */
+export function revealSecrets(
+  fields: Fields,
+  shown: JsonObject,
+  stored: JsonObject,
+  open: (text: string, path: SecretPath, field: SecretField) => string,
+  path: SecretPath = [],
+): JsonObject {
+  const revealed = Object.entries(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
+    const value = stored[name];
+    if (value === undefined || !holdsSecrets(field)) return [];
+    return [[name, revealValue(field, shown[name], value, open, [...path, name])]];
+  });
+  return Object.fromEntries(revealed);
+}
+
+type Open = Parameters<typeof revealSecrets>[3];
+
+function revealValue(field: AnyField, shown: Json | undefined, stored: Json, open: Open, path: SecretPath): Json {
+  if (field.type === 'object' && isObject(stored)) {
+    const members = isObject(shown) ? (shown as JsonObject) : {};
+    return { ...members, ...revealSecrets(field.fields, members, stored as JsonObject, open, path) };
+  }
+  if (field.type !== 'keyed' || !Array.isArray(shown) || !Array.isArray(stored))
+    return mapValue(field, stored, open, path);
+  const left = [...(stored as readonly JsonObject[])];
+  return (shown as readonly JsonObject[]).map((entry) => {
+    const at = left.findIndex((item) => item[field.key] === entry[field.key]);
+    const [item = {}] = at < 0 ? [] : left.splice(at, 1);
+    return { ...entry, ...revealSecrets(field.fields, entry, item, open, [...path, String(entry[field.key])]) };
+  });
+}

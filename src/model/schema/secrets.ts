@@ -1,0 +1,268 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Fault } from '../declare/kind.ts';
+import type { PlanEnvironment } from '../declare/plan-environment.ts';
+import { Internal } from '../errors.ts';
+import { type AnyField, entriesOf, type Fields, longest } from './field.ts';
+import { pointerTo } from './pointer.ts';
+import { isSealed, mask, type SealForm, type SealPlace } from './sealing.ts';
+import {
+  anyItem,
+  hasSecrets,
+  isSealedIn,
+  keepSecret,
+  memberField,
+  memberName,
+  openSecret,
+  placeOf,
+  type SecretField,
+  type SecretPath,
+} from './secret-fields.ts';
+
+/** A spec whose secrets are sealed, and what was wrong with them. */
+export interface SealedSpec {
+  readonly spec: JsonObject;
+  readonly faults: readonly Fault[];
+}
+
+/** The object whose secrets are sealed. */
+export interface SealTarget {
+  readonly account: string;
+  readonly object: string;
+  readonly form: SealForm;
+  /** What is stored of it; absent for a new one. */
+  readonly before?: JsonObject | undefined;
+}
+
+/**
+ * Seals the secrets of a stated spec. A mask, or the text that is stored already, keeps the stored form, so that nothing
+ * changes without a reason. `from` says whether the spec came in a document, where secrets are named, or in a request.
+ */
+export function sealSecrets(
+  fields: Fields,
+  spec: JsonObject,
+  target: SealTarget,
+  planEnvironment: PlanEnvironment,
+  from: 'document' | 'request',
+): SealedSpec {
+  if (!hasSecrets(fields)) return { spec, faults: [] };
+  const run: Run = { target, planEnvironment, from, faults: [] };
+  return { spec: sealFields(fields, spec, target.before, run, start), faults: run.faults };
+}
+
+interface Run {
+  readonly target: SealTarget;
+  readonly planEnvironment: PlanEnvironment;
+  readonly from: 'document' | 'request';
+  readonly faults: Fault[];
+}
+
+/** How far a value is within its spec: for people with positions, and as secrets are bound, by names alone. */
+interface At {
+  readonly pointer: string;
+  readonly path: SecretPath;
+}
+
+const start: At = { pointer: '', path: [] };
+
+/** One step down; the name by which the path knows it may be another one. */
+function below({ pointer, path }: At, member: string, name: string = member): At {
+  return { pointer: pointerTo(pointer, member), path: [...path, name] };
+}
+
+function sealFields(fields: Fields, spec: JsonObject, before: JsonObject | undefined, run: Run, at: At): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(spec)) {
+    const field = fields[name];
+    const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, below(at, name));
+    if (sealed !== undefined) result[name] = sealed;
+    else if (field?.type === 'secret' && field.required === true) reportUnset(run, name, at.pointer);
+  }
+  return run.from === 'request' ? { ...keptSecrets(fields, spec, before), ...result } : result;
+}
+
+/** Stored secrets that a request may leave out, wherever they are: in entries of lists, too. */
+function keptSecrets(fields: Fields, spec: JsonObject, before: JsonObject | undefined): JsonObject {
+  const kept = entriesOf(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
+    const stored = before?.[name];
+    const isKept = field.type === 'secret' && field.keep === true && spec[name] === undefined && isSealed(stored);
+    return isKept ? [[name, stored]] : [];
+  });
+  return Object.fromEntries(kept);
+}
+
+function sealValue(field: AnyField, value: Json, before: Json | undefined, run: Run, at: At): Json | undefined {
+  switch (field.type) {
+    case 'secret':
+      return sealText(field, value, before, run, at);
+    case 'map':
+      return isObject(value) ? sealMap(field, value as JsonObject, asObject(before), run, at) : value;
+    case 'object':
+      return isObject(value) ? sealFields(field.fields, value as JsonObject, asObject(before), run, at) : value;
+    case 'keyed':
+      return Array.isArray(value)
+        ? value.map((entry, index) =>
+            sealEntry(field, entry, before, run, { ...at, pointer: `${at.pointer}/${index}` }),
+          )
+        : value;
+    case 'list':
+      return Array.isArray(value)
+        ? value.map((item, index) =>
+            sealItem(field, item, itemOf(before, index), run, below(at, String(index), anyItem)),
+          )
+        : value;
+    default:
+      return value;
+  }
+}
+
+function sealItem(
+  field: Extract<AnyField, { readonly type: 'list' }>,
+  item: Json,
+  before: Json | undefined,
+  run: Run,
+  at: At,
+): Json {
+  return sealValue(field.of, item, before, run, at) ?? null;
+}
+
+function sealEntry(
+  field: Extract<AnyField, { readonly type: 'keyed' }>,
+  entry: Json,
+  before: Json | undefined,
+  run: Run,
+  at: At,
+): Json {
+  if (!isObject(entry)) return entry;
+  const stored = Array.isArray(before)
+    ? before.find((item) => asObject(item)?.[field.key] === entry[field.key])
+    : undefined;
+  const path = [...at.path, String((entry as JsonObject)[field.key])];
+  return sealFields(field.fields, entry as JsonObject, asObject(stored), run, { ...at, path });
+}
+
+function sealMap(
+  field: Extract<AnyField, { readonly type: 'map' }>,
+  value: JsonObject,
+  before: JsonObject | undefined,
+  run: Run,
+  at: At,
+): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, item] of Object.entries(value)) {
+    const kept = memberName(field, name);
+    const inner = below(at, name, kept);
+    // `null` takes a member out, whatever it holds.
+    const member = memberField(field, name);
+    const sealed =
+      member.type === 'secret' && item !== null ? sealText(member, item, before?.[kept], run, inner) : item;
+    if (sealed !== undefined) result[name] = sealed;
+  }
+  return result;
+}
+
+function sealText(field: SecretField, value: Json, before: Json | undefined, run: Run, at: At): Json | undefined {
+  const stored = storedText(field, before);
+  // An export of an earlier release carries what is stored. Whatever else looks sealed may be somebody else's.
+  if (run.from === 'document' && stored !== undefined && (value === stored || saysStored(value))) return stored;
+  const text = textOf(field, value, run, at.pointer);
+  // A fault says already why there is none.
+  if (text === undefined) return '';
+  if (field.read === 'shown' && text === '') return text;
+  if (run.from === 'request' && (text === '' || isMask(field, text))) return stored;
+  const { vault } = run.planEnvironment;
+  const { account, object, form } = run.target;
+  const place = placeOf(account, object, at.path);
+  const wanted = spelled(field, text, run, at.pointer);
+  if (stored !== undefined && says(field, stored, place, wanted, run)) return stored;
+  return keepSecret(field, wanted, place, { vault, form });
+}
+
+function storedText(field: SecretField, before: Json | undefined): string | undefined {
+  if (typeof before !== 'string' || before === '') return undefined;
+  return field.read === 'shown' || isSealedIn(field, before) ? before : undefined;
+}
+
+/** Whether a stored secret is this text. One that does not open is not: whoever writes it again mends it. */
+function says(field: SecretField, stored: string, place: SealPlace, text: string, { planEnvironment }: Run): boolean {
+  try {
+    return openSecret(field, stored, place, planEnvironment.vault) === text;
+  } catch (error) {
+    if (error instanceof Internal) return false;
+    throw error;
+  }
+}
+
+/** The text as its format spells it. No fault repeats it. */
+function spelled({ format }: SecretField, text: string, run: Run, pointer: string): string {
+  const result = format?.canonical(text);
+  if (result === undefined) return text;
+  if ('value' in result) return result.value;
+  run.faults.push({ code: `${format?.name}_invalid`, path: pointer, message: result.fault });
+  return text;
+}
+
+/** A mask stands for a stored value, and there is none. */
+function reportUnset(run: Run, name: string, pointer: string): void {
+  const message = `\`${name}\` is required, and no value of it is kept yet; add it`;
+  run.faults.push({ code: 'field_required', path: pointer, message });
+}
+
+/** A mask that a client read and sends back. What answers show is masked only where it does not open. */
+function isMask({ read }: SecretField, text: string): boolean {
+  return read === 'shown' ? text === mask : text.endsWith(mask);
+}
+
+function textOf(
+  { read, maxLength = longest.secret }: SecretField,
+  value: Json,
+  run: Run,
+  pointer: string,
+): string | undefined {
+  if (typeof value === 'string') {
+    if (run.from === 'request' || run.planEnvironment.literalSecrets || read === 'shown') return value;
+    run.faults.push({
+      code: 'secret_literal',
+      path: pointer,
+      message: isSealed(value) ? sealedHint : literalHint,
+    });
+    return undefined;
+  }
+  const [origin, name] = Object.entries(asObject(asObject(value)?.['valueFrom']) ?? {})[0] ?? [];
+  const { planEnvironment } = run;
+  if (origin === 'stored') {
+    run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message: storedHint });
+    return undefined;
+  }
+  const found = origin === undefined ? undefined : planEnvironment.valueFrom(origin, String(name));
+  if (found !== undefined && found.length > maxLength) {
+    const message = `the value of ${origin} \`${name}\` must have at most ${maxLength} characters; it has ${found.length}`;
+    run.faults.push({ code: 'value_too_long', path: `${pointer}/valueFrom`, message });
+    return undefined;
+  }
+  if (found === undefined) {
+    const hint = planEnvironment.unsetHint?.(origin ?? '', String(name)) ?? serverHint;
+    const message = `${origin} \`${name}\` is not set, or not allowed: ${hint}`;
+    run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message });
+  }
+  return found;
+}
+
+/** Whether a document leaves the value as it is stored, as exports do. */
+function saysStored(value: Json): boolean {
+  return asObject(asObject(value)?.['valueFrom'])?.['stored'] === true;
+}
+
+const origins = '`valueFrom: {envRef: HEDDLE_VALUE_…}` or `valueFrom: {fileRef: …}`';
+const literalHint = `a secret must not stand in a document; name where it comes from: ${origins}`;
+const sealedHint = `a sealed secret must not stand in a document, and another one is stored here; write \`valueFrom: {stored: true}\` to keep what is stored, or name where it comes from: ${origins}`;
+const storedHint = `\`stored\` keeps the value that the object has, and it has none here; name where it comes from: ${origins}`;
+
+const serverHint = 'variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values';
+
+function asObject(value: Json | undefined): JsonObject | undefined {
+  return isObject(value) ? (value as JsonObject) : undefined;
+}
+
+function itemOf(value: Json | undefined, at: number): Json | undefined {
+  return Array.isArray(value) ? value[at] : undefined;
+}

@@ -1,0 +1,166 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { nearest } from '../../lib/nearest.ts';
+import type { Fault } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
+import { type Surface, specSchema, valueOrigins } from '../lower/shape.ts';
+import type { IsStored } from '../state/stored-texts.ts';
+import { pointerTo } from './pointer.ts';
+
+/** Checks the shape of specs: one compiled schema per kind and surface, made when first needed. */
+export interface Validator {
+  /**
+   * All faults at once; paths are JSON pointers into the spec. No value is repeated in a message: it may be a
+   * secret. A text that is too long and stored already is no fault.
+   */
+  check(kind: string, surface: Surface, spec: JsonObject, isStored?: IsStored): readonly Fault[];
+}
+
+/** The schemas are ours, and a test holds them against the schema of schemas: compiling that takes longer than they do. */
+const options = { strict: true, allErrors: true, verbose: true, allowUnionTypes: true, validateSchema: false } as const;
+
+/** Builds the validator of a registry. Nothing is coerced, no default is filled, unknown members are faults. */
+export function createValidator(registry: Registry): Validator {
+  const ajv = new Ajv({ ...options, strictRequired: false });
+  for (const keyword of ['x-ref', 'x-merge', 'x-literal']) ajv.addKeyword({ keyword });
+  const compiled = new Map<string, ValidateFunction>();
+  return {
+    check(kind, surface, spec, isStored = () => false) {
+      const name = `${kind}/${surface}`;
+      let validate = compiled.get(name);
+      if (validate === undefined) {
+        validate = ajv.compile(specSchema(registry, registry.get(kind), surface));
+        compiled.set(name, validate);
+      }
+      if (validate(spec)) return [];
+      return (validate.errors ?? []).filter((error) => !isOldLength(error, isStored)).map(faultOf);
+    },
+  };
+}
+
+/** Values were longer before there were limits; nobody has to shorten them to change something else. */
+function isOldLength({ keyword, data }: ErrorObject, isStored: IsStored): boolean {
+  return keyword === 'maxLength' && typeof data === 'string' && isStored(data);
+}
+
+/** Checks values against one JSON Schema. It is compiled for the first value: the first of a process takes 40 ms. */
+export function createChecker(schema: JsonObject): (value: Json) => readonly Fault[] {
+  let compiled: ValidateFunction | undefined;
+  return (value) => {
+    compiled ??= new Ajv(options).compile(schema);
+    return compiled(value) ? [] : (compiled.errors ?? []).map(faultOf);
+  };
+}
+
+function faultOf(error: ErrorObject): Fault {
+  const params = error.params as Readonly<Record<string, unknown>>;
+  const name = error.instancePath.split('/').at(-1) ?? '';
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return unknownField(error, String(params['additionalProperty']));
+    case 'required':
+      return {
+        code: 'field_required',
+        path: error.instancePath,
+        message: `\`${params['missingProperty']}\` is required; add it`,
+      };
+    case 'type':
+      return {
+        code: 'type_wrong',
+        path: error.instancePath,
+        message: `${label(name)} must be ${article(String(params['type']))}, not ${typeOf(error.data)}${unitHint(params['type'], error.data)}`,
+      };
+    case 'enum':
+      return notAllowed(error, name);
+    default:
+      return {
+        code: codes[error.keyword] ?? 'value_invalid',
+        path: error.instancePath,
+        message: `${label(name)} ${bound(error.keyword, params)}`,
+      };
+  }
+}
+
+const codes: Readonly<Record<string, string>> = {
+  minimum: 'value_out_of_range',
+  maximum: 'value_out_of_range',
+  minLength: 'value_too_short',
+  maxLength: 'value_too_long',
+  minItems: 'list_too_short',
+  maxItems: 'list_too_long',
+  minProperties: 'object_too_small',
+  maxProperties: 'object_too_large',
+};
+
+function bound(keyword: string, params: Readonly<Record<string, unknown>>): string {
+  const limit = params['limit'];
+  switch (keyword) {
+    case 'minimum':
+      return `must be at least ${limit}`;
+    case 'maximum':
+      return `must be at most ${limit}`;
+    case 'minLength':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`;
+    case 'maxLength':
+      return `must have at most ${limit} characters`;
+    case 'minItems':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} entries`;
+    case 'maxItems':
+      return `must have at most ${limit} entries`;
+    case 'minProperties':
+      return `must have at least ${limit} members`;
+    case 'maxProperties':
+      return `must have at most ${limit} members`;
+    default:
+      return `is not valid (${keyword})`;
+  }
+}
+
+/** The members of what stands for a secret in a document. What else somebody writes there may be the secret itself. */
+const secretMembers: readonly string[] = ['valueFrom', ...valueOrigins];
+
+function unknownField(error: ErrorObject, name: string): Fault {
+  const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
+  const guess = nearest(name, known);
+  if (guess === undefined && known.some((member) => secretMembers.includes(member))) {
+    const message = `${label(error.instancePath.split('/').at(-1) ?? '')} names where a secret comes from by ${known.join(' or ')}; write nothing else there`;
+    return { code: 'field_unknown', path: error.instancePath, message };
+  }
+  const hint = guess === undefined ? `known are ${known.join(', ')}` : `did you mean \`${guess}\`?`;
+  return {
+    code: 'field_unknown',
+    path: pointerTo(error.instancePath, name),
+    message: `unknown field \`${name}\`; ${hint}`,
+  };
+}
+
+function notAllowed(error: ErrorObject, name: string): Fault {
+  const allowed = (error.params as { readonly allowedValues: readonly string[] }).allowedValues;
+  const guess = typeof error.data === 'string' ? nearest(error.data, allowed) : undefined;
+  const hint = guess === undefined ? '' : `; did you mean \`${guess}\`?`;
+  return {
+    code: 'value_not_allowed',
+    path: error.instancePath,
+    message: `${label(name)} must be one of ${allowed.join(', ')}${hint}`,
+  };
+}
+
+function label(name: string): string {
+  return name === '' ? 'the body' : /^\d+$/.test(name) ? `entry ${name}` : `\`${name}\``;
+}
+
+/** Other tools take `30d` for a number of seconds. */
+function unitHint(wanted: unknown, given: unknown): string {
+  if (wanted !== 'integer' || typeof given !== 'string' || !/^\d{1,9}(?:ms|[smhdw])$/.test(given)) return '';
+  return `; write the number without a unit instead of \`${given}\` (a day has 86400 seconds)`;
+}
+
+function article(type: string): string {
+  return type === 'array' ? 'a list' : type === 'integer' || type === 'object' ? `an ${type}` : `a ${type}`;
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return article(typeof value);
+}

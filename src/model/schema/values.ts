@@ -1,0 +1,85 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import type { PlanEnvironment } from '../declare/plan-environment.ts';
+import { valueOrigins } from '../lower/shape.ts';
+import type { ValueUse } from './value-policy.ts';
+
+/** Values that came along with pushed documents, by what documents name them: `env:HEDDLE_VALUE_X`, `file:dir/name`. */
+export type PushedValues = Readonly<Record<string, string>>;
+
+const prefixes: Readonly<Record<string, string>> = { envRef: 'env:', fileRef: 'file:' };
+
+/** The name of a value as it travels with a push; `undefined` for an origin that nobody knows. */
+function nameOf(origin: string, name: string): string | undefined {
+  const prefix = prefixes[origin];
+  return prefix === undefined ? undefined : `${prefix}${name}`;
+}
+
+/** Whether documents may name a variable: only such that were named for them. */
+export function isValueVariable(name: string): boolean {
+  return name.startsWith('HEDDLE_VALUE_');
+}
+
+/** Every value that a spec names with `valueFrom`, as it travels with a push, with the origin and the name. */
+export function namedValues(spec: Json): readonly (readonly [pushed: string, origin: string, name: string])[] {
+  if (Array.isArray(spec)) return spec.flatMap(namedValues);
+  if (!isObject(spec)) return [];
+  const { valueFrom, ...others } = spec as JsonObject;
+  if (!isObject(valueFrom) || Object.keys(others).length > 0)
+    return Object.values(spec as JsonObject).flatMap(namedValues);
+  return valueOrigins.flatMap((origin) => {
+    const name = (valueFrom as JsonObject)[origin];
+    const pushed = typeof name === 'string' ? nameOf(origin, name) : undefined;
+    return pushed === undefined ? [] : [[pushed, origin, String(name)] as const];
+  });
+}
+
+/** Whose documents are planned. */
+type User = Pick<ValueUse, 'account' | 'source'>;
+
+/** The environment in which documents of a source that the server reads are planned: of its values, those that are for the source. */
+export function environmentOfSource(planEnvironment: PlanEnvironment, { account, source }: User): PlanEnvironment {
+  return {
+    ...planEnvironment,
+    valueFrom: (origin, name) => ownValue(planEnvironment, { account, source, isPushed: false }, origin, name),
+    unsetHint: (origin, name) =>
+      `variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values, and for other accounts than the operator's HEDDLE_VALUE_GRANTS must list ${account}/${source}=${nameOf(origin, name)}`,
+  };
+}
+
+/**
+ * The environment in which pushed documents are planned: values come with the push. The server's own, which whoever may push could
+ * otherwise read into the account, only where it is set up so.
+ */
+export function environmentOfPush(
+  planEnvironment: PlanEnvironment,
+  values: PushedValues,
+  { account, source }: User,
+): PlanEnvironment {
+  return {
+    ...planEnvironment,
+    valueFrom(origin, name) {
+      if (origin === 'envRef' && !isValueVariable(name)) return undefined;
+      const pushed = nameOf(origin, name);
+      const value = pushed !== undefined && Object.hasOwn(values, pushed) ? values[pushed] : undefined;
+      if (value !== undefined && value !== '') return value;
+      return ownValue(planEnvironment, { account, source, isPushed: true }, origin, name);
+    },
+    unsetHint: (origin, name) =>
+      origin === 'fileRef'
+        ? `put a file ${name} into the directory that \`--values-dir\` names where \`heddle\` runs; over HTTP send it as \`values\`: {"${nameOf(origin, name)}": "…"}`
+        : `set it where \`heddle\` runs; over HTTP send it as \`values\`: {"${nameOf(origin, name)}": "…"}. Names must begin with HEDDLE_VALUE_`,
+  };
+}
+
+/** One of the server's own values, when it is for whoever names it. */
+function ownValue(
+  planEnvironment: PlanEnvironment,
+  by: Omit<ValueUse, 'value'>,
+  origin: string,
+  name: string,
+): string | undefined {
+  const value = nameOf(origin, name);
+  return value !== undefined && planEnvironment.mayUse({ ...by, value })
+    ? planEnvironment.valueFrom(origin, name)
+    : undefined;
+}

@@ -1,0 +1,161 @@
+import { parseDuration } from '../../lib/duration.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { nearest } from '../../lib/nearest.ts';
+import type { Fault } from '../declare/kind.ts';
+import { parseRemote, type Transport } from '../remote-url.ts';
+import { createChecker } from '../schema/validate.ts';
+import { patternFaults } from './file-rules.ts';
+import { apiSchemas, type GitConfig, intervalLimits, nameFault, type SourceConfig } from './schema.ts';
+
+/** What a schema cannot say about a source of any type. `kinds` are those that documents may have. */
+export function sourceFaults(
+  source: SourceConfig & { readonly name?: string },
+  kinds: readonly string[],
+): readonly Fault[] {
+  const named = source.name === undefined ? undefined : nameFault(source.name);
+  return [
+    ...(named === undefined ? [] : [{ code: 'name_invalid', path: '/name', message: named }]),
+    ...durationFault('/interval', source.interval),
+    ...globFaults('include', source.include),
+    ...globFaults('exclude', source.exclude),
+    ...(source.scope?.kinds ?? []).flatMap((kind, at) => kindFault(kind, at, kinds)),
+  ];
+}
+
+function globFaults(name: 'include' | 'exclude', patterns: readonly string[] = []): readonly Fault[] {
+  return patternFaults(name, patterns).map(({ at, message }) => ({
+    code: 'pattern_invalid',
+    path: `/${name}/${at}`,
+    message: `\`${name}\`: ${message}`,
+  }));
+}
+
+function kindFault(kind: string, at: number, kinds: readonly string[]): readonly Fault[] {
+  if (kinds.includes(kind)) return [];
+  const guess = nearest(kind, kinds);
+  const hint = guess === undefined ? `known are ${kinds.join(', ')}` : `did you mean \`${guess}\`?`;
+  return [{ code: 'kind_unknown', path: `/scope/kinds/${at}`, message: `unknown kind \`${kind}\`; ${hint}` }];
+}
+
+function durationFault(path: string, text: string | undefined): readonly Fault[] {
+  if (text === undefined) return [];
+  const seconds = parseDuration(text);
+  if (seconds !== undefined && seconds >= intervalLimits.least && seconds <= intervalLimits.most) return [];
+  const name = path.slice(1);
+  return [
+    { code: 'duration_invalid', path, message: `\`${name}\` is \`${text}\`; write a time from 10s to 24h such as 5m` },
+  ];
+}
+
+/** How the repository of a URL is reached, or what is wrong with the URL. Others than `https` and `ssh` must be allowed. */
+function transportOf(url: string, allowed: readonly Transport[]): Transport | { readonly fault: string } {
+  const fault = (what: string) => ({
+    fault: `\`url\` ${what}; write https://HOST/PATH, ssh://USER@HOST/PATH or USER@HOST:PATH`,
+  });
+  // A URL that begins with a dash would be an option of git, and `::` names a helper program.
+  if (/^-|::|[\s\0]/.test(url)) return fault('is no address of a repository');
+  if (/^[\w.-]+@[\w.-]+:(?!\/\/)[^\s]+$/.test(url)) return 'ssh';
+  const parsed = URL.parse(url);
+  if (parsed === null) return fault('is no address of a repository');
+  const transport = parsed.protocol.slice(0, -1);
+  if (transport !== 'https' && transport !== 'ssh' && transport !== 'file')
+    return fault(`uses ${transport}, which is not allowed`);
+  if (!allowed.includes(transport))
+    return {
+      fault: `\`url\` uses ${transport}, which the server's setting HEDDLE_GIT_TRANSPORTS does not list; add it there (its operator can), or use one of ${allowed.join(', ')}`,
+    };
+  if (parsed.password !== '') return fault('holds a password, which would be shown wherever the source is');
+  if (transport === 'https' && parsed.username !== '') return fault('names a user; write the name into `credentials`');
+  if (parsed.search !== '' || parsed.hash !== '') return fault('has a query or a fragment');
+  return transport;
+}
+
+/** What a schema cannot say about a Git source. */
+export function gitFaults(git: GitConfig, allowed: readonly Transport[]): readonly Fault[] {
+  const transport = transportOf(git.url, allowed);
+  const faults: Fault[] = [...durationFault('/pollInterval', git.pollInterval)];
+  const add = (path: string, message: string) => faults.push({ code: 'value_invalid', path, message });
+  if (typeof transport === 'object') add('/url', transport.fault);
+  if (git.branch !== undefined && git.ref !== undefined) add('/ref', 'write `branch` or `ref`, not both');
+  if (git.branch !== undefined && !isRefName(git.branch)) add('/branch', '`branch` is no name of a branch');
+  if (git.ref !== undefined && !(git.ref.startsWith('refs/') && isRefName(git.ref)))
+    add('/ref', '`ref` is no full name of a reference; write one such as refs/tags/live');
+  if (git.path !== undefined && !isInside(git.path))
+    add('/path', '`path` must lead into the repository; write it without a slash in front and without `..`');
+  const { passwordFile, sshKeyFile, knownHostsFile } = git.credentials ?? {};
+  if (transport === 'ssh' && passwordFile !== undefined)
+    add('/credentials/passwordFile', 'a password is for https; write `sshKeyFile` for ssh');
+  if (transport === 'https' && (sshKeyFile ?? knownHostsFile) !== undefined)
+    add('/credentials', 'a key is for ssh; write `passwordFile` for https');
+  return faults;
+}
+
+const checkers = new Map(Object.entries(apiSchemas).map(([type, schema]) => [type, createChecker(schema)]));
+
+/** What holds for sources that the API makes. */
+export interface ApiSourceRules {
+  readonly kinds: readonly string[];
+  readonly transports: readonly Transport[];
+  /** Why a host is not connected to, as far as its name alone says so. */
+  refusesHost(host: string): string | undefined;
+  /** The file that a source may not use, and why. */
+  refusesFile(name: string, config: GitConfig): { readonly file: string; readonly reason: string } | undefined;
+}
+
+/** All that is wrong with a source that the API is to make. */
+export function apiFaults(body: JsonObject, options: ApiSourceRules): readonly Fault[] {
+  const check = checkers.get(String(body['type']));
+  if (check === undefined) {
+    const known = [...checkers.keys()].join(', ');
+    const message = `\`type\` must be one of ${known}; directories are named by the configuration of a server`;
+    return [{ code: 'value_not_allowed', path: '/type', message }];
+  }
+  const shape = check(body);
+  if (shape.length > 0) return shape;
+  // The schema says so.
+  const stated = body as unknown as GitConfig & { readonly name: string };
+  const own = sourceFaults(stated, options.kinds);
+  if (body['type'] !== 'git') return own;
+  return [
+    ...own,
+    ...gitFaults(stated, options.transports),
+    ...hostFault(stated, options),
+    ...fileFaults(stated, options),
+  ];
+}
+
+function hostFault({ url }: GitConfig, { refusesHost }: ApiSourceRules): readonly Fault[] {
+  const host = parseRemote(url)?.host;
+  const reason = host === undefined ? undefined : refusesHost(host);
+  return reason === undefined ? [] : [{ code: 'value_not_allowed', path: '/url', message: `\`url\`: ${reason}` }];
+}
+
+/** Over the API files are names in the directory of values: a path of the server is not the API's to choose. */
+function fileFaults(stated: GitConfig & { readonly name: string }, rules: ApiSourceRules): readonly Fault[] {
+  const { credentials, webhook, verifySignatures } = stated;
+  const { username: _, ...files } = credentials ?? {};
+  const named = [
+    ...Object.entries(files).map(([name, file]) => [`/credentials/${name}`, file] as const),
+    ['/webhook/secretFile', webhook?.secretFile] as const,
+    ['/verifySignatures/allowedSignersFile', verifySignatures?.allowedSignersFile] as const,
+  ];
+  const refused = rules.refusesFile(stated.name, stated);
+  return named.flatMap(([path, file]) => {
+    if (file !== undefined && file === refused?.file)
+      return [{ code: 'value_not_allowed', path, message: `\`${path.split('/').at(-1)}\`: ${refused.reason}` }];
+    if (file === undefined || isInside(file)) return [];
+    const message = `\`${path.split('/').at(-1)}\` is a name in the directory of values of the servers (--values-dir); write it without a slash in front and without \`..\``;
+    return [{ code: 'value_invalid', path, message }];
+  });
+}
+
+/** As `git check-ref-format` has it. */
+function isRefName(name: string): boolean {
+  const steps = name.split('/');
+  if (/[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$/.test(name) || name === '@') return false;
+  return steps.every((step) => step !== '' && !step.startsWith('.') && !step.endsWith('.lock'));
+}
+
+function isInside(path: string): boolean {
+  return !/^[/\\-]|[\0\\]/.test(path) && path.split('/').every((step) => step !== '..' && step !== '.git');
+}

@@ -1,0 +1,41 @@
+import { isSo, type SourceState, type SourceStatus } from './status.ts';
+
+/** How it is when what a source holds could not be applied, and no approval would help. */
+const failures: readonly SourceState[] = ['invalid', 'conflicted', 'unavailable', 'failed'];
+
+/**
+ * What is told when one status follows another: once that a source fails, for each way and each content; once that it comes
+ * to a stand; once that it is well again; and once in each suspension that it has lasted long.
+ */
+export function eventsBetween(before: SourceStatus, after: SourceStatus): readonly string[] {
+  const isOther = before.state !== after.state || before.observedDigest !== after.observedDigest;
+  return [
+    ...(hasFailed(after) && isOther ? ['config.failed'] : []),
+    ...(stands(after) && !stands(before) ? ['config.source.stalled'] : []),
+    ...(isUnwell(before) && !isUnwell(after) ? ['config.source.recovered'] : []),
+    ...(before.remindedAt !== after.remindedAt ? ['config.source.suspended'] : []),
+  ];
+}
+
+function hasFailed({ state }: SourceStatus): boolean {
+  return failures.includes(state);
+}
+
+function stands(status: SourceStatus): boolean {
+  return isSo(status, 'Stalled');
+}
+
+function isUnwell(status: SourceStatus): boolean {
+  return hasFailed(status) || stands(status);
+}
+
+/** How long a source may be suspended before somebody is reminded of it. */
+const reminderMs = 7 * 24 * 60 * 60 * 1000;
+
+/** Whether somebody is to be reminded that the source is suspended: once in each suspension. */
+export function isReminderDue(status: SourceStatus, now: string): boolean {
+  const since = status.conditions.find(({ type }) => type === 'Suspended')?.lastTransitionTime;
+  if (since === undefined || !isSo(status, 'Suspended')) return false;
+  if (status.remindedAt !== undefined && status.remindedAt >= since) return false;
+  return Date.parse(now) - Date.parse(since) >= reminderMs;
+}

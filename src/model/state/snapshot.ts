@@ -1,0 +1,242 @@
+import { runToEnd } from '../../lib/steps.ts';
+import type { State } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { SealForm } from '../schema/sealing.ts';
+import { plainSettings, type SourceSettings } from '../sources/settings.ts';
+import { parentField } from './facets.ts';
+import type { StoredObject } from './object.ts';
+import type { Observed } from './observed.ts';
+import {
+  changedParts,
+  type Edits,
+  editTables,
+  emptyTables,
+  type Ids,
+  separator,
+  type Tables,
+} from './snapshot-tables.ts';
+import { countKey, indexKey } from './state-parts.ts';
+import type { FieldOf, ObjectOf } from './stored.ts';
+
+/**
+ * The image of an account's objects at one revision. Immutable: `with` gives the next one and shares what did not
+ * change, so planning on a snapshot, branching it and keeping the old one cost only the change.
+ */
+export interface Snapshot extends State {
+  readonly registry: Registry;
+  readonly revision: number;
+  readonly size: number;
+  findByKey<Name extends string>(kind: Name, key: string): ObjectOf<Name> | undefined;
+  objects(): Iterable<StoredObject>;
+  /** Objects whose life cycle a source owns or about which it states something. */
+  declaredBy(source: string): readonly StoredObject[];
+  /** The last number that the account gave to an object of a counted kind. */
+  lastNumber(kind: string): number;
+  /** All last numbers, by kind. */
+  numbers(): Readonly<Record<string, number>>;
+  /** Every source that owns or states anything. */
+  sources(): Iterable<string>;
+  /** How the documents of a source are applied at this revision. */
+  settingsOf(source: string): SourceSettings;
+  /** The settings of all sources that have some. */
+  settings(): ReadonlyMap<string, SourceSettings>;
+  /** The form in which secrets of the account are sealed now. */
+  readonly sealForm: SealForm;
+  /** The same objects, whose secrets are sealed in another form from now on. */
+  withSealForm(form: SealForm): Snapshot;
+  /** The same objects under other settings of sources. */
+  withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot;
+  with(edits: Edits, revision?: number): Snapshot;
+  /** The same in steps, for many edits. */
+  withInSteps(edits: Edits, revision?: number): Generator<undefined, Snapshot>;
+  /** The parts of the state that are others than in an earlier one; see `parts`. */
+  partsSince(before: Snapshot): ReadonlySet<string>;
+  /** Ids of the objects that came, changed or went since an earlier state. */
+  changedSince(before: Snapshot): ReadonlySet<string>;
+  /** Ids of the objects of a kind that came, changed or went since an earlier state. */
+  changedOf(kind: string, before: Snapshot): ReadonlySet<string>;
+  /** The same objects, looked at by somebody at some moment. */
+  seen(view: View): State;
+}
+
+/** Who looks at a state, and when. */
+export type View = Required<Pick<State, 'now' | 'viewer'>> & Pick<State, 'countAccessible' | 'observed'>;
+
+/** The snapshot of an account without objects; `numbers` are the last ones that it gave to objects of counted kinds. */
+export function emptySnapshot(
+  registry: Registry,
+  account: string,
+  revision = 0,
+  numbers: Readonly<Record<string, number>> = {},
+): Snapshot {
+  return new AccountSnapshot(registry, account, revision, emptyTables(numbers));
+}
+
+/** The object with the types of its kind: whatever wrote it had it normalized by the declared fields. */
+function typed<Name extends string>(object: StoredObject): ObjectOf<Name> {
+  return object as ObjectOf<Name>;
+}
+
+function compareIds(a: StoredObject, b: StoredObject): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+class AccountSnapshot implements Snapshot {
+  readonly registry: Registry;
+  readonly account: string;
+  readonly revision: number;
+  readonly now?: string;
+  readonly viewer?: string;
+  readonly countAccessible?: (peer: string) => number;
+  readonly observed?: Observed;
+  readonly #tables: Tables;
+
+  constructor(registry: Registry, account: string, revision: number, tables: Tables, view?: View) {
+    this.registry = registry;
+    this.account = account;
+    this.revision = revision;
+    this.#tables = tables;
+    if (view === undefined) return;
+    this.now = view.now;
+    this.viewer = view.viewer;
+    if (view.countAccessible !== undefined) this.countAccessible = view.countAccessible;
+    if (view.observed !== undefined) this.observed = view.observed;
+  }
+
+  get size(): number {
+    return this.#tables.objects.size;
+  }
+
+  get(id: string): StoredObject | undefined {
+    return this.#tables.objects.get(id);
+  }
+
+  objects(): Iterable<StoredObject> {
+    return this.#tables.objects.values();
+  }
+
+  find<Name extends string>(kind: Name, id: string): ObjectOf<Name> | undefined {
+    const object = this.get(id);
+    return object?.kind === kind ? typed<Name>(object) : undefined;
+  }
+
+  ofKind<Name extends string>(kind: Name): readonly ObjectOf<Name>[] {
+    return this.#all(this.#tables.kinds.get(kind));
+  }
+
+  countOf(kind: string): number {
+    return this.#tables.kinds.get(kind)?.size ?? 0;
+  }
+
+  childrenOf<Name extends string>(parent: string, kind: Name): readonly ObjectOf<Name>[] {
+    return this.#all(this.#tables.index.get(indexKey(kind, parentField, parent)));
+  }
+
+  lookUp<Name extends string>(kind: Name, index: string, value: string): readonly ObjectOf<Name>[] {
+    return this.#all(this.#tables.index.get(indexKey(kind, index, value)));
+  }
+
+  findByKey<Name extends string>(kind: Name, key: string): ObjectOf<Name> | undefined {
+    return this.holderOf(kind, 'key', key);
+  }
+
+  holderOf<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined {
+    const id = this.#tables.unique.get(indexKey(kind, rule, value));
+    return id === undefined ? undefined : this.find(kind, id);
+  }
+
+  referrersOf(id: string): readonly { readonly from: StoredObject; readonly field: string }[] {
+    const found: { readonly from: StoredObject; readonly field: string }[] = [];
+    for (const entry of this.#tables.referrers.get(id)?.keys() ?? []) {
+      const at = entry.indexOf(separator);
+      const from = this.get(entry.slice(0, at));
+      if (from !== undefined) found.push({ from, field: entry.slice(at + 1) });
+    }
+    return found.sort((a, b) => compareIds(a.from, b.from));
+  }
+
+  referrersBy<Name extends string>(kind: Name, field: FieldOf<Name>, id: string): readonly ObjectOf<Name>[] {
+    const found = this.referrersOf(id).filter((referrer) => referrer.field === field && referrer.from.kind === kind);
+    return found.map(({ from }) => typed<Name>(from));
+  }
+
+  countReferrers(id: string, kind: string, field: string): number {
+    return this.#tables.counts.get(countKey(id, kind, field)) ?? 0;
+  }
+
+  declaredBy(source: string): readonly StoredObject[] {
+    return this.#all(this.#tables.sources.get(source));
+  }
+
+  lastNumber(kind: string): number {
+    return this.#tables.numbers[kind] ?? 0;
+  }
+
+  numbers(): Readonly<Record<string, number>> {
+    return this.#tables.numbers;
+  }
+
+  sources(): Iterable<string> {
+    return this.#tables.sources.keys();
+  }
+
+  settingsOf(source: string): SourceSettings {
+    return this.#tables.settings.get(source) ?? plainSettings;
+  }
+
+  settings(): ReadonlyMap<string, SourceSettings> {
+    return this.#tables.settings;
+  }
+
+  get sealForm(): SealForm {
+    return this.#tables.sealForm;
+  }
+
+  withSealForm(sealForm: SealForm): Snapshot {
+    if (sealForm === this.sealForm) return this;
+    return new AccountSnapshot(this.registry, this.account, this.revision, { ...this.#tables, sealForm });
+  }
+
+  withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot {
+    return new AccountSnapshot(this.registry, this.account, this.revision, { ...this.#tables, settings });
+  }
+
+  with(edits: Edits, revision = this.revision): Snapshot {
+    return runToEnd(this.withInSteps(edits, revision));
+  }
+
+  *withInSteps(edits: Edits, revision = this.revision): Generator<undefined, Snapshot> {
+    const tables = yield* editTables(this.registry, this.#tables, edits);
+    return new AccountSnapshot(this.registry, this.account, revision, tables);
+  }
+
+  partsSince(before: Snapshot): ReadonlySet<string> {
+    // There is one class of snapshots.
+    return changedParts((before as AccountSnapshot).#tables, this.#tables);
+  }
+
+  changedSince(before: Snapshot): ReadonlySet<string> {
+    // There is one class of snapshots.
+    return this.#tables.objects.changedSince((before as AccountSnapshot).#tables.objects);
+  }
+
+  changedOf(kind: string, before: Snapshot): ReadonlySet<string> {
+    // There is one class of snapshots.
+    const old = (before as AccountSnapshot).#tables;
+    const ids = this.#tables.objects.changedSince(old.objects);
+    return new Set([...ids].filter((id) => (this.get(id) ?? old.objects.get(id))?.kind === kind));
+  }
+
+  seen(view: View): State {
+    return new AccountSnapshot(this.registry, this.account, this.revision, this.#tables, view);
+  }
+
+  #all<Name extends string>(ids: Ids | undefined): readonly ObjectOf<Name>[] {
+    const found: ObjectOf<Name>[] = [];
+    for (const id of ids?.keys() ?? []) {
+      const object = this.get(id);
+      if (object !== undefined) found.push(typed<Name>(object));
+    }
+    return found.sort(compareIds);
+  }
+}

@@ -1,0 +1,97 @@
+import type { State } from '../declare/kind.ts';
+import { parentField } from './facets.ts';
+import type { StoredObject } from './object.ts';
+import type { FieldOf, ObjectOf } from './stored.ts';
+
+/** The name of an entry of an index. */
+export function indexKey(kind: string, index: string, value: string): string {
+  return `${kind}\0${index}\0${value}`;
+}
+
+/** The name of a count of references. */
+export function countKey(id: string, kind: string, field: string): string {
+  return `${id}\0${kind}\0${field}`;
+}
+
+/** Names of the parts of a state that can be looked at, and that change one by one. */
+export const parts = {
+  object: (id: string) => `o\0${id}`,
+  /** Which objects there are of a kind, and what they are. */
+  objectsOf: (kind: string) => `k\0${kind}`,
+  entry: (key: string) => `i\0${key}`,
+  referrers: (id: string) => `r\0${id}`,
+  count: (key: string) => `c\0${key}`,
+} as const;
+
+/** A state that notes what is looked at: what follows from it holds until one of these parts changes. */
+export class WatchedState implements State {
+  readonly seen = new Set<string>();
+  readonly #state: State;
+
+  constructor(state: State) {
+    this.#state = state;
+  }
+
+  get account(): string {
+    return this.#state.account;
+  }
+
+  get(id: string): StoredObject | undefined {
+    this.seen.add(parts.object(id));
+    return this.#state.get(id);
+  }
+
+  find<Name extends string>(kind: Name, id: string): ObjectOf<Name> | undefined {
+    this.seen.add(parts.object(id));
+    return this.#state.find(kind, id);
+  }
+
+  ofKind<Name extends string>(kind: Name): readonly ObjectOf<Name>[] {
+    this.seen.add(parts.objectsOf(kind));
+    return this.#state.ofKind(kind);
+  }
+
+  countOf(kind: string): number {
+    this.seen.add(parts.objectsOf(kind));
+    return this.#state.countOf(kind);
+  }
+
+  childrenOf<Name extends string>(parent: string, kind: Name): readonly ObjectOf<Name>[] {
+    return this.#all(indexKey(kind, parentField, parent), this.#state.childrenOf(parent, kind));
+  }
+
+  lookUp<Name extends string>(kind: Name, index: string, value: string): readonly ObjectOf<Name>[] {
+    return this.#all(indexKey(kind, index, value), this.#state.lookUp(kind, index, value));
+  }
+
+  /** Who holds a value follows from all objects of the kind: nothing that is kept asks for it. */
+  holderOf<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined {
+    this.seen.add(parts.objectsOf(kind));
+    return this.#state.holderOf(kind, rule, value);
+  }
+
+  referrersOf(id: string): ReturnType<State['referrersOf']> {
+    const found = this.#state.referrersOf(id);
+    this.seen.add(parts.referrers(id));
+    for (const { from } of found) this.seen.add(parts.object(from.id));
+    return found;
+  }
+
+  referrersBy<Name extends string>(kind: Name, field: FieldOf<Name>, id: string): readonly ObjectOf<Name>[] {
+    const found = this.#state.referrersBy(kind, field, id);
+    this.seen.add(parts.referrers(id));
+    for (const from of found) this.seen.add(parts.object(from.id));
+    return found;
+  }
+
+  countReferrers(id: string, kind: string, field: string): number {
+    this.seen.add(parts.count(countKey(id, kind, field)));
+    return this.#state.countReferrers(id, kind, field);
+  }
+
+  #all<Found extends StoredObject>(entry: string, found: readonly Found[]): readonly Found[] {
+    this.seen.add(parts.entry(entry));
+    for (const { id } of found) this.seen.add(parts.object(id));
+    return found;
+  }
+}

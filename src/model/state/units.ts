@@ -1,0 +1,211 @@
+import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { type AnyField, entriesOf, type Fields, isDivided } from '../schema/field.ts';
+import { keyedEntries } from '../schema/keyed-entries.ts';
+import { defaultOf } from '../schema/normalize.ts';
+import { hasOrigins, type MemberMove, movedMembers, withMemberOrigins } from './members.ts';
+
+/**
+ * A change of one unit, the smallest owned piece of a spec.
+ * `path` is `name`, `name.member`, `name[element]` of a set, or `name[key]` of a keyed list. An absent side means the unit is not there.
+ */
+export interface UnitChange {
+  readonly path: string;
+  readonly before?: Json;
+  readonly after?: Json;
+}
+
+/** The unit with the values of both sides changed. */
+export function mapSides(unit: UnitChange, change: (value: Json) => Json): UnitChange {
+  const { before, after } = unit;
+  return {
+    ...unit,
+    ...(before === undefined ? {} : { before: change(before) }),
+    ...(after === undefined ? {} : { after: change(after) }),
+  };
+}
+
+/** The units that a stated or full canonical spec says, with their values. An element of a set has the value `true`. */
+export function unitsOf(fields: Fields, spec: JsonObject, prefix = ''): ReadonlyMap<string, Json> {
+  const units = new Map<string, Json>();
+  for (const [name, value] of Object.entries(spec)) {
+    const field = fields[name];
+    if (field !== undefined) addUnits(units, field, `${prefix}${name}`, value);
+  }
+  return units;
+}
+
+function addUnits(units: Map<string, Json>, field: AnyField, path: string, value: Json): void {
+  if (isDivided(field)) {
+    for (const [inner, item] of unitsOf(field.fields, value as JsonObject, `${path}.`)) units.set(inner, item);
+    return;
+  }
+  const elements = elementsOf(field, value);
+  if (elements === undefined) units.set(path, value);
+  else for (const [element, item] of elements) units.set(`${path}[${element}]`, item);
+}
+
+/** The elements of a value that is owned piece by piece; `undefined` for a value owned as a whole. */
+function elementsOf(field: AnyField, value: Json): readonly (readonly [string, Json])[] | undefined {
+  switch (field.type) {
+    case 'refs':
+      return (value as readonly string[]).map((id) => [id, true]);
+    case 'members':
+      return Array.isArray(value) ? value.map((id) => [String(id), true]) : Object.entries(value as JsonObject);
+    case 'map':
+    case 'refMap':
+      return Object.entries(value as JsonObject);
+    case 'list':
+      return field.set ? (value as readonly Json[]).map((item) => [String(item), true]) : undefined;
+    case 'keyed':
+      return keyedEntries(field.key, value as readonly JsonObject[]);
+    default:
+      return undefined;
+  }
+}
+
+/** The units in which two canonical specs differ, in the order of the fields. */
+export function diffUnits(fields: Fields, before: JsonObject, after: JsonObject, prefix = ''): readonly UnitChange[] {
+  const changes: UnitChange[] = [];
+  for (const [name, field] of entriesOf(fields)) {
+    if (field.type === 'members' && hasOrigins(before, name) && hasOrigins(after, name)) {
+      changes.push(...diffMembers(`${prefix}${name}`, movedMembers(before, after, name)));
+      continue;
+    }
+    const was = before[name];
+    const is = after[name];
+    if (was === is || equalJson(was, is)) continue;
+    const path = `${prefix}${name}`;
+    if (isDivided(field))
+      changes.push(...diffUnits(field.fields, (was ?? {}) as JsonObject, (is ?? {}) as JsonObject, `${path}.`));
+    else changes.push(...diffValue(field, path, was, is));
+  }
+  return changes;
+}
+
+/** Elements of a set that knows the origins which put them there. */
+function diffMembers(path: string, moves: readonly MemberMove[]): readonly UnitChange[] {
+  return moves.map(({ id, was, is }) =>
+    change(`${path}[${id}]`, was.length === 0 ? undefined : was, is.length === 0 ? undefined : is),
+  );
+}
+
+function diffValue(field: AnyField, path: string, was: Json | undefined, is: Json | undefined): readonly UnitChange[] {
+  const old = was === undefined ? [] : elementsOf(field, was);
+  const now = is === undefined ? [] : elementsOf(field, is);
+  const whole = (was !== undefined && old === undefined) || (is !== undefined && now === undefined);
+  if (whole || old === undefined || now === undefined) return [change(path, was, is)];
+  const before = new Map(old);
+  const after = new Map(now);
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return names
+    .filter((name) => !equalJson(before.get(name), after.get(name)))
+    .map((name) => change(`${path}[${name}]`, before.get(name), after.get(name)));
+}
+
+function change(path: string, before: Json | undefined, after: Json | undefined): UnitChange {
+  return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+}
+
+/** Whether only origins differ: those that put a membership element there, or the key by which documents hold the object. */
+export function isHandover(fields: Fields, { path, before, after }: UnitChange): boolean {
+  const field = fields[splitPath(path).name];
+  if (field?.access === 'key') return true;
+  return field?.type === 'members' && before !== undefined && after !== undefined;
+}
+
+/** The spec after unit changes; only `after` of each change is read. Sets and keyed lists stay sorted. */
+export function applyUnits(fields: Fields, spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
+  if (changes.length > 0 && changes.every(({ path }) => isElement(fields, spec, path)))
+    return moveElements(spec, changes);
+  const result: Record<string, Json> = { ...spec };
+  const nested = new Map<string, UnitChange[]>();
+  for (const unit of changes) {
+    const { name, rest } = splitPath(unit.path);
+    const field = fields[name];
+    if (field === undefined) continue;
+    if (rest === undefined) {
+      assign(result, name, unit.after);
+      continue;
+    }
+    const inner = nested.get(name) ?? [];
+    inner.push({ ...unit, path: rest });
+    nested.set(name, inner);
+  }
+  for (const [name, inner] of nested) assign(result, name, withUnits(fields[name] as AnyField, result[name], inner));
+  return result;
+}
+
+function isElement(fields: Fields, spec: JsonObject, path: string): boolean {
+  const { name, rest } = splitPath(path);
+  return rest !== undefined && fields[name]?.type === 'members' && hasOrigins(spec, name);
+}
+
+/** Changes of nothing but memberships: the sets are not copied for that. */
+function moveElements(spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
+  return changes.reduce((moved, { path, after }) => {
+    const { name, rest = '' } = splitPath(path);
+    return withMemberOrigins(moved, name, rest, Array.isArray(after) ? after.map(String) : []);
+  }, spec);
+}
+
+/** An optional object whose last member goes is not there any more. */
+function withUnits(field: AnyField, value: Json | undefined, changes: readonly UnitChange[]): Json | undefined {
+  if (field.type !== 'object') return withElements(field, value, changes);
+  const members = applyUnits(field.fields, (value ?? {}) as JsonObject, changes);
+  return Object.keys(members).length === 0 && defaultOf(field) === undefined ? undefined : members;
+}
+
+/** `name.rest`, `name[rest]` (the brackets are dropped), or `name` alone. */
+export function splitPath(path: string): { readonly name: string; readonly rest?: string } {
+  const dot = path.indexOf('.');
+  const bracket = path.indexOf('[');
+  if (bracket >= 0 && (dot < 0 || bracket < dot))
+    return { name: path.slice(0, bracket), rest: path.slice(bracket + 1, -1) };
+  if (dot >= 0) return { name: path.slice(0, dot), rest: path.slice(dot + 1) };
+  return { name: path };
+}
+
+function withElements(field: AnyField, value: Json | undefined, changes: readonly UnitChange[]): Json {
+  const elements = new Map(value === undefined ? [] : (elementsOf(field, value) ?? []));
+  for (const { path, after } of changes) {
+    if (after === undefined) elements.delete(path);
+    else elements.set(path, after);
+  }
+  const sorted = [...elements].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  if (field.type === 'members' || field.type === 'refMap' || field.type === 'map') return Object.fromEntries(sorted);
+  if (field.type === 'keyed') return sortKeyed(field.key, sorted);
+  const names = sorted.map(([name]) => name);
+  const numeric = field.type === 'list' && field.of.type === 'integer';
+  return numeric ? names.map(Number).sort((a, b) => a - b) : names;
+}
+
+/** Entries in canonical order: by the value of the key field, repeats by ordinal. */
+function sortKeyed(key: string, elements: readonly (readonly [string, Json])[]): readonly Json[] {
+  const entries = elements.map(([unit, entry]) => {
+    const name = String((entry as JsonObject)[key]);
+    return { name, ordinal: unit === name ? 1 : Number(unit.slice(name.length + 1)), entry };
+  });
+  return entries
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.ordinal - b.ordinal))
+    .map(({ entry }) => entry);
+}
+
+/** What a unit is when nobody states it any more: the default of its field, nothing for an element. */
+export function resetValue(
+  fields: Fields,
+  path: string,
+): { readonly keep: true } | { readonly keep: false; readonly value?: Json } {
+  const { name, rest } = splitPath(path);
+  const field = fields[name];
+  if (field === undefined) return { keep: true };
+  if (rest !== undefined) return field.type === 'object' ? resetValue(field.fields, rest) : { keep: false };
+  if (field.keep === true) return { keep: true };
+  const value = defaultOf(field);
+  if (value === undefined) return field.required === true ? { keep: true } : { keep: false };
+  return { keep: false, value };
+}
+
+function assign(target: Record<string, Json>, name: string, value: Json | undefined): void {
+  if (value === undefined) delete target[name];
+  else target[name] = value;
+}

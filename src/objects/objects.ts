@@ -1,0 +1,268 @@
+import type { Propose } from '../commit/commit.ts';
+import type { Call, Engine } from '../commit/engine.ts';
+import type { AccountAccess } from '../db/database.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { Kind } from '../model/declare/kind.ts';
+import { Conflict, type ConflictReason, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+import { canonicalSpec } from '../model/schema/canonical.ts';
+import type { StoredObject } from '../model/state/object.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { approvalsOf } from '../plan/finish.ts';
+import { planRenewal } from '../plan/requests/renew.ts';
+import {
+  planCreate,
+  planDelete,
+  planReplace,
+  type RequestContext,
+  type RequestOutcome,
+} from '../plan/requests/requests.ts';
+import { judgeRequest } from './access-tests.ts';
+import { type AlsoUsedBy, usedByInvites } from './invited.ts';
+import { withCommits } from './managed.ts';
+import { type OverrideRequest, startBreakGlass } from './overrides.ts';
+import { readableProblems } from './readable-problems.ts';
+
+/** An object with the state it was read from. */
+export interface Found {
+  readonly object: StoredObject;
+  readonly state: Snapshot;
+}
+
+/** What a write did: the object as it is now (or was, when deleted) and the members of the body that nothing knows. */
+export interface Written extends Found {
+  readonly ignored: readonly string[];
+  /** What the caller should know about what was done. */
+  readonly notices?: readonly string[];
+  /** Values that are shown this once. */
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+/** Conditions and manners of a write. */
+export interface WriteOptions {
+  /** Versions (revision numbers) one of which the object must have; `*` for any. */
+  readonly ifMatch?: readonly string[];
+  /** Unknown members are refused instead of ignored. */
+  readonly strict: boolean;
+  /** What sources state is set aside for a while. */
+  readonly breakGlass?: OverrideRequest & { readonly since?: string };
+}
+
+/** A state of the account with the objects that were asked for; they are gathered when they are wanted. */
+export interface Listed {
+  readonly state: Snapshot;
+  objects(): readonly StoredObject[];
+}
+
+/** All objects of a kind, of one parent when it is a child kind; sorted by id. Throws `NotFound` for a missing parent. */
+export async function listObjects(engine: Engine, call: Call, kind: Kind, parent?: string): Promise<Listed> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  if (parent === undefined) return { state, objects: () => state.ofKind(kind.name) };
+  requireParent(state, kind, parent);
+  return { state, objects: () => state.childrenOf(parent, kind.name) };
+}
+
+/** One object by id. Throws `NotFound`, also when it belongs to another parent. */
+export async function readObject(engine: Engine, call: Call, kind: Kind, id: string, parent?: string): Promise<Found> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  return { object: impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent), state };
+}
+
+/** Creates an object. Throws `InvalidInput` with all problems, or `Conflict`. */
+export async function createObject(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  body: JsonObject,
+  options: WriteOptions,
+  parent?: string,
+): Promise<Written> {
+  const manner = await dated(engine, call, options);
+  return await write(engine, call, kind, (state) => {
+    if (parent !== undefined) requireParent(state, kind, parent);
+    return planCreate(contextOf(engine, call, state, manner), kind, body, parent);
+  });
+}
+
+/** Replaces an object. An equal body writes nothing. */
+export async function replaceObject(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  id: string,
+  body: JsonObject,
+  options: WriteOptions,
+  parent?: string,
+): Promise<Written> {
+  const manner = await dated(engine, call, options);
+  return await write(engine, call, kind, (state) => {
+    const object = impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent);
+    requireVersion(object, options);
+    return planReplace(contextOf(engine, call, state, manner), kind, object, body);
+  });
+}
+
+/** Lets the server make up anew what it made up at creation; `outputs` has it, this once. */
+export async function renewObject(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  id: string,
+  options: WriteOptions,
+): Promise<Written> {
+  const manner = await dated(engine, call, options);
+  return await write(engine, call, kind, (state) => {
+    const object = requireObject(state, kind, id, undefined);
+    requireVersion(object, options);
+    return planRenewal(contextOf(engine, call, state, manner), kind, object);
+  });
+}
+
+/** Deletes an object with its children. Throws `Conflict` while others use it. */
+export async function deleteObject(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  id: string,
+  options: WriteOptions,
+  parent?: string,
+): Promise<Written> {
+  const manner = await dated(engine, call, options);
+  return await write(engine, call, kind, (state, database) => {
+    const end = (alsoUsedBy: AlsoUsedBy): RequestOutcome => {
+      const object = requireObject(state, kind, id, parent);
+      requireVersion(object, options);
+      return planDelete({ ...contextOf(engine, call, state, manner), alsoUsedBy }, kind, object);
+    };
+    return kind.namedByInvites === true ? usedByInvites(database, call.account, [id]).then(end) : end(new Map());
+  });
+}
+
+/** Plans and commits one request about an object of a kind. */
+export async function write(
+  engine: Engine,
+  call: Call,
+  kind: Kind,
+  plan: (state: Snapshot, database: AccountAccess) => RequestOutcome | Promise<RequestOutcome>,
+): Promise<Written> {
+  let outcome: RequestOutcome | undefined;
+  const propose: Propose = (state, database) => {
+    const judge = (planned: RequestOutcome) => {
+      outcome = planned;
+      return judgeRequest(engine, state, planned);
+    };
+    const planned = plan(state, database);
+    return planned instanceof Promise ? planned.then(judge) : judge(planned);
+  };
+  const committed = await engine.committer.mutate({ ...call, propose });
+  if (!committed.ok) {
+    const problems = await withCommits(engine, call.account, committed.problems);
+    throw refusalOf(readableProblems(committed.state, call, problems));
+  }
+  const id = outcome?.id ?? '';
+  const object = committed.after.get(id) ?? committed.before.get(id) ?? impliedObject(engine, committed.after, kind);
+  if (object === undefined) throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
+  return {
+    object,
+    state: committed.after,
+    ignored: outcome?.ignored ?? [],
+    notices: committed.plan.changes.flatMap((change) => approvalsOf(committed.before, change)),
+    outputs: committed.plan.outputs.get(id) ?? {},
+  };
+}
+
+/** Overrides begin and end by the database's clock. */
+async function dated(engine: Engine, { account }: Call, options: WriteOptions): Promise<WriteOptions> {
+  const { breakGlass } = options;
+  if (breakGlass === undefined) return options;
+  return { ...options, breakGlass: { ...breakGlass, since: await engine.time(engine.database, account) } };
+}
+
+/** The context in which a request is planned. */
+export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, options: WriteOptions): RequestContext {
+  const now = engine.now();
+  const { breakGlass } = options;
+  return {
+    ...(breakGlass === undefined
+      ? {}
+      : { breakGlass: startBreakGlass(snapshot, actor, breakGlass.since ?? now, breakGlass) }),
+    snapshot,
+    validator: engine.validator,
+    strict: options.strict,
+    now,
+    newId: engine.newId,
+    planEnvironment: engine.planEnvironment,
+    actor,
+  };
+}
+
+function requireParent(state: Snapshot, kind: Kind, parent: string): void {
+  const object = state.get(parent);
+  if (object === undefined || object.kind !== kind.parent?.kind)
+    throw new NotFound(`${kind.parent?.kind.toLowerCase()} ${parent} not found`);
+}
+
+function requireObject(state: Snapshot, kind: Kind, id: string, parent: string | undefined): StoredObject {
+  if (parent !== undefined) requireParent(state, kind, parent);
+  const object = state.get(id);
+  if (object === undefined || object.kind !== kind.name || object.parent !== parent)
+    throw new NotFound(`${kind.name.toLowerCase()} ${id} not found`);
+  return object;
+}
+
+/** The object of a kind that always has one, while nobody wrote it. */
+function impliedObject(engine: Engine, state: Snapshot, kind: Kind): StoredObject | undefined {
+  if (kind.implied !== true || state.countOf(kind.name) > 0) return undefined;
+  const now = engine.now();
+  return {
+    ...{ id: engine.newId(), kind: kind.name, name: '', spec: canonicalSpec(kind, {}).spec, derived: {} },
+    ...{ protected: false, createdRevision: 0, updatedRevision: 0, createdAt: now, updatedAt: now, declared: [] },
+  };
+}
+
+function requireVersion(object: StoredObject, { ifMatch }: WriteOptions): void {
+  if (ifMatch === undefined || ifMatch.includes('*') || ifMatch.includes(String(object.updatedRevision))) return;
+  throw new Conflict(
+    'precondition',
+    `${object.kind.toLowerCase()} ${object.id} was changed in revision ${object.updatedRevision}; read it again and repeat the change`,
+  );
+}
+
+/** Problems that are about the state of the account; every other problem is about the input. */
+const conflicts: Readonly<Record<string, ConflictReason>> = {
+  value_taken: 'taken',
+  route_overlaps: 'taken',
+  nothing_free: 'taken',
+  managed_field: 'managed_field',
+  unit_conflict: 'managed_field',
+  reference_missing: 'in_use',
+  scope_overlap: 'managed_field',
+  source_foreign: 'managed_field',
+  object_protected: 'managed_field',
+  object_linked: 'linked',
+  // Only groups refuse to go for what they are.
+  delete_refused: 'linked',
+  object_in_use: 'in_use',
+  object_required: 'precondition',
+  edition_required: 'precondition',
+  precondition_failed: 'precondition',
+};
+
+/** The exception that tells about problems: what is not allowed first; a conflict when all of them are, else wrong input. */
+export function refusalOf(problems: readonly Problem[]): InvalidInput | Conflict | NotAllowed {
+  const [first] = problems;
+  const reason = first === undefined ? undefined : conflicts[first.code];
+  const message = summaryOf(problems);
+  if (problems.some(({ code }) => code === 'not_allowed')) return new NotAllowed(message, { problems });
+  if (reason !== undefined && problems.every((problem) => problem.code in conflicts))
+    return new Conflict(reason, message, { problems });
+  return new InvalidInput(message, { problems });
+}
+
+function summaryOf(problems: readonly Problem[]): string {
+  const [first, ...others] = problems;
+  if (first === undefined) return 'the input is wrong';
+  return others.length === 0
+    ? first.message
+    : `${first.message} (and ${others.length} more ${others.length === 1 ? 'problem' : 'problems'})`;
+}

@@ -1,0 +1,31 @@
+import type { Engine } from '../commit/engine.ts';
+import { observedIn } from '../commit/presence.ts';
+import { readLogins } from '../db/accounts/identities.ts';
+import { readProxyNews } from '../db/proxy/proxies.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { Kind } from '../model/declare/kind.ts';
+import type { Observed } from '../model/state/observed.ts';
+
+/** What is told beside revisions about the objects of a kind, at this moment; `undefined` when nothing ever is. */
+export async function readObserved(engine: Engine, kind: Kind, account: string): Promise<Observed | undefined> {
+  if (kind.observed === 'peers') return observedIn(await engine.presence.at(account));
+  if (kind.observed === 'people') return observedOfPeople(engine, account);
+  return kind.observed === 'proxies' ? observedByProxies(engine, account) : undefined;
+}
+
+async function observedOfPeople({ database }: Engine, account: string): Promise<Observed> {
+  const logins = await readLogins(database, account);
+  const known = new Map(logins.map(({ user, at }) => [user, { last_login: at.toISOString() }] as const));
+  return (id) => known.get(id);
+}
+
+async function observedByProxies({ database }: Engine, account: string): Promise<Observed> {
+  const { clusters, services } = await readProxyNews(database, account);
+  const known = new Map<string, JsonObject>();
+  for (const { cluster_id, connected } of clusters) known.set(cluster_id, { connected_proxies: connected });
+  for (const { service_id, status, certificate_issued_at } of services) {
+    const issued: Json = certificate_issued_at?.toISOString() ?? null;
+    known.set(service_id, { status, certificate_issued_at: issued });
+  }
+  return (id) => known.get(id);
+}

@@ -1,0 +1,53 @@
+import type { Engine } from '../commit/engine.ts';
+import type { Lease } from '../db/sources/leases.ts';
+import type { Actor } from '../model/declare/actor.ts';
+import { NotAllowed } from '../model/errors.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { isAllowed } from '../plan/guards/authorize.ts';
+import { planExpiry } from '../plan/ownership/expiry.ts';
+import { isEmptyPlan, type Plan } from '../plan/plan.ts';
+import type { BreakGlass } from '../plan/requests/break-glass.ts';
+
+/** How long, and why, a caller wants to set aside what sources state. */
+export interface OverrideRequest {
+  readonly reason: string;
+  readonly seconds: number;
+}
+
+/** Why a caller may neither begin nor end an override. */
+export const overrideRefusal =
+  'overriding what sources state takes the right to change the configuration (config.override); ask an admin of the account, or change the document';
+
+/** What a permitted caller gets. Throws `NotAllowed`. */
+export function startBreakGlass(
+  state: Snapshot,
+  actor: Actor,
+  now: string,
+  { reason, seconds }: OverrideRequest,
+): BreakGlass {
+  if (actor.type !== 'user' || !isAllowed(state, actor, 'config', 'update')) throw new NotAllowed(overrideRefusal);
+  const until = new Date(Date.parse(now) + seconds * 1000).toISOString();
+  return { by: { id: actor.id, name: actor.name }, reason, since: now, until };
+}
+
+/** Whoever ends what nobody has to end by hand. */
+const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
+
+/**
+ * Ends the overrides of an account whose time is over by the database's clock. Answers what that did, `undefined` when none
+ * was due. Nothing is written without the lease, if one is given.
+ */
+export async function endOverrides(engine: Engine, account: string, lease?: Lease): Promise<Plan | undefined> {
+  const { newId, planEnvironment } = engine;
+  const state = await engine.snapshots.fresh(account);
+  const now = await engine.time(engine.database, account);
+  const due = planExpiry({ snapshot: state, now, newId, planEnvironment });
+  if (due.ok && isEmptyPlan(due.plan)) return undefined;
+  const committed = await engine.committer.mutate({
+    ...{ account, actor: clock, revision: state.revision },
+    ...(lease === undefined ? {} : { lease }),
+    propose: (snapshot) => planExpiry({ snapshot, now, newId, planEnvironment }),
+  });
+  if (committed.ok) return committed.plan;
+  throw new Error(`overrides cannot end: ${committed.problems.map(({ message }) => message).join('; ')}`);
+}

@@ -1,0 +1,84 @@
+import type { Call } from '../commit/engine.ts';
+import type { Problem } from '../model/problem.ts';
+import type { SourceStatus } from '../model/sources/status.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { isAllowed } from '../plan/guards/authorize.ts';
+import { kindOfReferrer, type Referrer, restText } from '../plan/guards/referrers.ts';
+import { readableBy, readableNames } from './object-list.ts';
+
+type Reader = Pick<Call, 'actor'>;
+
+/** Hides, in a list of those who use an object, what its reader may not read: a count stands in its place. */
+function readableUsers(state: Snapshot, reader: Reader): (users: readonly Referrer[]) => readonly Referrer[] {
+  const mayRead = readableBy(state, reader);
+  const kinds = new Map(state.registry.kinds.map((kind) => [kind.name.toLowerCase(), kind]));
+  const isReadable = (user: Referrer): boolean => {
+    const kind = kinds.get(kindOfReferrer(user));
+    // Invites are no objects; whoever may read users may read them.
+    return kind === undefined ? isAllowed(state, reader.actor, 'users', 'read') : mayRead(kind);
+  };
+  return (users) => {
+    const named = users.filter((user) => restText.test(user) || isReadable(user));
+    const hidden = users.length - named.length;
+    if (hidden === 0) return users;
+    return [...named, `${hidden} ${hidden === 1 ? 'object' : 'objects'} that you may not read`];
+  };
+}
+
+/** The same member of a change, without names that its reader may not read. */
+export function hideUsers(
+  state: Snapshot,
+  reader: Reader,
+): <Shown extends { readonly usedBy?: readonly Referrer[] | undefined }>(shown: Shown) => Shown {
+  const readable = readableUsers(state, reader);
+  return (shown) => (shown.usedBy === undefined ? shown : { ...shown, usedBy: readable(shown.usedBy) });
+}
+
+/** Problems as their reader may see them: messages name no object of a kind that they may not read. */
+export function readableProblems(state: Snapshot, reader: Reader, problems: readonly Problem[]): readonly Problem[] {
+  const readable = readableUsers(state, reader);
+  return problems.map((problem) => {
+    const { usedBy, message } = problem;
+    if (usedBy === undefined) return problem;
+    const shown = readable(usedBy);
+    if (shown === usedBy) return problem;
+    const [names, counted] = [usedBy.join(', '), shown.join(', ')];
+    // A message that was cut says nothing about the rest.
+    const safe = message.includes(names) ? message.replace(names, () => counted) : `it is in use by ${counted}`;
+    return { ...problem, message: safe, usedBy: shown };
+  });
+}
+
+/** The same without problems of objects that their reader may not read; a problem says how many those are. */
+function readableFindings(state: Snapshot, reader: Reader, problems: readonly Problem[]): readonly Problem[] {
+  const isReadable = readableNames(state, reader);
+  const shown = problems.filter(({ kind }) => kind === undefined || isReadable(kind));
+  const hidden = problems.length - shown.length;
+  const readable = readableProblems(state, reader, shown);
+  if (hidden === 0) return readable;
+  const message = `${hidden} ${hidden === 1 ? 'problem is' : 'problems are'} about objects that you may not read; ask somebody who may`;
+  return [...readable, { code: 'problems_hidden', message }];
+}
+
+const refusedText = 'its documents were refused for objects that you may not read; ask somebody who may';
+
+/** How a source fares as its reader may see it: reasons of refusals name no object of a kind that they may not read. */
+export function readableStatus(state: Snapshot, reader: Reader, status: SourceStatus): SourceStatus {
+  const mayRead = readableBy(state, reader);
+  if (state.registry.kinds.every(mayRead)) return status;
+  const { problems = [] } = status;
+  const shown = readableFindings(state, reader, problems);
+  const isHidden = shown.some(({ code }) => code === 'problems_hidden');
+  // What an earlier refusal was about is not known any more.
+  const history = status.history.map((entry) => (isRefusal(entry.result) ? { ...entry, message: refusedText } : entry));
+  const found = { ...status, history, ...(problems.length === 0 ? {} : { problems: shown }) };
+  if (!isHidden) return found;
+  const conditions = status.conditions.map((condition) =>
+    condition.message === status.message ? { ...condition, message: refusedText } : condition,
+  );
+  return { ...found, conditions, message: refusedText };
+}
+
+function isRefusal(state: SourceStatus['state']): boolean {
+  return state === 'invalid' || state === 'conflicted';
+}

@@ -1,0 +1,87 @@
+import { type Kind, statesOnly } from '../../model/declare/kind.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { adoptAnnotation } from './annotations.ts';
+import { type Desired, problemAt } from './desired.ts';
+import type { Matched } from './identity.ts';
+import { parentOf, type Search, sameChildren } from './search.ts';
+
+/** The object that a document takes over, which no source manages: by its id, else by its name. */
+export function findUnmanaged(search: Search, item: Desired): Matched | undefined {
+  const { snapshot, taken, problems } = search;
+  const { kind } = item;
+  const adopt = item.annotations[adoptAnnotation];
+  if (adopt !== undefined) return adoptById(search, item, adopt);
+  const free = (object: StoredObject) =>
+    isUnmanaged(kind, object) && !taken.has(object.id) && kind.isSystem?.(object) !== true;
+  if (kind.singleton !== undefined) return adoptAs(item, snapshot.ofKind(kind.name).find(free), 'by_id');
+  if (kind.single === true) return adoptByName(search, item, snapshot.ofKind(kind.name).find(free));
+  if (kind.parent !== undefined) {
+    const parent = parentOf(search, item);
+    return parent === undefined ? undefined : adoptByName(search, item, sameChildren(search, item, parent).find(free));
+  }
+  const named = snapshot.lookUp(kind.name, 'name', String(item.spec[kind.nameField] ?? '')).filter(free);
+  if (named.length > 1) {
+    const ids = named.map((object) => `id:${object.id}`).join(', ');
+    const message = `${named.length} objects of kind ${kind.name} that no source manages have this name; say which one with the annotation ${adoptAnnotation}: one of ${ids}`;
+    problems.push(
+      problemAt(
+        item.place,
+        '/metadata',
+        { kind: kind.name, metadata: { name: item.key } },
+        { code: 'adopt_ambiguous', path: '', message },
+      ),
+    );
+  }
+  return adoptByName(search, item, named[0]);
+}
+
+/** What merely has the same name is taken over unless the source is set to take nothing; then it stands in the way. */
+function adoptByName(search: Search, item: Desired, object: StoredObject | undefined): Matched | undefined {
+  if (search.adopt !== 'never' || object === undefined) return adoptAs(item, object, 'by_name');
+  const { kind, key } = item;
+  const message = `${kind.name} \`${object.name}\` exists already (id ${object.id}), no source manages it, and this source takes over nothing by itself; take it with the annotation ${adoptAnnotation}: "id:${object.id}", or choose another name`;
+  const fault = { code: 'object_exists', path: '', message };
+  search.problems.push(problemAt(item.place, item.pointer, { kind: kind.name, metadata: { name: key } }, fault));
+  return undefined;
+}
+
+function adoptAs(item: Desired, existing: StoredObject | undefined, adopted: Matched['adopted']): Matched | undefined {
+  return existing === undefined ? undefined : { desired: item, existing, adopted };
+}
+
+function adoptById({ snapshot, taken, problems }: Search, item: Desired, adopt: string): Matched | undefined {
+  const id = adopt.replace(/^id:/, '');
+  const object = snapshot.get(id);
+  const fault =
+    object === undefined || object.kind !== item.kind.name
+      ? `there is no ${item.kind.name} with the id ${id} in this account`
+      : !isUnmanaged(item.kind, object)
+        ? `${item.kind.name} ${object.key ?? object.name} is managed already, by ${managersOf(object).join(', ')}`
+        : item.kind.isSystem?.(object) === true
+          ? `${item.kind.name} ${object.name} belongs to the system`
+          : taken.has(object.id)
+            ? `${item.kind.name} ${object.name} is adopted by another document already`
+            : undefined;
+  if (fault === undefined) return adoptAs(item, object, 'by_id');
+  const message = `${fault}; correct or remove the annotation ${adoptAnnotation}`;
+  problems.push(
+    problemAt(
+      item.place,
+      '/metadata/annotations',
+      { kind: item.kind.name, metadata: { name: item.key } },
+      { code: 'adopt_impossible', path: '', message },
+    ),
+  );
+  return undefined;
+}
+
+/** A key that a document gave is free again with the object; one that others gave is part of it. */
+function isUnmanaged(kind: Kind, { owner, declared, key }: StoredObject): boolean {
+  return owner === undefined && declared.length === 0 && (key === undefined || !statesOnly(kind));
+}
+
+function managersOf(object: StoredObject): readonly string[] {
+  return [
+    ...new Set([...(object.owner === undefined ? [] : [object.owner]), ...object.declared.map(({ source }) => source)]),
+  ];
+}

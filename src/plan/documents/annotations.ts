@@ -1,0 +1,56 @@
+import { nearest } from '../../lib/nearest.ts';
+import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
+import { entriesOf } from '../../model/schema/field.ts';
+import { membershipModes } from '../../model/sources/settings.ts';
+
+/** Links a document to an object which no source manages yet: `id:<id>`. */
+export const adoptAnnotation = 'heddle.dev/adopt';
+
+/** Protects an object from deletion by sources: `true` or `false`. */
+export const protectAnnotation = 'heddle.dev/prevent-delete';
+
+/** What becomes of the object when its document goes: `prune` or `release`. */
+export const releaseAnnotation = 'heddle.dev/on-release';
+
+/** Whose elements a membership holds: `additive` or `exclusive`. */
+export const membershipAnnotation = 'heddle.dev/membership';
+
+/** The annotations that mean something, with the values that they may have; none for free texts. */
+const known: Readonly<Record<string, readonly string[] | undefined>> = {
+  [adoptAnnotation]: undefined,
+  [protectAnnotation]: ['true', 'false'],
+  [releaseAnnotation]: ['prune', 'release'],
+  [membershipAnnotation]: membershipModes,
+};
+
+const prefix = 'heddle.dev/';
+
+/** What is wrong with the annotations of a document. Those of others (without our prefix) may say anything. */
+export function annotationFaults(kind: Kind, annotations: Readonly<Record<string, string>>): readonly Fault[] {
+  return Object.entries(annotations).flatMap(([name, value]) => {
+    const message = name.startsWith(prefix) ? faultOf(kind, name, value) : undefined;
+    return message === undefined ? [] : [{ code: 'annotation_invalid', path: '', message }];
+  });
+}
+
+function faultOf(kind: Kind, name: string, value: string): string | undefined {
+  if (!(name in known)) {
+    const guess = nearest(name, Object.keys(known));
+    const hint = guess === undefined ? `known are ${Object.keys(known).join(', ')}` : `did you mean \`${guess}\`?`;
+    return `unknown annotation \`${name}\`; ${hint}`;
+  }
+  const values = known[name];
+  if (values !== undefined && !values.includes(value))
+    return `\`${name}\` is \`${value}\`; write ${values.map((text) => `"${text}"`).join(' or ')}`;
+  if (name === releaseAnnotation && value === 'prune' && !isPrunable(kind))
+    return `documents do not delete objects of kind ${kind.name}; leave \`${name}\` out`;
+  const isMembership = name === membershipAnnotation;
+  if (isMembership && !entriesOf(kind.spec).some(([, { type }]) => type === 'members'))
+    return `${kind.name} has no members; remove \`${name}\``;
+  return undefined;
+}
+
+/** Whether an object of the kind can go because its document went. */
+export function isPrunable(kind: Kind): boolean {
+  return kind.singleton === undefined && !statesOnly(kind);
+}

@@ -1,0 +1,207 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { isTurn } from '../../lib/steps.ts';
+import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import type { Document, Place } from '../../model/document.ts';
+import type { Problem } from '../../model/problem.ts';
+import { canonicalStated } from '../../model/schema/canonical.ts';
+import { formatFaultsBeside } from '../../model/schema/spec-faults.ts';
+import type { Validator } from '../../model/schema/validate.ts';
+import type { IsStored } from '../../model/state/stored-texts.ts';
+
+/** One object that a source states, children taken out of their parents. References are still texts. */
+export interface Desired {
+  readonly kind: Kind;
+  readonly key: string;
+  readonly spec: JsonObject;
+  readonly place: Place;
+  /** JSON pointer of the spec inside the document: `/spec`, or `/spec/records/3` for an inline child. */
+  readonly pointer: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Names that the document had before. Absent: none. */
+  readonly aliases?: readonly string[];
+  /** The key of the parent document, or the text that refers to it. */
+  readonly parent?: string;
+}
+
+/** Desired objects and everything that is wrong with the documents themselves. */
+export interface Expanded {
+  readonly desired: readonly Desired[];
+  readonly problems: readonly Problem[];
+  /** `Kind/key` of documents that are broken: references to them are not unknown. */
+  readonly broken: ReadonlySet<string>;
+}
+
+interface Sink {
+  readonly desired: Desired[];
+  readonly problems: Problem[];
+  readonly broken: Set<string>;
+}
+
+/** Checks every document and takes inline children out of their parents. Yields now and then so that others get a turn. */
+export function* expandDocuments(
+  registry: Registry,
+  validator: Validator,
+  documents: readonly Document[],
+  storedTexts: (kind: string) => IsStored = () => () => false,
+): Generator<undefined, Expanded> {
+  const sink: Sink = { desired: [], problems: [], broken: new Set() };
+  for (const [at, document] of documents.entries()) {
+    expandDocument({ registry, validator, storedTexts }, document, sink);
+    if (isTurn(at)) yield undefined;
+  }
+  return sink;
+}
+
+/** What documents are checked with. */
+interface Checking {
+  readonly registry: Registry;
+  readonly validator: Validator;
+  readonly storedTexts: (kind: string) => IsStored;
+}
+
+function expandDocument({ registry, validator, storedTexts }: Checking, document: Document, sink: Sink): void {
+  const kind = registry.find(document.kind);
+  if (kind === undefined) {
+    const guess = nearest(document.kind, documentKinds(registry));
+    const hint = guess === undefined ? `known are ${documentKinds(registry).join(', ')}` : `did you mean \`${guess}\`?`;
+    sink.problems.push(
+      problemAt(document.place, '/kind', document, {
+        code: 'kind_unknown',
+        path: '',
+        message: `unknown kind \`${document.kind.slice(0, 200)}\`; ${hint}`,
+      }),
+    );
+    return;
+  }
+  if (!kind.document.allowed) {
+    sink.problems.push(
+      problemAt(document.place, '/kind', document, {
+        code: 'kind_not_declarable',
+        path: '',
+        message: `${kind.name} cannot be a document: ${kind.document.why}`,
+      }),
+    );
+    return;
+  }
+  const shape = validator.check(kind.name, 'document', document.spec, storedTexts(kind.name));
+  const faults = documentFaults(kind, document, shape);
+  if (faults.length > 0) {
+    sink.broken.add(`${kind.name}/${document.metadata.name}`);
+    for (const fault of faults) sink.problems.push(problemAt(document.place, '/spec', document, fault));
+    return;
+  }
+  addDesired(registry, kind, document, sink);
+}
+
+function documentFaults(kind: Kind, document: Document, shape: readonly Fault[]): readonly Fault[] {
+  const faults = shape.length === 0 ? [] : [...shape, ...formatFaultsBeside(kind, document.spec, shape)];
+  if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
+  return [
+    {
+      code: 'key_fixed',
+      path: '',
+      message: `there is one ${kind.name}; its metadata.name must be \`${kind.singleton}\``,
+    },
+    ...faults,
+  ];
+}
+
+function addDesired(registry: Registry, kind: Kind, document: Document, sink: Sink): void {
+  const annotations = document.metadata.annotations ?? {};
+  const base = { place: document.place, annotations };
+  const inline = new Set<string>();
+  for (const { child, member } of registry.inlineOf(kind.name)) {
+    inline.add(member);
+    const entries = document.spec[member];
+    for (const [at, entry] of (Array.isArray(entries) ? entries : []).entries()) {
+      addChild(
+        child,
+        entry as JsonObject,
+        { place: placeOfEntry(document, member, at), pointer: `/spec/${member}/${at}`, annotations: {} },
+        document.metadata.name,
+        document,
+        sink,
+      );
+    }
+  }
+  if (kind.parent !== undefined) {
+    const parent = document.spec[kind.parent.field];
+    addChild(
+      kind,
+      withName(kind, document.spec, document),
+      { ...base, pointer: '/spec' },
+      String(parent),
+      document,
+      sink,
+    );
+    return;
+  }
+  const own = Object.fromEntries(Object.entries(document.spec).filter(([name]) => !inline.has(name)));
+  const spec = withName(kind, own, document);
+  const { name: key, previousNames } = document.metadata;
+  const aliases = previousNames === undefined ? {} : { aliases: previousNames.filter((name) => name !== key) };
+  sink.desired.push({ ...base, kind, key, spec, pointer: '/spec', ...aliases });
+}
+
+function placeOfEntry({ place, entryLines }: Document, member: string, at: number): Place {
+  return { ...place, line: entryLines?.[member]?.[at] ?? place.line };
+}
+
+function addChild(
+  kind: Kind,
+  spec: JsonObject,
+  base: Pick<Desired, 'place' | 'pointer' | 'annotations'>,
+  parent: string,
+  document: Document,
+  sink: Sink,
+): void {
+  const { faults, spec: canonical } = canonicalStated(kind, spec);
+  if (faults.length > 0) {
+    for (const fault of faults) sink.problems.push(problemAt(base.place, base.pointer, document, fault));
+    return;
+  }
+  const field = kind.parent?.field ?? '';
+  const natural = kind.naturalKey?.(canonical as never) ?? '';
+  const stated = Object.fromEntries(Object.entries(spec).filter(([name]) => name !== field));
+  sink.desired.push({ ...base, kind, key: `${parent.replace(/^(id|name):/, '')}/${natural}`, spec: stated, parent });
+}
+
+/** The problem of a fault in a document: `path` becomes a pointer from the document's root. */
+export function problemAt(
+  place: Place,
+  pointer: string,
+  document: { readonly kind: string; readonly metadata: { readonly name: string } },
+  fault: Fault,
+): Problem {
+  return {
+    code: fault.code,
+    message: fault.message,
+    kind: document.kind,
+    key: document.metadata.name,
+    path: `${pointer}${fault.path}`,
+    file: place.file,
+    line: place.line,
+  };
+}
+
+/** The problem of a fault in the canonical spec, placed where the input says it. */
+export function problemOf(desired: Desired, fault: Fault): Problem {
+  return problemAt(desired.place, desired.pointer, { kind: desired.kind.name, metadata: { name: desired.key } }, fault);
+}
+
+/** The kinds that documents may have. */
+function documentKinds(registry: Registry): readonly string[] {
+  return registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
+}
+
+/** `metadata.name` stands for a name that the spec leaves out, but never for that of an object which documents do not make. */
+function withName(kind: Kind, spec: JsonObject, document: Document): JsonObject {
+  if (statesOnly(kind)) return spec;
+  return 'name' in kind.spec && isUnnamed(spec['name']) ? { ...spec, name: document.metadata.name } : spec;
+}
+
+function isUnnamed(name: Json | undefined): boolean {
+  return name === undefined || name === null || (typeof name === 'string' && name === '') || isObject(name);
+}

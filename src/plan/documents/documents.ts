@@ -1,0 +1,131 @@
+import type { Document } from '../../model/document.ts';
+import { type Problem, sortProblems } from '../../model/problem.ts';
+import { aliasIndex } from '../../model/state/facets.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { editsOfAccount } from '../base.ts';
+import { type Edit, finishInSteps } from '../finish.ts';
+import { trippedGuards } from '../guards/guard.ts';
+import { optionsAsJson, type PlanOptions } from '../options.ts';
+import { contestOf } from '../ownership/contested.ts';
+import type { Change, Outcome, TrippedGuard } from '../plan.ts';
+import { hiddenGuards } from './hidden-files.ts';
+import { likelyRenameWarnings } from './likely-rename.ts';
+import { pruneObjects } from './prune.ts';
+import { type Contested, diffDocuments, type Part, pruning, resolveDocuments } from './resolve-documents.ts';
+import { rolledBackGuard, settleRollback } from './rolled-back.ts';
+import { changesSince } from './since.ts';
+import type { DocumentsInput, Target } from './stated-object.ts';
+import { afterwards, claimedKeys, locateIn } from './targets.ts';
+
+/**
+ * Plans what leads from the snapshot to the documents of one source. Either a plan or every problem of the input.
+ * A generator: it yields now and then, so that a large plan does not keep others from being answered.
+ */
+export function* planDocuments(given: DocumentsInput): Generator<undefined, Outcome> {
+  const input = { ...given, contest: contestOf(given.snapshot, given.source, given.claimed) };
+  // What others want may contradict documents that did not change.
+  const since = input.contest.isEmpty && input.filter === undefined ? input.since : undefined;
+  const narrowed = since === undefined ? undefined : yield* planSince(input, since);
+  return (
+    narrowed ?? (yield* planPart(input, { documents: input.documents, gone: input.snapshot.declaredBy(input.source) }))
+  );
+}
+
+/**
+ * Plans only what changed since the last time; `undefined` when that asks for a plan of everything: something left, or
+ * comes to be known by a name that others may be meant by.
+ */
+function* planSince(input: Contested, since: readonly Document[]): Generator<undefined, Outcome | undefined> {
+  const part = changesSince(input.snapshot, input.source, since, input.documents);
+  if (part === undefined) return undefined;
+  const outcome = yield* planPart(input, part);
+  if (!outcome.ok || outcome.plan.counts.delete > 0) return undefined;
+  return outcome.plan.changes.some((change) => takesName(input.snapshot, change)) ? undefined : outcome;
+}
+
+/** Whether an object gets a key or a name that another one has or had: unchanged documents may then mean another one. */
+function takesName(snapshot: Snapshot, { before, after }: Change): boolean {
+  if (after === undefined || (before?.key === after.key && before?.name === after.name)) return false;
+  const { kind, id, key = after.name, name } = after;
+  return [key, name].some((text) =>
+    [
+      snapshot.findByKey(kind, text),
+      ...snapshot.lookUp(kind, aliasIndex, text),
+      ...snapshot.lookUp(kind, 'name', text),
+    ].some((other) => other !== undefined && other.id !== id),
+  );
+}
+
+function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> {
+  const { snapshot: account, source } = input;
+  const { resolved, found } = yield* diffDocuments(input, yield* resolveDocuments(input, part));
+  const { base, targets, options } = resolved;
+  const problems = [...resolved.problems, ...found.problems];
+  const foreign = new Set(
+    resolved.problems.filter(({ code }) => code === 'source_foreign').map(({ kind, key }) => `${kind}/${key}`),
+  );
+  const keys = [...resolved.claimed, ...claimedKeys(source, targets)].filter((name) => !foreign.has(name));
+  const claimed = { keys, units: found.claimedUnits };
+  if (problems.length > 0) {
+    const rules = yield* brokenRules(input, targets, editsOfAccount(account, base, found.edits));
+    return { ok: false, problems: sortProblems([...problems, ...rules]), claimed };
+  }
+  yield undefined;
+  const pruned = yield* pruneObjects(pruning(input, resolved, afterwards(targets, found.edits)));
+  yield undefined;
+  const outcome = yield* finishInSteps({
+    snapshot: account,
+    edits: editsOfAccount(account, base, [...pruned.edits, ...found.edits]),
+    source,
+    options: optionsAsJson(options),
+    warnings: sortProblems([...pruned.warnings, ...resolved.warnings, ...found.warnings]),
+    moves: found.moves,
+    locate: locateIn(targets),
+    newId: input.newId,
+    now: input.now,
+    ...(input.planEnvironment === undefined ? {} : { planEnvironment: input.planEnvironment }),
+    ...(input.actor === undefined ? {} : { actor: input.actor }),
+    guards: (changes) => guardsOf(input, options, changes),
+    alsoUsedBy: input.alsoUsedBy,
+  });
+  if (!outcome.ok) return { ...outcome, claimed };
+  const { plan } = outcome;
+  const renames = likelyRenameWarnings(account.registry, source, plan.changes);
+  const warnings = renames.length === 0 ? plan.warnings : sortProblems([...plan.warnings, ...renames]);
+  return settleRollback({ ...outcome, plan: { ...plan, warnings } }, source);
+}
+
+function* guardsOf(
+  { snapshot, source, documents, rules = [] }: Contested,
+  options: PlanOptions,
+  changes: readonly Change[],
+): Generator<undefined, readonly TrippedGuard[]> {
+  const tripped = trippedGuards({
+    source,
+    changes,
+    owned: () => snapshot.declaredBy(source).filter((object) => object.owner === source),
+    desired: documents.length,
+    allowEmpty: options.allowEmpty || !options.prune,
+    limits: options.limits,
+  });
+  const stated = () => snapshot.declaredBy(source);
+  const hidden = yield* hiddenGuards({ source, rules, changes, documents, stated });
+  return [...rolledBackGuard(snapshot, source, changes), ...hidden, ...tripped];
+}
+
+/** What depends on values and objects that the broken documents might change. */
+const unsure = /^(reference|object)_|_(taken|overlaps)$/;
+
+/** Beside broken documents: the rules that the others break for certain, so that these are not told only later. */
+function* brokenRules(
+  { snapshot, source, now, newId, planEnvironment, actor }: DocumentsInput,
+  targets: readonly Target[],
+  edits: readonly Edit[],
+): Generator<undefined, readonly Problem[]> {
+  const outcome = yield* finishInSteps({
+    ...{ snapshot, edits, source, now, newId, locate: locateIn(targets) },
+    ...(planEnvironment === undefined ? {} : { planEnvironment }),
+    ...(actor === undefined ? {} : { actor }),
+  });
+  return outcome.ok ? [] : outcome.problems.filter(({ code }) => !unsure.test(code));
+}

@@ -1,0 +1,102 @@
+import { nearest } from '../../lib/nearest.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import type { Document } from '../../model/document.ts';
+import type { Problem } from '../../model/problem.ts';
+
+/** Which documents of a source are looked at; the others are as if this run did not know what they say. */
+export interface DocumentFilter {
+  readonly kinds?: readonly string[];
+  /** All of them hold. */
+  readonly labels?: readonly LabelTerm[];
+}
+
+/** A condition on one label. */
+export type LabelTerm =
+  | { readonly label: string; readonly is: 'in' | 'notIn'; readonly values: readonly string[] }
+  | { readonly label: string; readonly is: 'there' | 'absent' };
+
+/** Whether the filter lets a document in. */
+export function isSelected(filter: DocumentFilter, { kind, metadata }: Document): boolean {
+  const { kinds, labels = [] } = filter;
+  return (kinds === undefined || kinds.includes(kind)) && labels.every((term) => holds(term, metadata.labels ?? {}));
+}
+
+/** Kinds of the filter that do not exist: leaving everything out in silence is what nobody means. */
+export function filterProblems(registry: Registry, { kinds = [] }: DocumentFilter): readonly Problem[] {
+  return kinds
+    .filter((kind) => registry.find(kind) === undefined)
+    .map((kind) => {
+      const guess = nearest(kind, registry.names);
+      const hint = guess === undefined ? `known are ${registry.names.join(', ')}` : `did you mean \`${guess}\`?`;
+      return { code: 'kind_unknown', message: `the filter names the unknown kind \`${kind}\`; ${hint}` };
+    });
+}
+
+function holds(term: LabelTerm, labels: Readonly<Record<string, string>>): boolean {
+  const value = labels[term.label];
+  switch (term.is) {
+    case 'there':
+      return value !== undefined;
+    case 'absent':
+      return value === undefined;
+    case 'in':
+      return value !== undefined && term.values.includes(value);
+    case 'notIn':
+      return value === undefined || !term.values.includes(value);
+  }
+}
+
+/** How many characters a label selector may have. */
+export const longestSelector = 4096;
+
+/**
+ * Reads a label selector: terms with commas between them, each `label`, `!label`, `label=value`, `label!=value`,
+ * `label in (a, b)` or `label notin (a, b)`. Gives the term that is none of these, if there is one.
+ */
+export function parseSelector(text: string): readonly LabelTerm[] | { readonly fault: string } {
+  if (text.length > longestSelector) return { fault: `${text.slice(0, 40)}…` };
+  const terms: LabelTerm[] = [];
+  for (const part of partsOf(text)) {
+    const term = parseTerm(part);
+    if (term === undefined) return { fault: part };
+    terms.push(term);
+  }
+  return terms;
+}
+
+/** The parts between commas that stand outside of parentheses; each character is looked at once. */
+function partsOf(text: string): readonly string[] {
+  const parts: string[] = [];
+  let begin = 0;
+  let isInside = false;
+  for (const { 0: sign, index } of text.matchAll(/[(),]/g)) {
+    if (sign !== ',') isInside = sign === '(';
+    else if (!isInside) {
+      parts.push(text.slice(begin, index).trim());
+      begin = index + 1;
+    }
+  }
+  return [...parts, text.slice(begin).trim()];
+}
+
+const label = '[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?';
+const alone = new RegExp(`^(?<not>!?)\\s*(?<label>${label})$`);
+const equal = new RegExp(`^(?<label>${label})\\s*(?<sign>==?|!=)\\s*(?<value>[^\\s=!(),]*)$`);
+const among = new RegExp(`^(?<label>${label})\\s+(?<sign>in|notin)\\s*\\((?<values>[^()]+)\\)$`);
+
+function parseTerm(text: string): LabelTerm | undefined {
+  const presence = alone.exec(text)?.groups;
+  if (presence !== undefined)
+    return { label: presence['label'] ?? '', is: presence['not'] === '!' ? 'absent' : 'there' };
+  const equality = equal.exec(text)?.groups;
+  if (equality !== undefined)
+    return {
+      label: equality['label'] ?? '',
+      is: equality['sign'] === '!=' ? 'notIn' : 'in',
+      values: [equality['value'] ?? ''],
+    };
+  const list = among.exec(text)?.groups;
+  if (list === undefined) return undefined;
+  const values = (list['values'] ?? '').split(',').map((value) => value.trim());
+  return { label: list['label'] ?? '', is: list['sign'] === 'in' ? 'in' : 'notIn', values: values.sort() };
+}

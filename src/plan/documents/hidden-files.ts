@@ -1,0 +1,133 @@
+import { normalizePath, pathBelow } from '../../lib/path.ts';
+import { isTurn } from '../../lib/steps.ts';
+import type { Document } from '../../model/document.ts';
+import {
+  createFileFilterInSteps,
+  type FileFilter,
+  type FileRules,
+  type Hiding,
+} from '../../model/sources/file-rules.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { type Change, subjectOf, type TrippedGuard } from '../plan.ts';
+
+/** What is asked about files that rules leave out. */
+export interface HiddenInput {
+  readonly source: string;
+  readonly rules: readonly FileRules[];
+  readonly changes: readonly Change[];
+  readonly documents: readonly Document[];
+  /** The objects that the source states until now. */
+  stated(): readonly StoredObject[];
+}
+
+/** So many files are named. */
+const mostNamed = 5;
+
+/** So many ways are tried in which the files of a source may be called otherwise now. */
+const mostRenamings = 10;
+
+/**
+ * Objects that would be deleted because a rule hides the file which stated them: whoever leaves files out hardly means to
+ * delete what they state, however little that is, so each rule that does so wants to be approved. Messages name files by
+ * their path below the directory of the rule: the digest of a plan is the same wherever the directory is.
+ */
+export function* hiddenGuards(input: HiddenInput): Generator<undefined, readonly TrippedGuard[]> {
+  const deletes = input.rules.length === 0 ? [] : input.changes.filter(({ action }) => action === 'delete');
+  if (deletes.length === 0) return [];
+  const filter = yield* createFileFilterInSteps(input.rules.map(namedFromRoot));
+  const renamings = yield* renamingsOf(input);
+  const found: Hiding[] = [];
+  for (const [at, change] of deletes.entries()) {
+    if (isTurn(at)) yield undefined;
+    const file = fileOf(input.source, subjectOf(change));
+    const hidden = file === undefined ? undefined : yield* hidingOf(filter, renamings, file);
+    if (hidden !== undefined) found.push(hidden);
+  }
+  const byRule = Map.groupBy(found, ({ root, rule }) => `${root}\n${rule}`);
+  const messages = [...byRule.values()].map((files) => messageOf(files));
+  return messages.sort().map((message) => ({ guard: 'hidden', message }));
+}
+
+/** Rules whose name, such as `config/.heddleignore` or "`include` of config/heddle.yaml", does not say where their directory is. */
+function namedFromRoot(rules: FileRules): FileRules {
+  const [list, path] = rules.name.startsWith('`') ? splitAfter(rules.name, ' of ') : ['', rules.name];
+  const below = pathBelow(normalizePath(rules.root), normalizePath(path));
+  return below === undefined ? rules : { ...rules, name: `${list}${below}` };
+}
+
+function splitAfter(text: string, separator: string): readonly [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? ['', text] : [text.slice(0, at + separator.length), text.slice(at + separator.length)];
+}
+
+/** The first rule that hides a file, under the name it had or one that it would have now. */
+function* hidingOf(
+  filter: FileFilter,
+  renamings: readonly Renaming[],
+  stated: string,
+): Generator<undefined, Hiding | undefined> {
+  for (const path of [stated, ...renamings.flatMap((renaming) => renamed(stated, renaming))]) {
+    const hiding = yield* filter.hidesInSteps(path);
+    if (hiding !== undefined) return hiding;
+  }
+  return undefined;
+}
+
+/** The directory that files were in, and the one they are in now: somebody else pushes them, or from elsewhere. */
+interface Renaming {
+  readonly from: string;
+  readonly to: string;
+}
+
+function renamed(path: string, { from, to }: Renaming): readonly string[] {
+  const below = pathBelow(from, path);
+  return below === undefined ? [] : [to === '' || to === '/' ? `${to}${below}` : `${to}/${below}`];
+}
+
+/** How the files of documents that are stated as before are called otherwise now. */
+function* renamingsOf({ source, documents, stated }: HiddenInput): Generator<undefined, readonly Renaming[]> {
+  const files = new Map<string, string>();
+  for (const [at, object] of stated().entries()) {
+    if (isTurn(at)) yield undefined;
+    const file = fileOf(source, object);
+    if (file !== undefined && object.key !== undefined) files.set(`${object.kind}/${object.key}`, file);
+  }
+  const renamings = new Map<string, Renaming>();
+  for (const [at, { kind, metadata, place }] of documents.entries()) {
+    if (isTurn(at)) yield undefined;
+    const before = files.get(`${kind}/${metadata.name}`);
+    const renaming = before === undefined ? undefined : renamingOf(before, normalizePath(place.file));
+    if (renaming !== undefined) renamings.set(JSON.stringify(renaming), renaming);
+    if (renamings.size === mostRenamings) break;
+  }
+  return [...renamings.values()];
+}
+
+/** What is left of two paths without the steps at the end that they share; nothing when they share none, or all. */
+function renamingOf(before: string, after: string): Renaming | undefined {
+  if (before === after) return undefined;
+  const [from, to] = [before.split('/'), after.split('/')];
+  const isAlike = from.at(-1) === to.at(-1);
+  while (from.length > 0 && from.at(-1) === to.at(-1)) {
+    from.pop();
+    to.pop();
+  }
+  return isAlike ? { from: directoryOf(from, before), to: directoryOf(to, after) } : undefined;
+}
+
+function directoryOf(steps: readonly string[], path: string): string {
+  return steps.length === 1 && steps[0] === '' && path.startsWith('/') ? '/' : steps.join('/');
+}
+
+function fileOf(source: string, { declared }: StoredObject): string | undefined {
+  const file = declared.find((by) => by.source === source)?.file;
+  return file === undefined ? undefined : normalizePath(file);
+}
+
+function messageOf(hidden: readonly Hiding[]): string {
+  const files = [...new Set(hidden.map(({ below }) => below))].sort();
+  const more = files.length - mostNamed;
+  const named = `${files.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const many = hidden.length === 1 ? '1 object' : `${hidden.length} objects`;
+  return `deletes ${many}, because ${hidden[0]?.rule} leaves out what stated ${hidden.length === 1 ? 'it' : 'them'}: ${named}`;
+}

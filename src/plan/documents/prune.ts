@@ -1,0 +1,191 @@
+import { isTurn } from '../../lib/steps.ts';
+import type { Problem } from '../../model/problem.ts';
+import { facetsOf, parentField } from '../../model/state/facets.ts';
+import { originOf, type StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { withKeyIf } from '../base.ts';
+import type { Edit } from '../finish.ts';
+import { describeReferrer } from '../guards/referrers.ts';
+import { detached } from '../ownership/detach.ts';
+import { withoutSourceOrigins } from '../ownership/membership.ts';
+import { overridesMember } from '../ownership/overrides.ts';
+import { stateUnits } from '../ownership/state-units.ts';
+import { isPrunable } from './annotations.ts';
+
+/** What happens to the objects that a source no longer states. */
+export interface Pruned {
+  readonly edits: readonly Edit[];
+  /** Ids of the objects that are deleted. */
+  readonly leaving: ReadonlySet<string>;
+  /** Objects that would be deleted but are used by others; they stay owned and are tried again. */
+  readonly warnings: readonly Problem[];
+}
+
+type Stated = ReadonlyMap<string, StoredObject | undefined>;
+
+/** What a source stated until now and does not state any more. */
+export interface PruneInput {
+  readonly snapshot: Snapshot;
+  readonly source: string;
+  readonly gone: readonly StoredObject[];
+  /** What it states now, by id: as it will be, or `undefined` while that is not known. */
+  readonly stated: Stated;
+  /** ISO 8601. */
+  readonly now: string;
+  /** The source that wants an object and does not have it yet. */
+  claimantOf(kind: string, key: string): string | undefined;
+  /** Whether an object lies outside what the source may state and delete. */
+  isOutside(object: StoredObject): boolean;
+}
+
+/**
+ * Objects that the source owns and no longer states are deleted; what others state too goes over to them, and what another
+ * one wants is left to it as it is; what the source only stated is released. An object that others use is kept and
+ * reported. What lies outside the scope of the source, which was narrowed then, is let go and stays as it is. Yields now and
+ * then.
+ */
+export function* pruneObjects(input: PruneInput): Generator<undefined, Pruned> {
+  const { snapshot, source, stated } = input;
+  const outside = input.gone.filter((object) => input.isOutside(object));
+  const apart = new Set(outside);
+  const gone = outside.length === 0 ? input.gone : input.gone.filter((object) => !apart.has(object));
+  const owned = gone.filter(
+    (object) => object.owner === source && othersOf(object, source).length === 0 && !isSystem(snapshot, object),
+  );
+  const handovers = owned.flatMap((object) => {
+    const claimant = input.claimantOf(object.kind, object.key ?? '');
+    return claimant === undefined ? [] : [{ object, claimant }];
+  });
+  const left = new Set(handovers.map(({ object }) => object));
+  const candidates = owned.filter((object) => !left.has(object));
+  const deletable = new Set(candidates);
+  const released = [
+    ...gone.filter((object) => !deletable.has(object)).map((object) => release(input, object, left.has(object))),
+    ...outside.map((before) => ({ before, after: detached(snapshot, before, source) })),
+  ];
+  const known =
+    released.length === 0 ? stated : new Map([...stated, ...released.map(({ after }) => [after.id, after] as const)]);
+  yield undefined;
+  const { leaving, blocked } = yield* settle(snapshot, candidates, known);
+  const deleted: readonly Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
+  const warnings = [
+    ...blocked.map(({ object, warning }) => ({ ...warning, ...formerPlace(source, object) })),
+    ...handovers.map((handover) => ({ ...handoverWarning(handover), ...formerPlace(source, handover.object) })),
+    ...outside.map((object) => ({ ...outsideWarning(source, object), ...formerPlace(source, object) })),
+  ];
+  return { edits: [...deleted, ...released], leaving, warnings };
+}
+
+/** Where the source stated the object until now. */
+function formerPlace(source: string, { declared }: StoredObject): Pick<Problem, 'file' | 'line'> {
+  const place = declared.find((declaration) => declaration.source === source);
+  return place === undefined ? {} : { file: place.file, line: place.line };
+}
+
+function outsideWarning(source: string, { kind, key, name }: StoredObject): Problem {
+  const shown = key ?? name;
+  const message = `${kind} ${shown} is no longer stated and lies outside the scope of the source ${source}: it is let go and stays as it is; delete it through the API, or widen the scope again first`;
+  return { code: 'scope_exceeded', kind, key: shown, message };
+}
+
+function handoverWarning({ object, claimant }: { readonly object: StoredObject; readonly claimant: string }): Problem {
+  const { kind, key = object.name } = object;
+  const message = `${kind} ${key} is left to the source ${claimant}, whose documents state it: it stays as it is until that source is applied`;
+  return { code: 'object_handed_over', kind, key, message };
+}
+
+function othersOf(object: StoredObject, source: string): readonly string[] {
+  return object.declared
+    .filter((declaration) => declaration.source !== source)
+    .map((declaration) => declaration.source);
+}
+
+function isSystem(snapshot: Snapshot, object: StoredObject): boolean {
+  return snapshot.registry.get(object.kind).isSystem?.(object) === true;
+}
+
+/** An object that stays, because it is in use. */
+interface Blocked {
+  readonly object: StoredObject;
+  readonly warning: Problem;
+}
+
+/** A candidate that somebody outside uses stays, and then keeps what it uses itself: repeat until nothing more stays. */
+function* settle(
+  snapshot: Snapshot,
+  candidates: readonly StoredObject[],
+  stated: Stated,
+): Generator<undefined, { readonly leaving: ReadonlySet<string>; readonly blocked: readonly Blocked[] }> {
+  const leaving = new Set(candidates.map((object) => object.id));
+  const blocked: Blocked[] = [];
+  let changed = true;
+  while (changed) {
+    changed = false;
+    for (const [at, object] of candidates.entries()) {
+      if (isTurn(at)) yield undefined;
+      if (!leaving.has(object.id)) continue;
+      const users = usersOf(snapshot, object, leaving, stated);
+      if (users.length === 0) continue;
+      leaving.delete(object.id);
+      changed = true;
+      const message = `${object.kind} ${object.key ?? object.name} is no longer stated but still in use by ${users.join(', ')}; it is kept until that ends`;
+      const { kind, key = object.name } = object;
+      blocked.push({ object, warning: { code: 'in_use', kind, key, message, usedBy: users } });
+    }
+  }
+  return { leaving, blocked };
+}
+
+/**
+ * Who keeps a candidate. Of the objects that the source states or releases only those that will still refer to it, because somebody
+ * else put the reference there: if a document does, that is a problem of the document (`reference_deleted`).
+ */
+function usersOf(
+  snapshot: Snapshot,
+  object: StoredObject,
+  leaving: ReadonlySet<string>,
+  stated: Stated,
+): readonly string[] {
+  const letsGo = (id: string, field: string) => {
+    if (!stated.has(id) || field === parentField) return false;
+    const after = stated.get(id);
+    return after === undefined || !facetsOf(snapshot.registry, after).references.some(({ to }) => to === object.id);
+  };
+  const referrers = snapshot.referrersOf(object.id);
+  // What is derived refers to what its origin refers to, so the origin is asked.
+  const asks = (id: string | undefined) => id !== undefined && referrers.some(({ from }) => from.id === id);
+  const users = referrers.filter(
+    ({ from, field }) =>
+      !leaving.has(from.id) && from.id !== object.id && !letsGo(from.id, field) && !asks(originOf(from)),
+  );
+  return [...new Set(users.map(({ from }) => describeReferrer(snapshot, from)))];
+}
+
+/** What is left to another source keeps its key, by which that source finds it. */
+function release(
+  { snapshot, source, now }: PruneInput,
+  object: StoredObject,
+  isLeft: boolean,
+): Edit & { readonly after: StoredObject } {
+  const others = othersOf(object, source);
+  const declared = object.declared.filter((declaration) => declaration.source !== source);
+  const kind = snapshot.registry.get(object.kind);
+  const fields = kind.spec;
+  // What nobody else manages keeps its values; between sources, units that only this one stated fall back to their default.
+  const { spec, resets, overrides } =
+    others.length > 0
+      ? stateUnits(fields, object, source, {}, { now })
+      : { spec: withoutSourceOrigins(fields, object.spec, declared), resets: [], overrides: [] };
+  const next = object.owner === source ? others[0] : object.owner;
+  const isNamed = isLeft || declared.length > 0 || next !== undefined || !isPrunable(kind);
+  const { owner: _, overrides: __, ...rest } = withKeyIf(isNamed, object);
+  const after: StoredObject = {
+    ...rest,
+    ...(next === undefined ? {} : { owner: next }),
+    spec,
+    ...overridesMember(overrides),
+    declared,
+    updatedAt: spec === object.spec ? object.updatedAt : now,
+  };
+  return { before: object, after, resets };
+}

@@ -1,0 +1,66 @@
+import type { JsonObject } from '../../lib/json.ts';
+import type { Kind } from '../../model/declare/kind.ts';
+import { canonicalStated } from '../../model/schema/canonical.ts';
+import { listOrderMember, listOrderOf } from '../../model/schema/list-order.ts';
+import { mapReferences } from '../../model/schema/references.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Base } from '../base.ts';
+import type { Target } from './stated-object.ts';
+
+/** The targets when some of them are made anew: these have a new id, and the object that goes for them. */
+export function renewTargets(
+  targets: readonly Target[],
+  anew: ReadonlySet<string>,
+  newId: (kind: Kind) => string,
+): readonly Target[] {
+  return targets.map((target) =>
+    anew.has(target.id) ? { ...target, id: newId(target.desired.kind), replaces: target.id } : target,
+  );
+}
+
+/** The base in which everybody who refers to an object that is made anew refers to the new one, whoever put it there. */
+export function withNewReferences(base: Base, targets: readonly Target[], now: string): Base {
+  const ids = new Map(targets.flatMap(({ id, replaces }) => (replaces === undefined ? [] : [[replaces, id] as const])));
+  const { snapshot } = base;
+  const referrers = new Map(
+    [...ids.keys()].flatMap((id) => snapshot.referrersOf(id)).map(({ from }) => [from.id, from] as const),
+  );
+  const put = [...referrers.values()].map((object) => redirected(snapshot, object, ids, now));
+  return {
+    snapshot: snapshot.with({ put, remove: [] }),
+    moved: new Set([...base.moved, ...put.map(({ id }) => id)]),
+  };
+}
+
+/** What is made anew stands where the old one stood. */
+function withNewNames(object: StoredObject, ids: ReadonlyMap<string, string>): JsonObject {
+  const order = Object.entries(listOrderOf(object));
+  if (order.length === 0) return object.derived;
+  const renamed = order.map(([path, names]) => [path, names.map((name) => ids.get(name) ?? name)]);
+  return { ...object.derived, [listOrderMember]: Object.fromEntries(renamed) };
+}
+
+function redirected(
+  snapshot: Snapshot,
+  object: StoredObject,
+  ids: ReadonlyMap<string, string>,
+  now: string,
+): StoredObject {
+  const kind = snapshot.registry.get(object.kind);
+  // Sets are sorted by id. What the fields do not say is left out, so no default comes in.
+  const mapped = (spec: JsonObject): JsonObject =>
+    canonicalStated(
+      kind,
+      mapReferences(kind.spec, spec, ({ text }) => ids.get(text) ?? text),
+    ).spec;
+  const parent = object.parent === undefined ? undefined : (ids.get(object.parent) ?? object.parent);
+  return {
+    ...object,
+    ...(parent === undefined ? {} : { parent }),
+    spec: mapped(object.spec),
+    derived: withNewNames(object, ids),
+    declared: object.declared.map((declaration) => ({ ...declaration, stated: mapped(declaration.stated) })),
+    updatedAt: now,
+  };
+}

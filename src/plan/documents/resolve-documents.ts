@@ -1,0 +1,163 @@
+import type { Kind } from '../../model/declare/kind.ts';
+import { createIdGiver } from '../../model/declare/wire-id.ts';
+import type { Document } from '../../model/document.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { textsOfKind } from '../../model/state/stored-texts.ts';
+import { type Base, withKeys } from '../base.ts';
+import { createComparison } from '../comparison.ts';
+import { optionsOf, type PlanOptions } from '../options.ts';
+import { type Desired, expandDocuments } from './desired.ts';
+import { filterProblems, isSelected } from './filter.ts';
+import { foreignOwnerProblems } from './foreign-owner.ts';
+import { matchObjects } from './identity.ts';
+import { type NotThere, namesOf } from './names.ts';
+import { type PruneInput, pruneObjects } from './prune.ts';
+import { planRenames, type Renames } from './rename.ts';
+import { renewTargets, withNewReferences } from './replace.ts';
+import { outsideScope, referenceRule, scopeProblems } from './scope.ts';
+import type { Planning, Target } from './stated-object.ts';
+import { digestAmong, doubleProblems, editTargets, type FoundEdits, withIds } from './targets.ts';
+
+/** What a plan is made of, but for what only its targets tell. */
+export type Contested = Omit<Planning, 'digest' | 'moved'>;
+
+/** The part of the account and of the input that a plan looks at. */
+export interface Part {
+  readonly documents: readonly Document[];
+  /** Objects of the source that are released or deleted unless one of the documents states them. */
+  readonly gone: readonly StoredObject[];
+}
+
+/** The objects that documents stand for, and what is known about them before their documents are looked into. */
+export interface ResolvedDocuments {
+  readonly options: PlanOptions;
+  /** The account with the keys that the documents know. */
+  readonly base: Base;
+  readonly targets: readonly Target[];
+  /** What nothing states any more and the source may let go. */
+  readonly gone: readonly StoredObject[];
+  readonly notThere: Omit<NotThere, 'leaving' | 'refusal' | 'isSettled'>;
+  /** `Kind/key` of objects that the source would rename and another one owns. */
+  readonly claimed: readonly string[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  newId(kind: Kind): string;
+}
+
+/** Finds what the documents stand for. */
+export function* resolveDocuments(input: Contested, part: Part): Generator<undefined, ResolvedDocuments> {
+  const { snapshot: account, source } = input;
+  const options = optionsOf(input, account.settingsOf(source));
+  const { filter = {} } = options;
+  const documents = part.documents.filter((document) => isSelected(filter, document));
+  const expanded = yield* expandDocuments(account.registry, input.validator, documents, textsOfKind(account));
+  const renames = yield* planRenames({ snapshot: account, source, documents, all: input.documents });
+  const base = withKeys(account, renames.keys);
+  const { snapshot } = base;
+  const before = part.gone.map((object) => snapshot.get(object.id) ?? object);
+  const desired = expanded.desired.map((item) => withoutBlocked(item, renames));
+  yield undefined;
+  const matches = yield* matchObjects({
+    snapshot,
+    source,
+    desired,
+    before,
+    adopt: options.adopt,
+    former: renames.former,
+  });
+  yield undefined;
+  const newId = createIdGiver((kind) => snapshot.lastNumber(kind), input.newId);
+  const targets = yield* withIds(matches.matched, newId);
+  yield undefined;
+  const kept = new Set(targets.map(({ id }) => id));
+  const foreign = input.force === true ? [] : foreignOwnerProblems({ account, source, targets });
+  // Without prune, or with broken documents, nothing leaves.
+  const enabled = options.prune && expanded.problems.length === 0;
+  const isWhole = documents.length === part.documents.length;
+  return {
+    ...{ options, base, targets, newId, claimed: renames.claimed },
+    gone: enabled ? before.filter(({ id }) => !kept.has(id) && !renames.held.has(id)) : [],
+    notThere: {
+      broken: expanded.broken,
+      leftOut: isWhole ? [] : part.documents.filter((document) => !isSelected(filter, document)),
+    },
+    problems: [
+      ...[...filterProblems(account.registry, filter), ...expanded.problems, ...renames.problems],
+      ...[...matches.problems, ...doubleProblems(targets), ...scopeProblems({ account, source, targets })],
+      ...(input.isApply === true ? foreign : []),
+    ],
+    warnings: [...renames.warnings, ...matches.warnings, ...(input.isApply === true ? [] : foreign)],
+  };
+}
+
+/** A previous name that another object still has is not noted as a former key. */
+function withoutBlocked(item: Desired, { blocked }: Renames): Desired {
+  if (item.aliases === undefined || blocked.size === 0) return item;
+  return { ...item, aliases: item.aliases.filter((name) => !blocked.has(`${item.kind.name}/${name}`)) };
+}
+
+/** Resolved documents with what they change. */
+export interface DocumentsDiff {
+  readonly resolved: ResolvedDocuments;
+  readonly found: FoundEdits;
+}
+
+/** What the documents do; once more when some of their objects have to be made anew and may be. */
+export function* diffDocuments(input: Contested, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
+  const first = yield* diff(input, resolved);
+  const anew = first.found.fixed;
+  if (!resolved.options.allowReplace || anew.size === 0) return first;
+  const targets = renewTargets(resolved.targets, anew, resolved.newId);
+  const base = withNewReferences(resolved.base, targets, input.now);
+  const refreshed = targets.map((target) => withExisting(target, base));
+  return yield* diff(input, {
+    ...resolved,
+    base,
+    targets: refreshed,
+    gone: resolved.gone.map((object) => base.snapshot.get(object.id) ?? object),
+  });
+}
+
+function withExisting(target: Target, { snapshot }: Base): Target {
+  const existing = target.existing === undefined ? undefined : snapshot.get(target.existing.id);
+  return existing === undefined ? target : { ...target, existing };
+}
+
+function* diff(input: Contested, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
+  const { base, targets, notThere } = resolved;
+  const stated = new Map(targets.map((target) => [target.id, undefined]));
+  const { leaving } = yield* pruneObjects(pruning(input, resolved, stated));
+  const refusal = referenceRule({ account: input.snapshot, source: input.source, targets });
+  const isSettled = nameRule(input);
+  const names = namesOf(base.snapshot, targets, { ...notThere, leaving, refusal, isSettled });
+  const { snapshot, moved } = base;
+  const found = yield* editTargets(
+    {
+      ...input,
+      snapshot,
+      moved,
+      digest: digestAmong(createComparison(snapshot.account, input.planEnvironment), targets),
+    },
+    targets,
+    names,
+  );
+  return { resolved, found };
+}
+
+/** Which names stay although others are stated: of what was seeded, and of what is only observed since it was stated. */
+function nameRule({ snapshot, source }: Contested): NotThere['isSettled'] {
+  const { conflictMode } = snapshot.settingsOf(source);
+  return ({ kind, declared }, name) => {
+    const mine = declared.find((declaration) => declaration.source === source);
+    if (conflictMode === 'seed') return mine !== undefined;
+    return conflictMode === 'observe' && mine?.stated[snapshot.registry.get(kind).nameField] === name;
+  };
+}
+
+/** What pruning looks at, `stated` being what the source states now. */
+export function pruning(input: Contested, { base, gone }: ResolvedDocuments, stated: PruneInput['stated']): PruneInput {
+  const { source, now, contest } = input;
+  const isOutside = outsideScope(input.snapshot, source);
+  return { snapshot: base.snapshot, source, gone, stated, now, claimantOf: contest.claimantOf, isOutside };
+}

@@ -1,0 +1,170 @@
+import { equalJson } from '../../lib/json.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import type { Document } from '../../model/document.ts';
+import { aliasIndex } from '../../model/state/facets.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+
+/** Documents that are new or different, and the objects that the former documents in their places stated. */
+export interface ChangesSince {
+  readonly documents: readonly Document[];
+  readonly gone: readonly StoredObject[];
+}
+
+/**
+ * What changed between two readings of a source. Unchanged files give the very same documents, so identity tells most of
+ * it. Children can stand inside their parent's document or alone, so of a parent all documents come along. `undefined`
+ * when a document left, or has a name that others had before: these are questions about all documents.
+ */
+export function changesSince(
+  snapshot: Snapshot,
+  source: string,
+  before: readonly Document[],
+  now: readonly Document[],
+): ChangesSince | undefined {
+  const { documents, former } = differences(before, now);
+  const names = new Set(documents.map(nameOf));
+  if (!former.every((document) => names.has(nameOf(document)))) return undefined;
+  const known = new Set(former.map(nameOf));
+  if (takesFormerName(now, new Set([...names].filter((name) => !known.has(name))))) return undefined;
+  const families = familiesOf(snapshot, [...documents, ...former]);
+  const relatives = families.size === 0 ? [] : now.filter(isIn(snapshot.registry, families, new Set(documents)));
+  const stated = [...former, ...relatives].flatMap((document) => statedBy(snapshot, source, document));
+  const children = [...families.values()].flatMap(({ parents }) => childrenOf(snapshot, source, parents));
+  return { documents: [...documents, ...relatives], gone: [...new Set([...stated, ...children])] };
+}
+
+/** Whether a new document has a name that another one says it had before. */
+function takesFormerName(now: readonly Document[], names: ReadonlySet<string>): boolean {
+  if (names.size === 0) return false;
+  return now.some(
+    ({ kind, metadata }) => metadata.previousNames?.some((name) => names.has(`${kind}/${name}`)) === true,
+  );
+}
+
+/** The parents of one kind whose children may have changed. */
+interface Family {
+  readonly parents: Map<string, StoredObject>;
+  /** All texts by which documents may name them. */
+  readonly texts: Set<string>;
+}
+
+/** Families by the kind of the parent. */
+function familiesOf(snapshot: Snapshot, changed: readonly Document[]): ReadonlyMap<string, Family> {
+  const families = new Map<string, Family>();
+  const add = (kind: string, text: string): void => {
+    const family = families.get(kind) ?? { parents: new Map(), texts: new Set() };
+    families.set(kind, family);
+    family.texts.add(text);
+    for (const parent of namedBy(snapshot, kind, text)) {
+      family.parents.set(parent.id, parent);
+      for (const name of [parent.key, parent.name, ...(parent.aliases ?? [])]) if (name) family.texts.add(name);
+      family.texts.add(`id:${parent.id}`).add(`name:${parent.name}`);
+    }
+  };
+  for (const { kind: name, metadata, spec } of changed) {
+    const { parent } = snapshot.registry.find(name) ?? {};
+    if (parent !== undefined) add(parent.kind, String(spec[parent.field]));
+    if (snapshot.registry.childrenOf(name).length > 0) add(name, metadata.name);
+  }
+  return families;
+}
+
+function namedBy(snapshot: Snapshot, kind: string, text: string): readonly StoredObject[] {
+  const byId = text.startsWith('id:') ? snapshot.get(text.slice(3)) : snapshot.findByKey(kind, text);
+  return byId === undefined
+    ? [...snapshot.lookUp(kind, aliasIndex, text), ...snapshot.lookUp(kind, 'name', text.replace(/^name:/, ''))]
+    : [byId];
+}
+
+/** Whether a document is about a parent of the families or about one of their children. */
+function isIn(
+  registry: Registry,
+  families: ReadonlyMap<string, Family>,
+  known: ReadonlySet<Document>,
+): (document: Document) => boolean {
+  const fields = new Map(
+    [...families.keys()].flatMap((kind) =>
+      registry.childrenOf(kind).map((child) => [child.name, { kind, field: child.parent?.field ?? '' }] as const),
+    ),
+  );
+  return (document) => {
+    const { kind, metadata, spec } = document;
+    const child = fields.get(kind);
+    const isChild = child !== undefined && families.get(child.kind)?.texts.has(String(spec[child.field])) === true;
+    return (isChild || families.get(kind)?.texts.has(metadata.name) === true) && !known.has(document);
+  };
+}
+
+/** The children of the parents, as far as the source states them. */
+function childrenOf(
+  snapshot: Snapshot,
+  source: string,
+  parents: ReadonlyMap<string, StoredObject>,
+): readonly StoredObject[] {
+  return [...parents.values()].flatMap(({ id, kind }) =>
+    snapshot.registry
+      .childrenOf(kind)
+      .flatMap((child) => snapshot.childrenOf(id, child.name))
+      .filter((child) => isStated(child, source)),
+  );
+}
+
+interface Differences {
+  readonly documents: readonly Document[];
+  readonly former: readonly Document[];
+}
+
+/** Documents that are only in one of the lists. Of a file that was read again most say the same in the same place. */
+function differences(before: readonly Document[], now: readonly Document[]): Differences {
+  const [was, is] = withoutCommonEnds(before, now);
+  const known = new Set(was);
+  const present = new Set(is);
+  const former = was.filter((document) => !present.has(document));
+  const byPlace = new Map(former.map((document) => [placeOf(document), document]));
+  const same = new Set<Document>();
+  const documents = is.filter((document) => {
+    if (known.has(document)) return false;
+    const earlier = byPlace.get(placeOf(document));
+    if (earlier === undefined || !isSame(earlier, document)) return true;
+    same.add(earlier);
+    return false;
+  });
+  return { documents, former: former.filter((document) => !same.has(document)) };
+}
+
+function placeOf({ place }: Document): string {
+  return `${place.file}:${place.line}:${place.index}${place.pointer}`;
+}
+
+function isSame(a: Document, b: Document): boolean {
+  // Documents are plain data.
+  return a.kind === b.kind && equalJson({ ...a.metadata }, { ...b.metadata }) && equalJson(a.spec, b.spec);
+}
+
+/** What lies between the documents that both lists begin and end with: after one edit a few of thousands. */
+function withoutCommonEnds(
+  before: readonly Document[],
+  now: readonly Document[],
+): readonly [readonly Document[], readonly Document[]] {
+  const shorter = Math.min(before.length, now.length);
+  let start = 0;
+  while (start < shorter && before[start] === now[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before[before.length - 1 - end] === now[now.length - 1 - end]) end += 1;
+  return [before.slice(start, before.length - end), now.slice(start, now.length - end)];
+}
+
+function nameOf(document: Document): string {
+  return `${document.kind}/${document.metadata.name}`;
+}
+
+/** The object that a document states; its children are found by their parents. */
+function statedBy(snapshot: Snapshot, source: string, { kind, metadata }: Document): readonly StoredObject[] {
+  const object = snapshot.findByKey(kind, metadata.name);
+  return object !== undefined && isStated(object, source) ? [object] : [];
+}
+
+function isStated({ declared }: StoredObject, source: string): boolean {
+  return declared.some((declaration) => declaration.source === source);
+}

@@ -1,0 +1,133 @@
+import { isTurn, mapInSteps, sortInSteps } from '../../lib/steps.ts';
+import type { Fault, Kind } from '../../model/declare/kind.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Comparison } from '../comparison.ts';
+import type { Edit } from '../finish.ts';
+import type { Names } from '../guards/resolve.ts';
+import { type ClaimedUnit, claimDigest } from '../ownership/contested.ts';
+import type { Move } from '../plan.ts';
+import { problemOf } from './desired.ts';
+import { placeFault } from './fault-place.ts';
+import type { Matched } from './identity.ts';
+import { editTarget, type Planning, type Target } from './stated-object.ts';
+
+/** New ids go out in the order of kind and key, whatever the order of the files. What is stated twice follows by place. Yields now and then. */
+export function* withIds(
+  matched: readonly Matched[],
+  newId: (kind: Kind) => string,
+): Generator<undefined, readonly Target[]> {
+  const sorted = yield* sortInSteps(
+    matched,
+    ({ desired: a }, { desired: b }) =>
+      compare(a.kind.name, b.kind.name) ||
+      compare(a.key, b.key) ||
+      compare(a.place.file, b.place.file) ||
+      a.place.line - b.place.line,
+  );
+  return yield* mapInSteps(sorted, (item) => ({ ...item, id: item.existing?.id ?? newId(item.desired.kind) }));
+}
+
+/** Inline and standalone children can state one object twice, which the documents' names do not show. */
+export function doubleProblems(targets: readonly Target[]): readonly Problem[] {
+  return targets.flatMap((target, at) => {
+    const before = targets[at - 1];
+    if (
+      before === undefined ||
+      before.desired.key !== target.desired.key ||
+      before.desired.kind !== target.desired.kind
+    )
+      return [];
+    const { file, line } = before.desired.place;
+    return [
+      problemOf(target.desired, {
+        code: 'object_duplicate',
+        path: '',
+        message: `${target.desired.kind.name} ${target.desired.key} is stated at ${file}:${line} already; remove one of the two`,
+      }),
+    ];
+  });
+}
+
+/** What all documents of a plan do. */
+export interface FoundEdits {
+  readonly edits: readonly Edit[];
+  readonly moves: readonly Move[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  readonly claimedUnits: readonly ClaimedUnit[];
+  /** Ids of the objects that would have to be made anew, and may be. */
+  readonly fixed: ReadonlySet<string>;
+}
+
+/** What each document does, one after the other. Yields now and then. */
+export function* editTargets(
+  input: Planning,
+  targets: readonly Target[],
+  names: Names,
+): Generator<undefined, FoundEdits> {
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
+  const edits: Edit[] = [];
+  const moves: Move[] = [];
+  const claimedUnits: ClaimedUnit[] = [];
+  const fixed = new Set<string>();
+  for (const [at, target] of targets.entries()) {
+    const result = editTarget(input, target, names);
+    // Not `push(...many)`: a document may have more faults than the stack holds.
+    for (const problem of result.problems) problems.push(problem);
+    for (const warning of result.warnings) warnings.push(warning);
+    if (result.edit !== undefined) edits.push(result.edit);
+    if (result.gone !== undefined) edits.push({ before: result.gone });
+    if (result.replaceable === true) fixed.add(target.id);
+    if (result.move !== undefined) moves.push(result.move);
+    for (const want of result.claimedUnits ?? []) claimedUnits.push(want);
+    if (isTurn(at)) yield undefined;
+  }
+  return { edits, moves, problems, warnings, claimedUnits, fixed };
+}
+
+/** What the source states, by id, as it will be. */
+export function afterwards(
+  targets: readonly Target[],
+  edits: readonly Edit[],
+): ReadonlyMap<string, StoredObject | undefined> {
+  const stated = new Map(targets.map(({ id, existing }) => [id, existing]));
+  for (const { after } of edits) if (after !== undefined) stated.set(after.id, after);
+  return stated;
+}
+
+/** `Kind/key` of the stored objects that the source states and did not state before. */
+export function claimedKeys(source: string, targets: readonly Target[]): readonly string[] {
+  const fresh = targets.filter(({ existing }) => existing?.declared.every((item) => item.source !== source) === true);
+  return fresh.map(({ desired }) => `${desired.kind.name}/${desired.key}`);
+}
+
+/** Values of this plan name what it makes by kind and key. */
+export function digestAmong(compare: Comparison, targets: readonly Target[]): Planning['digest'] {
+  let created: Map<string, string> | undefined;
+  return (kind, object, path, value) => {
+    created ??= new Map(
+      targets
+        .filter(({ existing }) => existing === undefined)
+        .map(({ id, desired }) => [id, `@${desired.kind.name}/${desired.key}`]),
+    );
+    return claimDigest(compare.unit(kind.spec, object, path, value), created);
+  };
+}
+
+/** Finds the place of a fault in the documents. */
+export function locateIn(targets: readonly Target[]): (object: StoredObject, fault: Fault) => Problem {
+  let byId: Map<string, Target> | undefined;
+  return (object, fault) => {
+    byId ??= new Map(targets.flatMap((target) => [target.id, target.replaces ?? target.id].map((id) => [id, target])));
+    const target = byId.get(object.id);
+    if (target === undefined)
+      return { code: fault.code, kind: object.kind, key: object.key ?? object.name, message: fault.message };
+    return problemOf(target.desired, placeFault(target.desired.kind.spec, object.spec, target.desired.spec, fault));
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

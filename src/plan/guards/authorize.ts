@@ -1,0 +1,47 @@
+import type { Actor } from '../../model/declare/actor.ts';
+import type { Fault, Kind, State } from '../../model/declare/kind.ts';
+import { may, type Operation, type Subject } from '../../model/declare/roles.ts';
+import { NotAllowed } from '../../model/errors.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import type { Action } from '../plan.ts';
+
+/** Whose rights count: of a user those that the account gives at this moment, none when the user is gone or kept out. */
+function subjectIn(state: State, actor: Actor): Subject | undefined {
+  if (actor.granted !== undefined) return { role: actor.granted, isServiceUser: false };
+  const user = state.find('User', actor.id);
+  return user === undefined || user.spec.is_blocked === true ? undefined : subjectOf(user);
+}
+
+/** The rights of a user as they are stored. */
+export function subjectOf({ spec }: Stored<'User'>): Subject {
+  return { role: spec.role ?? '', isServiceUser: spec.is_service_user === true };
+}
+
+/** Whether an actor may do something in a module. What servers and sources do was allowed when they were set up. */
+export function isAllowed(state: State, actor: Actor | undefined, module: string, operation: Operation): boolean {
+  if (actor === undefined || actor.type !== 'user') return true;
+  const subject = subjectIn(state, actor);
+  return subject !== undefined && may(subject, module, operation);
+}
+
+const operationOf: Readonly<Record<Action, Operation>> = { create: 'create', update: 'update', delete: 'delete' };
+
+/** The fault of a change that its actor may not make. */
+export function rightFaults(state: State, actor: Actor | undefined, kind: Kind, action: Action): readonly Fault[] {
+  const operation = operationOf[action];
+  if (isAllowed(state, actor, kind.module, operation)) return [];
+  return [{ code: 'not_allowed', path: '', message: refusal(state, actor, kind.module, operation) }];
+}
+
+/** Throws `NotAllowed` when an actor may not do something in a module. */
+export function requireRight(state: State, actor: Actor, module: string, operation: Operation): void {
+  if (!isAllowed(state, actor, module, operation)) throw new NotAllowed(refusal(state, actor, module, operation));
+}
+
+/** The sentence of a refusal: who may not do what. */
+function refusal(state: State, actor: Actor | undefined, module: string, operation: Operation): string {
+  const role = actor === undefined ? undefined : subjectIn(state, actor)?.role;
+  return role === undefined
+    ? 'the user does not exist any more, or is blocked'
+    : `the role \`${role}\` may not ${operation} in \`${module}\`; ask an admin of the account`;
+}

@@ -1,0 +1,215 @@
+import { nearestAll } from '../../lib/nearest.ts';
+import { isTurn } from '../../lib/steps.ts';
+import type { Actor } from '../../model/declare/actor.ts';
+import type { Fault, Kind } from '../../model/declare/kind.ts';
+import type { Edition } from '../../model/edition.ts';
+import { type Problem, sortProblems } from '../../model/problem.ts';
+import type { Fields } from '../../model/schema/field.ts';
+import { facetsOf, movedReferences, parentField, type Reference } from '../../model/state/facets.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { type Change, subjectOf } from '../plan.ts';
+import { rightFaults } from './authorize.ts';
+import { namesOf, type Referrers } from './referrers.ts';
+
+/** Turns a fault of an object into a problem with the place where its input stands. */
+export type Locate = (object: StoredObject, fault: Fault) => Problem;
+
+/** A step from one snapshot to the next. */
+export interface StepInput {
+  readonly before: Snapshot;
+  readonly next: Snapshot;
+  readonly changes: readonly Change[];
+  readonly edition: Edition;
+  readonly actor?: Actor | undefined;
+  /** By id of an object: what uses it and is no object, as people call it. */
+  readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
+  /** It goes back to what was there before. */
+  readonly rollback?: true | undefined;
+}
+
+/** Every broken rule of a step. Only what changes is looked at. Yields now and then. */
+export function* checkRules(step: StepInput, locate: Locate): Generator<undefined, readonly Problem[]> {
+  const { before, next, changes, edition } = step;
+  const left = leftMembers(changes, next);
+  const problems: Problem[] = [];
+  for (const [at, change] of changes.entries()) {
+    if (isTurn(at)) yield undefined;
+    const kind = before.registry.get(subjectOf(change).kind);
+    const faults = [
+      ...refusals(kind, change),
+      ...(change.internal === true ? [] : rightFaults(before, step.actor, kind, change.action)),
+      ...editionFaults(kind, change, edition),
+      ...mutationFaults(kind, change, step),
+      ...(change.after === undefined ? [] : objectFaults(kind, change, change.after, { next, left })),
+    ];
+    for (const fault of faults) problems.push(locate(subjectOf(change), fault));
+    if (change.action === 'delete') problems.push(...deleteProblems(kind, subjectOf(change), next, step.alsoUsedBy));
+  }
+  return sortProblems(problems);
+}
+
+function refusals(kind: Kind, change: Change): readonly Fault[] {
+  if (change.before === undefined || change.action === 'create' || change.internal === true) return [];
+  const reason = kind.refuse?.(change.before, change.action);
+  return reason === undefined ? [] : [{ code: `${change.action}_refused`, path: '', message: reason }];
+}
+
+function mutationFaults(kind: Kind, change: Change, { before, next, actor, rollback }: StepInput): readonly Fault[] {
+  if (kind.checkMutation === undefined || change.internal === true) return [];
+  const { before: was, after: is } = change;
+  const mutation = {
+    ...(was === undefined ? {} : { before: was }),
+    ...(is === undefined ? {} : { after: is }),
+    ...(actor === undefined ? {} : { actor }),
+    ...(rollback === undefined ? {} : { rollback }),
+  };
+  return kind.checkMutation(mutation, before, next);
+}
+
+/** What the hosted edition alone has is refused elsewhere, as soon as somebody wants it. */
+function editionFaults(kind: Kind, { action, units, after }: Change, edition: Edition): readonly Fault[] {
+  if (edition === 'hosted' || after === undefined) return [];
+  const message = 'exists in the hosted edition only, and this server runs the self-hosted one';
+  if (kind.edition === 'hosted' && action === 'create')
+    return [{ code: 'edition_required', path: '', message: `${kind.name} ${message}` }];
+  return units
+    .filter(({ path, after: value }) => value === true && isCloudOnly(kind.spec, path))
+    .map(({ path }) => ({
+      code: 'edition_required',
+      path: `/${path.replaceAll('.', '/')}`,
+      message: `\`${path}: true\` ${message}; leave it \`false\``,
+    }));
+}
+
+function isCloudOnly(fields: Fields, path: string): boolean {
+  const [name = '', ...rest] = path.split('.');
+  const field = fields[name];
+  if (rest.length > 0 && field?.type === 'object') return isCloudOnly(field.fields, rest.join('.'));
+  return field?.cloudOnly === true;
+}
+
+/** The state after a step, and the members that objects still have of what it deletes, by object. */
+interface Outcome {
+  readonly next: Snapshot;
+  readonly left: ReadonlyMap<string, readonly Link[]>;
+}
+
+type Link = Pick<Reference, 'field' | 'to'>;
+
+function objectFaults(kind: Kind, change: Change, after: StoredObject, outcome: Outcome): readonly Fault[] {
+  const { next } = outcome;
+  // The fields give the spec the shape that the rules expect; an unchanged spec was checked when it was written.
+  const own = change.units.length === 0 ? [] : (kind.check?.(after.spec as never) ?? []);
+  return [
+    ...own,
+    ...uniqueFaults(kind, after, next),
+    ...danglingFaults(change.before, after, outcome),
+    ...(own.length === 0 ? (kind.checkState?.(after, next) ?? []) : []),
+  ];
+}
+
+function uniqueFaults(kind: Kind, object: StoredObject, next: Snapshot): readonly Fault[] {
+  const faults: Fault[] = [];
+  for (const { rule, value } of facetsOf(next.registry, object).keys) {
+    const holder = next.holderOf(kind.name, rule, value);
+    if (holder === undefined || holder.id === object.id) continue;
+    const unique = kind.uniques[rule];
+    const message = unique === undefined ? takenKey(kind, rule, value) : unique.message(value);
+    faults.push({ code: 'value_taken', path: unique?.path ?? '', message: `${message}${holderHint(holder)}` });
+  }
+  return faults;
+}
+
+function takenKey(kind: Kind, rule: string, value: string): string {
+  if (rule === 'single') return `a ${kind.name} already exists, and there can be one; change or delete it`;
+  return `the key ${value} is taken by another ${kind.name}; choose another one`;
+}
+
+function holderHint(holder: StoredObject): string {
+  if (holder.owner !== undefined) return ` (it belongs to the source ${holder.owner})`;
+  return '';
+}
+
+/** References to objects that this very step deletes. Members that stay are not looked at one by one. */
+function danglingFaults(
+  was: StoredObject | undefined,
+  object: StoredObject,
+  { next, left }: Outcome,
+): readonly Fault[] {
+  const { links } = facetsOf(next.registry, object);
+  const { come } = movedReferences(next.registry, was, object);
+  const dangling = [...links, ...come].filter(({ to }) => next.get(to) === undefined);
+  const named = new Set([...dangling, ...(left.get(object.id) ?? [])].map(({ field, to }) => `${field}\n${to}`));
+  return [...named].map((link) => {
+    const [field = '', to = ''] = link.split('\n');
+    return {
+      code: 'reference_deleted',
+      path: `/${field.split('.')[0]}`,
+      message: `refers to ${to}, which does not exist any more; remove the reference`,
+    };
+  });
+}
+
+function leftMembers(changes: readonly Change[], next: Snapshot): Outcome['left'] {
+  const left = new Map<string, Link[]>();
+  for (const { action, before } of changes) {
+    if (action !== 'delete' || before === undefined) continue;
+    for (const { from, field } of next.referrersOf(before.id)) {
+      const list = left.get(from.id) ?? [];
+      left.set(from.id, list);
+      list.push({ field, to: before.id });
+    }
+  }
+  return left;
+}
+
+const inUseCodes = { linked: 'object_linked', in_use: 'object_in_use', precondition: 'object_required' } as const;
+
+function deleteProblems(
+  kind: Kind,
+  object: StoredObject,
+  next: Snapshot,
+  alsoUsedBy: StepInput['alsoUsedBy'],
+): readonly Problem[] {
+  const others = alsoUsedBy?.get(object.id) ?? [];
+  const referrers = next
+    .referrersOf(object.id)
+    .filter(({ from, field }) => field !== parentField || next.registry.get(from.kind).parent?.holds === true);
+  if (referrers.length + others.length === 0) return [];
+  // What goes may be the parent by whose name a referrer is called.
+  const named = next.with({ put: [object], remove: [] });
+  const list = [...namesOf(named, referrers), ...others];
+  return [
+    {
+      code: inUseCodes[inUseReason(kind, referrers)],
+      kind: kind.name,
+      key: object.key ?? object.name,
+      message: `${kind.name.toLowerCase()} has been linked to ${list.join(', ')}; remove it there first`,
+      usedBy: list,
+    },
+  ];
+}
+
+/** One answer for all referrers: the special one only when each of them asks for it. */
+function inUseReason(kind: Kind, referrers: Referrers): keyof typeof inUseCodes {
+  const { inUse = 'in_use' } = kind;
+  if (typeof inUse === 'string') return inUse;
+  const reasons = new Set(referrers.map(({ from }) => inUse[from.kind] ?? 'in_use'));
+  const [only = 'in_use', ...others] = reasons;
+  return others.length === 0 ? only : 'in_use';
+}
+
+/** The problem of a reference that names nothing, with the nearest names. */
+export function unknownReference(
+  text: string,
+  kind: string,
+  names: Iterable<string>,
+): { readonly code: string; readonly message: string } {
+  const near = nearestAll(text, names, 3);
+  const hint =
+    near.length === 0
+      ? `there is no ${kind} of that name`
+      : `did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
+  return { code: 'reference_unknown', message: `unknown ${kind} \`${text}\`; ${hint}` };
+}

@@ -1,0 +1,134 @@
+import { equalJson, type Json } from '../../lib/json.ts';
+import type { Kind } from '../../model/declare/kind.ts';
+import type { ObjectStatus } from '../../model/declare/object-status.ts';
+import { mentionsOf } from '../../model/schema/references.ts';
+import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { applyUnits, unitsOf } from '../../model/state/units.ts';
+import { isRestrictive } from './failsafe.ts';
+import { exclusiveFields, fieldOf, isMember, sourceOrigin } from './membership.ts';
+import { liveOverride } from './overrides.ts';
+import { holds } from './settled.ts';
+
+/**
+ * Why a stated unit is not what is stated. `override`: somebody holds it for a while. `failsafe`: it restricts, and only
+ * the API may undo that. `pending`: it names an object that is not there. `api`: somebody changed it.
+ */
+export type DriftReason =
+  | { readonly why: 'override'; readonly override: Override }
+  | { readonly why: 'failsafe' | 'pending' | 'api' };
+
+/** A unit that is not as a source states it. */
+export interface Drift {
+  readonly object: StoredObject;
+  readonly path: string;
+  readonly by: Declaration;
+  /** Absent: a member that nobody states is there. */
+  readonly stated?: Json;
+  readonly effective?: Json;
+  readonly because: DriftReason;
+}
+
+/**
+ * Every unit that is not as it is stated, by one source or by any, in the order of objects, sources and paths. A unit that
+ * several sources state counts once, for the first of them.
+ */
+export function driftOf(snapshot: Snapshot, now: string, source?: string): readonly Drift[] {
+  const objects = source === undefined ? [...snapshot.objects()].sort(byId) : snapshot.declaredBy(source);
+  return objects.flatMap((object) => driftOfObject(snapshot, object, now, source));
+}
+
+/** The units of one object that are not as they are stated, by one source or by any. */
+export function driftOfObject(
+  snapshot: Snapshot,
+  object: StoredObject,
+  now: string,
+  source?: string,
+): readonly Drift[] {
+  const declared = object.declared.filter((by) => source === undefined || by.source === source);
+  if (declared.length === 0) return [];
+  const kind = snapshot.registry.get(object.kind);
+  const seen = new Set<string>();
+  return declared
+    .flatMap((by) => driftFrom(snapshot, kind, object, by, now))
+    .filter(({ path }) => !seen.has(path) && seen.add(path));
+}
+
+/** What plans found about objects, by `Kind/key`: no snapshot tells it. */
+export interface Found {
+  /** Sources contradict each other about it. */
+  readonly conflicted: ReadonlySet<string>;
+  /** No document states it any more, and others use it. */
+  readonly blocked: ReadonlySet<string>;
+  /** Its document names what is not there yet. */
+  readonly pending: ReadonlySet<string>;
+}
+
+/** The status of an object. What wants a decision goes first. */
+export function objectStatus(snapshot: Snapshot, object: StoredObject, now: string, found?: Found): ObjectStatus {
+  if (object.declared.length === 0 && object.owner === undefined) return 'Unmanaged';
+  const name = `${object.kind}/${object.key}`;
+  if (found?.conflicted.has(name) === true) return 'Conflicted';
+  if (found?.blocked.has(name) === true) return 'Blocked';
+  const reasons = driftOfObject(snapshot, object, now).map(({ because }) => because.why);
+  if (reasons.some((why) => why === 'api' || why === 'pending') || found?.pending.has(name) === true) return 'Drifted';
+  return reasons.length > 0 ? 'Overridden' : 'InSync';
+}
+
+function driftFrom(
+  snapshot: Snapshot,
+  kind: Kind,
+  object: StoredObject,
+  by: Declaration,
+  now: string,
+): readonly Drift[] {
+  if (by.exclusive !== true && holds(kind.spec, object.spec, by.stated)) return [];
+  const current = unitsOf(kind.spec, object.spec);
+  const stated = unitsOf(kind.spec, by.stated);
+  const missed = [...stated].filter(([path, value]) => !isStated(kind, path, value, current.get(path)));
+  const closed = exclusiveFields(kind.spec, by);
+  const others = [...current.keys()].filter(
+    (path) => closed.includes(fieldOf(path)) && !isStatedBy(kind, object, path),
+  );
+  const drifts = [...missed.map(([path, value]) => ({ path, stated: value })), ...others.map((path) => ({ path }))];
+  return drifts
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map((drift) => {
+      const effective = current.get(drift.path);
+      const because = reasonOf(snapshot, kind, object, { effective, ...drift }, now);
+      return { object, by, ...drift, ...(effective === undefined ? {} : { effective }), because };
+    });
+}
+
+function isStated({ spec: fields }: Kind, path: string, stated: Json, effective: Json | undefined): boolean {
+  if (!isMember(fields, path)) return equalJson(stated, effective);
+  return Array.isArray(effective) && effective.includes(sourceOrigin);
+}
+
+function isStatedBy(kind: Kind, { declared }: StoredObject, path: string): boolean {
+  return declared.some(({ stated }) => unitsOf(kind.spec, stated).has(path));
+}
+
+interface Difference {
+  readonly path: string;
+  readonly stated?: Json;
+  readonly effective?: Json | undefined;
+}
+
+function reasonOf(
+  snapshot: Snapshot,
+  kind: Kind,
+  object: StoredObject,
+  { path, stated, effective }: Difference,
+  now: string,
+): DriftReason {
+  const override = liveOverride(object.overrides, path, now);
+  if (override !== undefined) return { why: 'override', override };
+  if (isRestrictive(kind.spec, path, effective)) return { why: 'failsafe' };
+  const names = stated === undefined ? [] : mentionsOf(kind.spec, applyUnits(kind.spec, {}, [{ path, after: stated }]));
+  return { why: names.some(({ text }) => snapshot.get(text) === undefined) ? 'pending' : 'api' };
+}
+
+function byId(a: StoredObject, b: StoredObject): number {
+  return a.id < b.id ? -1 : 1;
+}

@@ -1,0 +1,134 @@
+import { equalJson } from '../../lib/json.ts';
+import type { Actor } from '../../model/declare/actor.ts';
+import type { PlanEnvironment } from '../../model/declare/plan-environment.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { Fields } from '../../model/schema/field.ts';
+import type { Override, StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { applyUnits, type UnitChange, unitsOf } from '../../model/state/units.ts';
+import { type Edit, finishPlan } from '../finish.ts';
+import type { Outcome } from '../plan.ts';
+import { loosens } from './failsafe.ts';
+import { exclusiveFields, fieldOf, isMember } from './membership.ts';
+import { isLive, overridesMember } from './overrides.ts';
+import { overriddenObjects } from './running-overrides.ts';
+import { releasedUnit, statedValue } from './state-units.ts';
+
+/** What ending overrides takes from outside. */
+export interface ExpiryInput {
+  readonly snapshot: Snapshot;
+  /** ISO 8601: overrides that end at or before this moment end. */
+  readonly now: string;
+  newId(): string;
+  readonly planEnvironment?: PlanEnvironment;
+  /** Who ends them before their time; absent: nobody does, it is over. */
+  readonly actor?: Actor;
+  /** Which end; those whose time is over unless said otherwise. */
+  isOver?(override: Override): boolean;
+}
+
+/** Ends overrides of one object before their time. A value that cannot come back refuses it, with what is in its way. */
+export function planEarlyEnd(
+  input: ExpiryInput & Required<Pick<ExpiryInput, 'isOver'>>,
+  object: StoredObject,
+): Outcome {
+  return finish(input, [restored(input, object)], []);
+}
+
+function isOver(input: ExpiryInput, override: Override): boolean {
+  return input.isOver?.(override) ?? !isLive(override, input.now);
+}
+
+/**
+ * Ends the overrides whose time is over: what is stated applies again, what nobody states any more returns to its default.
+ * A value that cannot come back, because what it needs is gone meanwhile, stays, with a warning that says so.
+ */
+export function planExpiry(input: ExpiryInput): Outcome {
+  const due = overriddenObjects(input.snapshot).filter(({ overrides = [] }) =>
+    overrides.some((override) => isOver(input, override)),
+  );
+  const all = finish(
+    input,
+    due.map((object) => restored(input, object)),
+    [],
+  );
+  if (all.ok) return all;
+  const alone = due.map((object) => ({ object, outcome: finish(input, [restored(input, object)], []) }));
+  const warnings = alone.flatMap(({ object, outcome }) => (outcome.ok ? [] : [cannotReturn(object, outcome.problems)]));
+  const edits = alone.map(({ object, outcome }) => (outcome.ok ? restored(input, object) : ended(input, object, [])));
+  const some = finish(input, edits, warnings);
+  if (some.ok) return some;
+  return finish(
+    input,
+    due.map((object) => ended(input, object, [])),
+    due.map((object) => cannotReturn(object, some.problems)),
+  );
+}
+
+function finish(input: ExpiryInput, edits: readonly Edit[], warnings: readonly Problem[]): Outcome {
+  return finishPlan({
+    ...input,
+    ...{ edits, warnings },
+    locate: (object, { code, path, message }) => ({
+      ...{ code, kind: object.kind, key: object.key ?? object.name },
+      ...{ path, message },
+    }),
+  });
+}
+
+function cannotReturn({ kind, key, name }: StoredObject, problems: readonly Problem[]): Problem {
+  const why = problems.map(({ message }) => message).join('; ');
+  const message = `the override of ${kind} ${key ?? name} ends, and its value stays, because what is stated cannot apply: ${why}`;
+  return { code: 'override_stays', kind, key: key ?? name, message };
+}
+
+function restored(input: ExpiryInput, object: StoredObject): Edit {
+  const { spec: fields } = input.snapshot.registry.get(object.kind);
+  const over = (object.overrides ?? []).filter((override) => isOver(input, override));
+  return ended(
+    input,
+    object,
+    over.flatMap((override) => returning(input.snapshot, fields, object, override) ?? []),
+  );
+}
+
+/** The object without the overrides that are over, and with these changes. */
+function ended(
+  input: ExpiryInput,
+  object: StoredObject,
+  changes: readonly UnitChange[],
+): Edit & { readonly after: StoredObject } {
+  const { snapshot, now } = input;
+  const kind = snapshot.registry.get(object.kind);
+  const spec = applyUnits(kind.spec, object.spec, changes);
+  const { overrides = [], ...rest } = object;
+  const after: StoredObject = {
+    ...rest,
+    name: String(spec[kind.nameField] ?? object.name),
+    spec,
+    updatedAt: equalJson(spec, object.spec) ? object.updatedAt : now,
+    ...overridesMember(overrides.filter((override) => !isOver(input, override))),
+  };
+  return { before: object, after };
+}
+
+/** What a unit becomes when nobody holds it any more; `undefined` when it stays as it is. */
+function returning(
+  snapshot: Snapshot,
+  fields: Fields,
+  object: StoredObject,
+  { path }: Override,
+): UnitChange | undefined {
+  const current = unitsOf(fields, object.spec).get(path);
+  const stated = object.declared.map((declaration) => unitsOf(fields, declaration.stated).get(path));
+  const value = stated.find((item) => item !== undefined);
+  const change = value === undefined ? unstated() : { path, after: statedValue(fields, path, value, current) };
+  const isLoose = loosens(snapshot.registry.get(object.kind), path, current, change?.after);
+  return isLoose ? undefined : change;
+
+  function unstated(): UnitChange | undefined {
+    if (!isMember(fields, path)) return releasedUnit(fields, path, current);
+    const isClosed = object.declared.some((item) => exclusiveFields(fields, item).includes(fieldOf(path)));
+    return isClosed ? { path } : undefined;
+  }
+}

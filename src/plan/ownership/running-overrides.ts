@@ -1,0 +1,76 @@
+import type { Json } from '../../lib/json.ts';
+import { overrideIndex } from '../../model/state/facets.ts';
+import type { Override, StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { type UnitChange, unitsOf } from '../../model/state/units.ts';
+import { labeler, viewUnits } from '../view/view.ts';
+import { isLive } from './overrides.ts';
+
+/** A unit that somebody holds for a while, with names for ids and without secrets. */
+export interface RunningOverride {
+  readonly kind: string;
+  readonly key?: string;
+  readonly name: string;
+  readonly id: string;
+  readonly path: string;
+  /** Absent: the unit is not there. */
+  readonly value?: Json;
+  /** What a source states meanwhile, and where; absent: a member that no source states. */
+  readonly stated?: Json;
+  readonly source?: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly by: string;
+  readonly reason: string;
+  /** ISO 8601, UTC. */
+  readonly since: string;
+  readonly until: string;
+}
+
+/** Objects of which somebody holds units at the moment, ended or not. */
+export function overriddenObjects(snapshot: Snapshot): readonly StoredObject[] {
+  return snapshot.registry.names.flatMap((kind) => snapshot.lookUp(kind, overrideIndex, ''));
+}
+
+/** The overrides of an account that hold at a moment, by kind and name: of all objects, or of those that one source states. */
+export function runningOverrides(snapshot: Snapshot, now: string, source?: string): readonly RunningOverride[] {
+  return overriddenObjects(snapshot)
+    .filter(({ declared }) => source === undefined || declared.some((by) => by.source === source))
+    .flatMap((object) => overridesOf(snapshot, object, now))
+    .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+/** The overrides of one object that hold at a moment, in the order of their paths. */
+export function overridesOf(snapshot: Snapshot, object: StoredObject, now: string): readonly RunningOverride[] {
+  return (object.overrides ?? [])
+    .filter((override) => isLive(override, now))
+    .map((override) => viewOverride(snapshot, object, override));
+}
+
+function viewOverride(snapshot: Snapshot, object: StoredObject, override: Override): RunningOverride {
+  const { spec: fields } = snapshot.registry.get(object.kind);
+  const { path, by, reason, since, until } = override;
+  const value = unitsOf(fields, object.spec).get(path);
+  const owner = object.declared.find(({ stated }) => unitsOf(fields, stated).has(path));
+  const stated = owner === undefined ? undefined : unitsOf(fields, owner.stated).get(path);
+  const unit: UnitChange = {
+    path,
+    ...(stated === undefined ? {} : { before: stated }),
+    ...(value === undefined ? {} : { after: value }),
+  };
+  const [shown] = viewUnits(fields, [unit], labeler(snapshot, snapshot));
+  const { kind, key, name, id } = object;
+  return {
+    ...{ kind, name, id },
+    ...(key === undefined ? {} : { key }),
+    path: shown?.path ?? path,
+    ...(shown?.after === undefined ? {} : { value: shown.after }),
+    ...(shown?.before === undefined ? {} : { stated: shown.before }),
+    ...(owner === undefined ? {} : { source: owner.source, file: owner.file, line: owner.line }),
+    ...{ by: by.name, reason, since, until },
+  };
+}
+
+function nameOf({ kind, key, name, id, path }: RunningOverride): string {
+  return `${kind}\n${key ?? name}\n${id}\n${path}`;
+}

@@ -1,0 +1,47 @@
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { labeler, labelPath } from '../view/view.ts';
+import { fieldOf } from './membership.ts';
+import { describeOverride } from './overrides.ts';
+import type { Eviction, LeftUnit, UnitConflict } from './state-units.ts';
+
+/** What is to be told about a unit, before it is known where the input says it. */
+export interface Said {
+  readonly code: string;
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A unit that two sources want to be different: neither gets its way. */
+export function sayConflict(state: Snapshot, { path, source, file, line, claimed }: UnitConflict): Said {
+  const place = `the source ${source} at ${file}:${line}`;
+  const is = claimed === true ? 'is wanted with another value by' : 'is stated with another value by';
+  const stays = claimed === true ? ', which could not apply it either' : '';
+  const message = `${named(state, path)} ${is} ${place}${stays}; agree on one value, state it in one place only, or take it over with --force-ownership`;
+  return { code: 'unit_conflict', path: `/${fieldOf(path)}`, message };
+}
+
+/** A stated unit that keeps another value. */
+export function sayLeft(state: Snapshot, { path, why }: LeftUnit): Said {
+  const name = named(state, path);
+  const at = `/${fieldOf(path)}`;
+  if (why === 'failsafe') {
+    const message = `${name} stays as it is, because it restricts and documents do not undo that; undo it through the API, or state it`;
+    return { code: 'unit_overridden', path: at, message };
+  }
+  if (why === 'observed') {
+    const message = `${name} is not as stated and is left so, because the source only observes (conflictMode: observe); state what it is, or change it back through the API`;
+    return { code: 'unit_drifted', path: at, message };
+  }
+  const message = `${name} is overridden ${describeOverride(why.override)}; what is stated applies from then on, or when it is set to what is stated`;
+  return { code: 'unit_overridden', path: at, message };
+}
+
+/** A unit that is taken from the source that stated it. */
+export function sayEviction(state: Snapshot, { path, source, file, line }: Eviction): Said {
+  const message = `takes ${named(state, path)} from the source ${source}, which states another value at ${file}:${line} and will be refused until that is changed`;
+  return { code: 'unit_taken', path: `/${fieldOf(path)}`, message };
+}
+
+function named(state: Snapshot, path: string): string {
+  return labelPath(path, labeler(state, state));
+}

@@ -1,0 +1,70 @@
+import type { Kind } from '../../model/declare/kind.ts';
+import type { Override, StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { diffUnits } from '../../model/state/units.ts';
+import { fieldOf, isMember } from '../ownership/membership.ts';
+import { isLive, overridesMember } from '../ownership/overrides.ts';
+import { heldUnits } from './managed.ts';
+
+/** A permitted caller sets aside what sources state, for a while. */
+export interface BreakGlass {
+  readonly by: Override['by'];
+  readonly reason: string;
+  /** ISO 8601, UTC. */
+  readonly since: string;
+  readonly until: string;
+  /** Elements that are put into sets beside those that sources state go again at the end; otherwise they stay. */
+  readonly additions?: true;
+}
+
+/**
+ * The object after a request with the overrides that it leaves: the units that sources hold are overridden if the caller
+ * asked for that, and what it sends again is from now on; any other unit that it changes is overridden no more.
+ */
+export function settleOverrides(
+  state: Snapshot,
+  before: StoredObject,
+  after: StoredObject,
+  breakGlass: BreakGlass | undefined,
+): StoredObject {
+  const { overrides = [] } = before;
+  if (breakGlass === undefined && overrides.length === 0) return after;
+  const kind = state.registry.get(after.kind);
+  const changed = new Set(diffUnits(kind.spec, before.spec, after.spec).map(({ path }) => path));
+  const kept = overrides.filter(({ path }) => !changed.has(path));
+  const next =
+    breakGlass === undefined ? kept : [...prolonged(kept, breakGlass), ...asked(state, before, after, breakGlass)];
+  if (next.length === overrides.length && next.every((override) => overrides.includes(override))) return after;
+  const { overrides: _, ...rest } = after;
+  return { ...rest, ...overridesMember(next) };
+}
+
+function prolonged(overrides: readonly Override[], breakGlass: BreakGlass): readonly Override[] {
+  return overrides.map((override) =>
+    isLive(override, breakGlass.since) ? overrideOf(override.path, breakGlass) : override,
+  );
+}
+
+function asked(
+  state: Snapshot,
+  before: StoredObject,
+  after: StoredObject,
+  breakGlass: BreakGlass,
+): readonly Override[] {
+  const kind = state.registry.get(after.kind);
+  const held = heldUnits(state, kind, before, after.spec).map(({ path }) => path);
+  const added = breakGlass.additions === true ? addedElements(kind, before, after) : [];
+  return [...new Set([...held, ...added])].map((path) => overrideOf(path, breakGlass));
+}
+
+/** Elements that come into sets of which a source states some. Those of memberships belong to whoever puts them there. */
+function addedElements({ spec: fields }: Kind, before: StoredObject, after: StoredObject): readonly string[] {
+  return diffUnits(fields, before.spec, after.spec)
+    .filter(({ path, before: was }) => was === undefined && path.endsWith(']') && !isMember(fields, path))
+    .map(({ path }) => path)
+    .filter((path) => before.declared.some(({ stated }) => fieldOf(path) in stated));
+}
+
+function overrideOf(path: string, { by, reason, since, until }: BreakGlass): Override {
+  return { path, by, reason, since, until };
+}

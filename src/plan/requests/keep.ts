@@ -1,0 +1,79 @@
+import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Kind } from '../../model/declare/kind.ts';
+import { fieldsOn, isEchoed } from '../../model/lower/shape.ts';
+import { type AnyField, entriesOf, type Fields, isEmpty } from '../../model/schema/field.ts';
+import { inListOrder, listOrderOf } from '../../model/schema/list-order.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { apiOrigin } from '../ownership/membership.ts';
+
+/** The body with what a replace leaves alone: fields that it keeps, fields that only creation or the server writes. */
+export function keepStored(kind: Kind, object: StoredObject, body: JsonObject): JsonObject {
+  // What is kept is kept in the order in which it was written.
+  const before = { ...object, spec: inListOrder(kind.spec, object.spec, listOrderOf(object)) };
+  const parent = kind.parent?.field;
+  const writable = fieldsOn(kind, 'replace');
+  const fixed = Object.entries(before.spec).filter(
+    ([name]) => name === parent || writable[name] === undefined || isEchoed(writable[name], 'replace'),
+  );
+  return {
+    ...keepFields(writable, before.spec, body, kind.merge === true),
+    ...keptChoices(writable, before, body),
+    ...Object.fromEntries(fixed),
+  };
+}
+
+/** What the server may choose stays, when the body leaves the choice to it again or sends back what it chose. */
+function keptChoices(fields: Fields, { spec, derived }: StoredObject, body: JsonObject): JsonObject {
+  const kept = entriesOf(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
+    const { serverChosen } = field;
+    const stored = spec[name];
+    if (serverChosen === undefined || stored === undefined) return [];
+    const given = body[name] ?? serverChosen;
+    const isAnswer = equalJson(stored, serverChosen) && equalJson(given, derived[name]);
+    return isAnswer || equalJson(given, serverChosen) ? [[name, stored]] : [];
+  });
+  return Object.fromEntries(kept);
+}
+
+function keepFields(fields: Fields, before: JsonObject, body: JsonObject, merge: boolean): JsonObject {
+  const result: Record<string, Json> = { ...body };
+  for (const [name, field] of entriesOf(fields)) {
+    const stored = before[name];
+    if (stored === undefined || isReplaced(fields, field, body)) continue;
+    const given = body[name];
+    if (merge ? given === undefined : isKept(field, given)) result[name] = stored;
+    else if (field.type === 'map' && field.merge === true)
+      result[name] = mergeMaps(stored as JsonObject, (given ?? {}) as JsonObject);
+    else if (field.type === 'object' && !isEmpty(given))
+      result[name] = keepFields(field.fields, stored as JsonObject, given as JsonObject, merge);
+  }
+  return result;
+}
+
+function isKept({ keep }: AnyField, given: Json | undefined): boolean {
+  return keep === 'absent' ? given === undefined : keep === true && isEmpty(given);
+}
+
+/** Whether the body gives what stands in place of the field. */
+function isReplaced(fields: Fields, { insteadOf }: AnyField, body: JsonObject): boolean {
+  return insteadOf !== undefined && insteadOf in fields && !isEmpty(body[insteadOf]);
+}
+
+/** The stored members with those that the body names; `null` takes one out. */
+function mergeMaps(stored: JsonObject, given: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries({ ...stored, ...given }).filter(([, value]) => value !== null));
+}
+
+/** The new membership: elements that stay keep their origins, new ones come from the API, others go unless a source keeps them. */
+export function mergeMembers(fields: Fields, before: JsonObject, spec: JsonObject): JsonObject {
+  const result: Record<string, Json> = { ...spec };
+  for (const [name, field] of entriesOf(fields)) {
+    if (field.type !== 'members') continue;
+    const stored = (before[name] ?? {}) as Readonly<Record<string, readonly string[]>>;
+    const wanted = (
+      Array.isArray(spec[name]) ? spec[name] : Object.keys((spec[name] ?? {}) as JsonObject)
+    ) as readonly string[];
+    result[name] = Object.fromEntries([...wanted].sort().map((id) => [id, stored[id] ?? [apiOrigin]]));
+  }
+  return result;
+}

@@ -1,0 +1,284 @@
+import { equalJson, type JsonObject } from '../../lib/json.ts';
+import type { Actor } from '../../model/declare/actor.ts';
+import type { Fault, Kind } from '../../model/declare/kind.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../../model/declare/plan-environment.ts';
+import { createIdGiver } from '../../model/declare/wire-id.ts';
+import { fieldsOn } from '../../model/lower/shape.ts';
+import { type Problem, sortProblems } from '../../model/problem.ts';
+import { canonicalSpec } from '../../model/schema/canonical.ts';
+import type { Fields } from '../../model/schema/field.ts';
+import { withGivenDefaults } from '../../model/schema/given-defaults.ts';
+import { withListOrder } from '../../model/schema/list-order.ts';
+import { type Normalized, normalize } from '../../model/schema/normalize.ts';
+import { prepareRequest } from '../../model/schema/prepare.ts';
+import { mapReferences } from '../../model/schema/references.ts';
+import { sealSecrets } from '../../model/schema/secrets.ts';
+import { formatFaultsBeside, isTyped, ruleFaultsBeside } from '../../model/schema/spec-faults.ts';
+import type { Validator } from '../../model/schema/validate.ts';
+import { withMemberOrder } from '../../model/state/member-order.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { textsOf } from '../../model/state/stored-texts.ts';
+import { finishPlan } from '../finish.ts';
+import { unknownReference } from '../guards/rules.ts';
+import type { Outcome } from '../plan.ts';
+import { type BreakGlass, settleOverrides } from './break-glass.ts';
+import { matchEntries } from './entries.ts';
+import { keepStored, mergeMembers } from './keep.ts';
+import { derivedChangeProblems, heldUnits, managedProblems, ownedProblems } from './managed.ts';
+
+/** The context of an imperative request. */
+export interface RequestContext {
+  readonly snapshot: Snapshot;
+  readonly validator: Validator;
+  /** Unknown members are problems instead of being left out. */
+  readonly strict: boolean;
+  /** ISO 8601. */
+  readonly now: string;
+  newId(): string;
+  readonly planEnvironment?: PlanEnvironment;
+  readonly actor?: Actor;
+  /** What sources state is set aside, by whom and how long. */
+  readonly breakGlass?: BreakGlass;
+  /** By id of an object: what uses it and is no object. */
+  readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The outcome of a request, the object it is about, and the members of the body that nothing knows. */
+export type RequestOutcome = Outcome & { readonly id: string; readonly ignored: readonly string[] };
+
+/** What the server decides about a new object beside its request. */
+export type Seed = Partial<Pick<StoredObject, 'id' | 'key' | 'derived'>>;
+
+/** Plans the creation of one object from a request body. `parent` is the id of the parent of a child. */
+export function planCreate(
+  context: RequestContext,
+  kind: Kind,
+  body: JsonObject,
+  parent?: string,
+  seed: Seed = {},
+): RequestOutcome {
+  const { snapshot } = context;
+  const id = seed.id ?? createIdGiver((name) => snapshot.lastNumber(name), context.newId)(kind);
+  const read = readBody(context, kind, body, id, undefined);
+  const stated = parent === undefined ? read.spec : { ...read.spec, [kind.parent?.field ?? '']: parent };
+  if (read.faults.length > 0) return refused(kind, withRules(kind, stated, read.faults), id, read.ignored);
+  const canonical = canonicalSpec(kind, stated);
+  const spec = mergeMembers(kind.spec, {}, canonical.spec);
+  const after: StoredObject = {
+    id,
+    kind: kind.name,
+    ...(parent === undefined ? {} : { parent }),
+    name: String(spec[kind.nameField] ?? ''),
+    spec,
+    derived: {},
+    ...seed,
+    protected: false,
+    createdRevision: 0,
+    updatedRevision: 0,
+    createdAt: context.now,
+    updatedAt: context.now,
+    declared: [],
+  };
+  const edits = [{ after: asWritten(kind, undefined, after, canonical), arranged: true as const, given: read.given }];
+  const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
+  return { ...outcome, id, ignored: read.ignored };
+}
+
+/**
+ * Plans the replacement of one object: absent optional fields return to their default, except those that say otherwise.
+ * An object that is only implied is made by its first change. `facts` are what the server notes about it on the occasion.
+ */
+export function planReplace(
+  context: RequestContext,
+  kind: Kind,
+  before: StoredObject,
+  body: JsonObject,
+  facts: JsonObject = {},
+): RequestOutcome {
+  const read = readBody(context, kind, body, before.id, before);
+  if (!isTyped(read.faults)) return refused(kind, read.faults, before.id, read.ignored);
+  const kept = keepStored(kind, before, read.spec);
+  const entries = matchEntries(kind, before, read.spec);
+  const faults = [...read.faults, ...entries.faults];
+  if (faults.length > 0) return refused(kind, withRules(kind, kept, faults), before.id, read.ignored);
+  const canonical = canonicalSpec(kind, kept);
+  const spec = mergeMembers(kind.spec, before.spec, canonical.spec);
+  const { snapshot, breakGlass } = context;
+  const managed = managedProblems(snapshot, kind, before, heldUnits(snapshot, kind, before, spec));
+  if (managed.length > 0 && breakGlass === undefined)
+    return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
+  const derived = { ...before.derived, ...(entries.ids === undefined ? {} : { entry_ids: entries.ids }), ...facts };
+  const replaced = { ...before, name: String(spec[kind.nameField] ?? ''), spec, derived, updatedAt: context.now };
+  const after = asWritten(kind, before, replaced, canonical);
+  const same =
+    isSameSpec(kind, before, spec) &&
+    equalJson(after.derived, before.derived) &&
+    equalJson(after.sortKeys, before.sortKeys);
+  const implied = snapshot.get(before.id) === undefined;
+  const { given } = read;
+  const edits = [
+    implied && !same
+      ? { after: withKey(kind, after), arranged: true as const, given }
+      : { before, after: same ? before : after, arranged: true as const, given },
+  ];
+  const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
+  return { ...outcome, id: before.id, ignored: read.ignored };
+}
+
+/** What was stored before a field was there has its default, which is no change. */
+function isSameSpec(kind: Kind, before: StoredObject, spec: JsonObject): boolean {
+  return equalJson(spec, before.spec) || equalJson(spec, canonicalSpec(kind, before.spec).spec);
+}
+
+/** The object with its lists in the order in which the request gave them, and a note of what it gave. */
+function asWritten(
+  kind: Kind,
+  before: StoredObject | undefined,
+  after: StoredObject,
+  { order, given }: Normalized,
+): StoredObject {
+  const lists = { lists: order, whole: true };
+  const arranged = withMemberOrder(kind, before, withListOrder(kind.spec, before, after, lists), lists);
+  return withGivenDefaults(arranged, given, () => true);
+}
+
+/** What there is one of has its key from the start. */
+function withKey({ singleton }: Kind, object: StoredObject): StoredObject {
+  return singleton === undefined ? object : { ...object, key: singleton };
+}
+
+/** Plans the deletion of an object with its children. */
+export function planDelete(context: RequestContext, kind: Kind, before: StoredObject): RequestOutcome {
+  return { ...guarded(planEnd(context, kind, before), context), id: before.id, ignored: [] };
+}
+
+/** Plans the end of an object whose time is over: what documents state about it goes along, and waits for it again. */
+export function planEnd(context: RequestContext, kind: Kind, before: StoredObject): Outcome {
+  const { snapshot } = context;
+  const leaving = withChildren(snapshot, before);
+  const breakGlass = context.breakGlass !== undefined;
+  const managed = leaving.flatMap((object) =>
+    ownedProblems(snapshot, object, { goes: object === before ? 'itself' : 'along', breakGlass }),
+  );
+  if (managed.length > 0) return { ok: false, problems: sortProblems(managed) };
+  const edits = leaving.map((object) => ({ before: object }));
+  return finishPlan({ ...finishing(context, kind), edits });
+}
+
+/** A plan whose derived changes take or change what sources state is refused. */
+function guarded(outcome: Outcome, { breakGlass }: RequestContext): Outcome {
+  if (!outcome.ok) return outcome;
+  const problems = derivedChangeProblems(outcome.plan.changes, outcome.next, breakGlass !== undefined);
+  return problems.length === 0 ? outcome : { ok: false, problems: sortProblems(problems) };
+}
+
+interface Body {
+  readonly spec: JsonObject;
+  readonly given: JsonObject;
+  readonly faults: readonly Fault[];
+  readonly ignored: readonly string[];
+}
+
+/** A request settles the overrides of what it changes. */
+function settling({ snapshot, breakGlass }: RequestContext) {
+  return {
+    settle: (before: StoredObject, after: StoredObject) => settleOverrides(snapshot, before, after, breakGlass),
+  };
+}
+
+/** What every request's plan is finished with. */
+function finishing({ snapshot, now, newId, planEnvironment, actor, alsoUsedBy }: RequestContext, kind: Kind) {
+  return {
+    alsoUsedBy,
+    ...{ snapshot, now, newId, locate: locateIn(kind) },
+    ...(planEnvironment === undefined ? {} : { planEnvironment }),
+    ...(actor === undefined ? {} : { actor }),
+  };
+}
+
+/** Prepares, validates, resolves and seals a request body. References are ids here, and must exist. */
+function readBody(
+  context: RequestContext,
+  kind: Kind,
+  body: JsonObject,
+  id: string,
+  before: StoredObject | undefined,
+): Body {
+  const surface = before === undefined ? 'request' : 'replace';
+  const fields = fieldsOn(kind, surface);
+  const prepared = prepareRequest(fields, readOnlyMembers(context.snapshot, kind, fields), body);
+  const unknown = context.strict
+    ? prepared.ignored.map((path) => ({
+        code: 'field_unknown',
+        path,
+        message: `unknown field \`${path.slice(1)}\`; remove it`,
+      }))
+    : [];
+  const { ignored } = prepared;
+  const stated = Object.fromEntries(Object.entries(prepared.body).filter(([name]) => !(name in (kind.inputs ?? {}))));
+  const shape = [
+    ...prepared.faults,
+    ...unknown,
+    ...context.validator.check(kind.name, surface, prepared.body, textsOf(before?.spec)),
+  ];
+  if (!isTyped(shape)) return { spec: stated, given: {}, faults: shape, ignored };
+  const inputs = normalize(kind.inputs ?? {}, prepared.body);
+  const { account, sealForm } = context.snapshot;
+  const target = { account, object: id, form: sealForm, before: before?.spec };
+  const sealed = sealSecrets(kind.spec, stated, target, context.planEnvironment ?? emptyEnvironment, 'request');
+  const unknownInputs = [...inputs.faults, ...unknownIds(context.snapshot, kind.inputs ?? {}, inputs.spec)];
+  const deeper = [
+    ...formatFaultsBeside(kind, stated, shape),
+    ...sealed.faults,
+    ...unknownIds(context.snapshot, kind.spec, sealed.spec),
+    ...unknownInputs,
+    ...(unknownInputs.length > 0 ? [] : (kind.checkInputs?.(inputs.spec, context.snapshot) ?? [])),
+  ];
+  return { spec: sealed.spec, given: inputs.spec, faults: [...shape, ...deeper], ignored };
+}
+
+function withRules(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
+  return [...faults, ...ruleFaultsBeside(kind, spec, faults)];
+}
+
+/** Members that answers show and that clients may send back: they change nothing, and nobody is told. */
+function readOnlyMembers(snapshot: Snapshot, kind: Kind, writable: Fields): ReadonlySet<string> {
+  const children = snapshot.registry.inlineOf(kind.name).map(({ member }) => member);
+  const fixed = Object.keys(kind.spec).filter((name) => !(name in writable));
+  return new Set(['id', ...Object.keys(kind.computed), ...children, ...fixed]);
+}
+
+function unknownIds(snapshot: Snapshot, fields: Fields, spec: JsonObject): readonly Fault[] {
+  const faults: Fault[] = [];
+  mapReferences(fields, spec, ({ kind: target, text, pointer }) => {
+    if (faults.length < mostProblems && snapshot.find(target, text) === undefined)
+      faults.push({ ...unknownReference(text, target, []), path: pointer });
+    return text;
+  });
+  return faults;
+}
+
+function withChildren(snapshot: Snapshot, object: StoredObject): readonly StoredObject[] {
+  const children = snapshot.registry
+    .childrenOf(object.kind)
+    .flatMap((kind) => (kind.parent?.holds === true ? [] : snapshot.childrenOf(object.id, kind.name)));
+  return [...children.flatMap((child) => withChildren(snapshot, child)), object];
+}
+
+/** A body of 1 MB may name a hundred thousand objects that do not exist; who has more problems is not helped by all. */
+const mostProblems = 1000;
+
+function refused(kind: Kind, faults: readonly Fault[], id: string, ignored: readonly string[]): RequestOutcome {
+  const problems = faults.slice(0, mostProblems).map((fault) => ({
+    code: fault.code,
+    kind: kind.name,
+    path: fault.path,
+    message: fault.message,
+  }));
+  return { ok: false, problems: sortProblems(problems), id, ignored };
+}
+
+function locateIn(kind: Kind): (object: StoredObject, fault: Fault) => Problem {
+  return (_object, fault) => ({ code: fault.code, kind: kind.name, path: fault.path, message: fault.message });
+}

@@ -1,0 +1,167 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { nearest } from '../../lib/nearest.ts';
+import type { Fault, Kind } from '../../model/declare/kind.ts';
+import { lowerToResponse } from '../../model/lower/response.ts';
+import { fieldsOn, isEchoed } from '../../model/lower/shape.ts';
+import { type AnyField, entriesOf, type Fields } from '../../model/schema/field.ts';
+import { keyedEntries } from '../../model/schema/keyed-entries.ts';
+import { mapReferences } from '../../model/schema/references.ts';
+import { mask } from '../../model/schema/sealing.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+
+/** The body of a replacement that changes nothing: what answers show, and the mask of what they do not and it must carry. */
+export function unchangedBody(state: Snapshot, object: StoredObject): JsonObject {
+  const shown = lowerToResponse(state.registry, object, state);
+  const fields = entriesOf(state.registry.get(object.kind).spec);
+  const unseen = fields.filter(([, { type, required }]) => type === 'secret' && required === true);
+  return { ...shown, ...Object.fromEntries(unseen.map(([name]) => [name, mask])) };
+}
+
+/** Says the id for a text that names an object of a kind. */
+export type Resolve = (kind: string, text: string, path: string) => string;
+
+/** A request body with other values, and what is wrong with their paths. */
+export interface WithValues {
+  readonly body: JsonObject;
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * The body of a replacement in which these values stand, by path as plans show it: `metric`, `settings.ttl`,
+ * `rules[web].enabled`, `peers[ana-laptop]` (an element of a set, there or not). What the values refer to is resolved; what
+ * stood in the body before is left as it is.
+ */
+export function setValues(kind: Kind, body: JsonObject, values: JsonObject, resolve: Resolve): WithValues {
+  const writable = Object.entries(fieldsOn(kind, 'replace')).filter(
+    ([name, field]) => !isEchoed(field, 'replace') && !(name in (kind.inputs ?? {})),
+  );
+  const fields: Fields = Object.fromEntries(writable);
+  const faults: Fault[] = [];
+  const put = (now: JsonObject, [path, value]: readonly [string, Json]): JsonObject => {
+    try {
+      return putValue({ fields, path, value, resolve }, now, stepsOf(path));
+    } catch (error) {
+      if (!(error instanceof Misplaced)) throw error;
+      faults.push({ code: 'field_unknown', path: `/${path}`, message: error.message });
+      return now;
+    }
+  };
+  return { body: Object.entries(values).reduce(put, body), faults };
+}
+
+/** Thrown where a path leads nowhere, and caught above. */
+class Misplaced extends Error {}
+
+/** One piece of a path: a member of an object, or an element in brackets. */
+interface Step {
+  readonly member?: string;
+  readonly element?: string;
+}
+
+interface Putting {
+  readonly fields: Fields;
+  readonly path: string;
+  readonly value: Json;
+  readonly resolve: Resolve;
+}
+
+function stepsOf(path: string): readonly Step[] {
+  const found = [...path.matchAll(/(?:^|\.)([A-Za-z_][\w-]*)|\[(.+?)\](?=[.[]|$)/gy)];
+  const read = found.reduce((length, [text]) => length + text.length, 0);
+  if (read !== path.length || path === '')
+    throw new Misplaced(`\`${path}\` is no field; write name, name.member, name[element] or name[element].member`);
+  return found.map(([, member, element]) => (member === undefined ? { element: element ?? '' } : { member }));
+}
+
+function putValue(putting: Putting, body: JsonObject, [first, ...rest]: readonly Step[]): JsonObject {
+  const { fields, path } = putting;
+  const name = first?.member ?? '';
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (field === undefined) {
+    const guess = nearest(name, Object.keys(fields));
+    const hint =
+      guess === undefined ? `these can be set: ${Object.keys(fields).join(', ')}` : `did you mean \`${guess}\`?`;
+    throw new Misplaced(`\`${path}\` names no field that can be set; ${hint}`);
+  }
+  if (rest.length === 0) return { ...body, [name]: resolved(putting, name, field, body) };
+  return { ...body, [name]: inside(putting, field, body[name], rest) };
+}
+
+/** The value of a field with the path that goes on inside it followed to its end. */
+function inside(putting: Putting, field: AnyField, stored: Json | undefined, rest: readonly Step[]): Json {
+  const [next, ...deeper] = rest;
+  const { element } = next ?? {};
+  if (field.type === 'object' && element === undefined)
+    return putValue({ ...putting, fields: field.fields }, isObject(stored) ? (stored as JsonObject) : {}, rest);
+  if (element === undefined) throw nothingInside(putting);
+  if (field.type === 'keyed') return inEntries(putting, field, stored, element, deeper);
+  if (deeper.length > 0) throw nothingInside(putting);
+  if (field.type === 'map') return { ...(isObject(stored) ? (stored as JsonObject) : {}), [element]: putting.value };
+  if (field.type === 'refs' || field.type === 'members')
+    return inSet(putting, stored, putting.resolve(field.kind, element, putting.path));
+  if (field.type === 'list' && field.set) return inSet(putting, stored, element);
+  throw nothingInside(putting);
+}
+
+function nothingInside({ path }: Putting): Misplaced {
+  return new Misplaced(`\`${path}\` leads into a value that is set as a whole; name the field alone`);
+}
+
+/** The entries of a keyed list with one of them changed, made or (`null`) taken out. */
+function inEntries(
+  putting: Putting,
+  field: Extract<AnyField, { readonly type: 'keyed' }>,
+  stored: Json | undefined,
+  element: string,
+  deeper: readonly Step[],
+): Json {
+  const entries = keyedEntries(field.key, Array.isArray(stored) ? (stored as readonly JsonObject[]) : []);
+  const at = entries.findIndex(([unit]) => unit === element);
+  const entry = entries[at]?.[1];
+  if (deeper.length > 0 && entry === undefined)
+    throw new Misplaced(
+      `\`${putting.path}\` names an entry that is not there; there are ${entries.map(([unit]) => unit).join(', ')}`,
+    );
+  const changed =
+    deeper.length > 0 ? inEntry(putting, field.fields, entry ?? {}, deeper) : whole(putting, field, entry);
+  const kept = entries.map(([, one], index) => (index === at ? changed : one));
+  return (entry === undefined ? [...kept, changed] : kept).filter((one) => one !== null);
+}
+
+function inEntry(putting: Putting, fields: Fields, entry: JsonObject, deeper: readonly Step[]): JsonObject {
+  return putValue({ ...putting, fields }, entry, deeper);
+}
+
+function whole(
+  { value, resolve, path }: Putting,
+  field: Extract<AnyField, { readonly type: 'keyed' }>,
+  entry: JsonObject | undefined,
+): Json {
+  if (!isObject(value)) return value;
+  const id = entry?.['id'];
+  const given = mapReferences(field.fields, value as JsonObject, ({ kind, text }) => resolve(kind, text, path));
+  return { ...(id === undefined ? {} : { id }), ...given };
+}
+
+/** A set with an element in it or not. */
+function inSet({ path, value }: Putting, stored: Json | undefined, element: string): Json {
+  if (typeof value !== 'boolean')
+    throw new Misplaced(
+      `\`${path}\` is an element of a set; write ${path}=true to put it in, ${path}=false to take it out`,
+    );
+  const others = (Array.isArray(stored) ? stored : []).filter((one) => idOf(one) !== element);
+  return value ? [...others, element] : others;
+}
+
+function idOf(value: Json): string {
+  return String(isObject(value) ? value['id'] : value);
+}
+
+/** The value with ids for what it refers to. */
+function resolved({ value, resolve, path }: Putting, name: string, field: AnyField, body: JsonObject): Json {
+  const beside = field.type === 'refByType' ? { [field.by]: body[field.by] ?? null } : {};
+  const fields = { [name]: field };
+  const given = mapReferences(fields, { ...beside, [name]: value }, ({ kind, text }) => resolve(kind, text, path));
+  return given[name] ?? null;
+}

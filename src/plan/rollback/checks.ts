@@ -1,0 +1,89 @@
+import type { Problem } from '../../model/problem.ts';
+import { mapReferences } from '../../model/schema/references.ts';
+import { facetsOf, parentField } from '../../model/state/facets.ts';
+import { originOf, type StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Edit } from '../finish.ts';
+import { describeReferrer } from '../guards/referrers.ts';
+import { objectProblem } from './object.ts';
+
+/** Edits that can be made, what is in their way, and what is left out of them. */
+export interface Checked {
+  readonly edits: readonly Edit[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/**
+ * Looks for what edits refer to and is gone, and for children that would lose their parent. A set is rolled back without
+ * the members that are gone when their kind comes by itself; everything else that is missing is listed.
+ */
+export function checkRollback(past: Snapshot, present: Snapshot, edits: readonly Edit[]): Checked {
+  const leaving = new Set(edits.flatMap(({ before, after }) => (after === undefined && before ? [before.id] : [])));
+  const coming = new Set(edits.flatMap(({ after }) => (after === undefined ? [] : [after.id])));
+  const isThere = (id: string) => coming.has(id) || (!leaving.has(id) && present.get(id) !== undefined);
+  const warnings: Problem[] = [];
+  const found = edits.map((edit) => {
+    if (edit.after === undefined) return edit;
+    const after = withoutPending(present, edit.after, isThere, warnings);
+    return after === edit.after ? edit : { ...edit, after };
+  });
+  const problems = [
+    ...found.flatMap(({ after }) => (after === undefined ? [] : missing(past, present, after, isThere))),
+    ...found.flatMap(({ before, after }) =>
+      after === undefined && before !== undefined ? children(past, present, before, leaving) : [],
+    ),
+  ];
+  return { edits: found, problems, warnings };
+}
+
+type IsThere = (id: string) => boolean;
+
+/** The object without references that may wait for what they name, as documents leave them out too. */
+function withoutPending(state: Snapshot, object: StoredObject, isThere: IsThere, warnings: Problem[]): StoredObject {
+  const { spec: fields } = state.registry.get(object.kind);
+  let dropped = 0;
+  const drop = (spec: StoredObject['spec']) =>
+    mapReferences(fields, spec, ({ kind, text, single, field }) => {
+      const waits = !single && state.registry.find(kind)?.pending === true && !isThere(text);
+      if (!waits) return text;
+      dropped += 1;
+      if (spec === object.spec) {
+        const message = `${object.kind} ${object.key ?? object.name} comes back without ${kind} ${text}, which is gone`;
+        warnings.push(objectProblem(object, 'reference_pending', message, field));
+      }
+      return undefined;
+    });
+  const spec = drop(object.spec);
+  const declared = object.declared.map((declaration) => ({ ...declaration, stated: drop(declaration.stated) }));
+  return dropped === 0 ? object : { ...object, spec, declared };
+}
+
+/** What an object that goes back refers to and is not there any more. */
+function missing(past: Snapshot, present: Snapshot, object: StoredObject, isThere: IsThere): readonly Problem[] {
+  const { references } = facetsOf(present.registry, object);
+  const gone = new Map(references.filter(({ to }) => !isThere(to)).map(({ to, field }) => [to, field]));
+  return [...gone].map(([id, field]) => {
+    const was = past.get(id);
+    const name = was === undefined ? `an object with the id ${id}` : `${was.kind} ${was.key ?? was.name} (id ${id})`;
+    const whose = was?.owner === undefined ? '' : ` of the source ${was.owner}`;
+    const message = `${object.kind} ${object.key ?? object.name} would refer to ${name}${whose} again, which is gone; roll it back too (scope all, or its source), or roll back to another revision`;
+    return objectProblem(object, 'reference_missing', message, field === parentField ? undefined : field);
+  });
+}
+
+/** Children that stay keep their parent from going. */
+function children(
+  past: Snapshot,
+  present: Snapshot,
+  object: StoredObject,
+  leaving: ReadonlySet<string>,
+): readonly Problem[] {
+  const staying = present
+    .referrersOf(object.id)
+    .filter(({ from, field }) => field === parentField && !leaving.has(from.id) && !leaving.has(originOf(from) ?? ''));
+  if (staying.length === 0) return [];
+  const users = staying.map(({ from }) => describeReferrer(present, from));
+  const message = `${object.kind} ${object.key ?? object.name} came after revision ${past.revision} and would go, but others put something into it: ${users.join(', ')}; delete that first`;
+  return [{ ...objectProblem(object, 'object_in_use', message), usedBy: users }];
+}

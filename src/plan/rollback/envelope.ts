@@ -1,0 +1,90 @@
+import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Kind } from '../../model/declare/kind.ts';
+import { entryIdsOf } from '../../model/schema/entry-ids.ts';
+import { entriesOf } from '../../model/schema/field.ts';
+import { keyedEntries } from '../../model/schema/keyed-entries.ts';
+import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
+import { mostAliases } from '../base.ts';
+import { isLive, overridesMember, statedOverrides } from '../ownership/overrides.ts';
+import { concerns, type RollbackScope } from './scope.ts';
+
+/** The object with what it had beside its spec. What sources out of scope own or name stays as it is. */
+export function withEnvelope(
+  { scope, now }: { readonly scope: RollbackScope; readonly now: string },
+  kind: Kind,
+  { was, is }: { readonly was: StoredObject; readonly is: StoredObject },
+  { spec, declared }: { readonly spec: JsonObject; readonly declared: readonly Declaration[] },
+): StoredObject {
+  const { owner: _, key: __, overrides: ___, aliases: ____, ...rest } = is;
+  const isTheirs = is.owner !== undefined && !concerns(scope, is.owner);
+  const owner = isTheirs ? is.owner : was.owner;
+  const isNamedByOthers = isTheirs || is.declared.some(({ source }) => !concerns(scope, source));
+  const { key } = isNamedByOthers ? is : was;
+  const aliases = aliasesBack(was, is, key);
+  const parent = kind.parent === undefined ? undefined : spec[kind.parent.field];
+  return {
+    ...rest,
+    ...(typeof parent === 'string' ? { parent } : {}),
+    ...(key === undefined ? {} : { key }),
+    ...(aliases.length === 0 ? {} : { aliases }),
+    ...(declared.some(({ source }) => source === owner) ? { owner } : {}),
+    name: String(spec[kind.nameField] ?? is.name),
+    spec,
+    derived: derivedBack(kind, was, is, spec),
+    protected: isTheirs ? is.protected : was.protected,
+    ...overridesMember(overridesBack(kind, is, declared, now)),
+    declared,
+    updatedAt: equalJson(spec, is.spec) ? is.updatedAt : now,
+  };
+}
+
+/** Every key but its own that it ever had: documents that name it by the later one still find it. */
+function aliasesBack(was: StoredObject, is: StoredObject, key: string | undefined): readonly string[] {
+  const known = [...(was.aliases ?? []), ...(is.aliases ?? []), ...(is.key === undefined ? [] : [is.key])];
+  return [...new Set(known)].filter((alias) => alias !== key).slice(-mostAliases);
+}
+
+/** What somebody holds stays held, also when nobody states it any more: its value stays too, until the override ends. */
+function overridesBack(
+  { spec: fields }: Kind,
+  is: StoredObject,
+  declared: readonly Declaration[],
+  now: string,
+): readonly Override[] {
+  const stated = statedOverrides(fields, is, declared);
+  return (is.overrides ?? []).filter((override) => isLive(override, now) || stated.includes(override));
+}
+
+/** Entries that come back have the ids that they had, and what the server chose comes back with the choice. */
+function derivedBack(kind: Kind, was: StoredObject, is: StoredObject, spec: JsonObject): JsonObject {
+  const chosen = entriesOf(kind.spec).filter(
+    ([name, field]) =>
+      field.serverChosen !== undefined &&
+      equalJson(spec[name], field.serverChosen) &&
+      !equalJson(is.spec[name], spec[name]) &&
+      was.derived[name] !== undefined,
+  );
+  const ids = entryIdsBack(kind, was, is, spec);
+  return {
+    ...is.derived,
+    ...Object.fromEntries(chosen.map(([name]) => [name, was.derived[name] as Json])),
+    ...(ids === undefined ? {} : { entry_ids: ids }),
+  };
+}
+
+function entryIdsBack(kind: Kind, was: StoredObject, is: StoredObject, spec: JsonObject): JsonObject | undefined {
+  const lists = entriesOf(kind.spec).flatMap(([name, field]) =>
+    field.type === 'keyed' && field.ids ? [[name, field.key] as const] : [],
+  );
+  if (lists.length === 0) return undefined;
+  const [then, now] = [entryIdsOf(was), entryIdsOf(is)];
+  return Object.fromEntries(
+    lists.map(([name, key]) => {
+      const wanted = new Set(keyedEntries(key, (spec[name] ?? []) as readonly JsonObject[]).map(([unit]) => unit));
+      const staying = Object.entries(now[name] ?? {}).filter(([unit]) => wanted.has(unit));
+      const taken = new Set(staying.map(([, id]) => id));
+      const returning = Object.entries(then[name] ?? {}).filter(([unit, id]) => wanted.has(unit) && !taken.has(id));
+      return [name, Object.fromEntries([...returning, ...staying])];
+    }),
+  );
+}

@@ -1,0 +1,93 @@
+import { type Kind, statesOnly } from '../../model/declare/kind.ts';
+import type { Problem } from '../../model/problem.ts';
+import { secretsOf } from '../../model/schema/secret-fields.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { withoutSourceOrigins } from '../ownership/membership.ts';
+import { overridesMember, statedOverrides } from '../ownership/overrides.ts';
+import { objectProblem, type RolledBack, type Way, withoutOverrides } from './object.ts';
+import { concerns } from './scope.ts';
+
+const nothing: RolledBack = { problems: [], warnings: [] };
+
+/** Makes an object again that is gone, with its id. What lets somebody in by itself does not come back. */
+export function bringBack(way: Way, kind: Kind, was: StoredObject): RolledBack {
+  const declared = was.declared.filter(({ source }) => concerns(way.scope, source));
+  if (was.owner !== undefined && !concerns(way.scope, was.owner))
+    return left(
+      was,
+      'object_transferred',
+      `belonged to the source ${was.owner} and does not come back with this rollback`,
+    );
+  if (way.scope !== 'all' && declared.length === 0) return nothing;
+  if (statesOnly(kind))
+    return left(
+      was,
+      'object_pending',
+      'is gone, and neither documents nor a rollback make one; it has to come by itself',
+    );
+  if (kind.credential === 'itself')
+    return left(
+      was,
+      'credential_not_restored',
+      'was deleted and stays so: whoever kept its value would get in again; make a new one',
+    );
+  const { overrides: _, owner, ...rest } = was;
+  const spec = withoutSourceOrigins(kind.spec, withoutOverrides(kind.spec, was), declared);
+  const after: StoredObject = {
+    ...rest,
+    ...(declared.some(({ source }) => source === owner) ? { owner } : {}),
+    spec,
+    declared,
+    updatedAt: way.now,
+  };
+  return { edit: { after }, problems: [], warnings: comesBackWith(way, kind, after) };
+}
+
+/** What comes back in another way than it was, or with what may be out of date. */
+function comesBackWith({ revision }: Way, kind: Kind, object: StoredObject): readonly Problem[] {
+  const name = `${object.kind} ${object.key ?? object.name}`;
+  const warnings: Problem[] = [];
+  if (kind.credential === 'beside') {
+    const message = `${name} comes back without the tokens and passwords that it had; make new ones`;
+    warnings.push(objectProblem(object, 'credential_not_restored', message));
+  }
+  if (secretsOf(kind.spec, object.spec).length > 0) {
+    const message = `${name} comes back with the secrets that it had at revision ${revision}; see whether they still hold`;
+    warnings.push(objectProblem(object, 'credential_old', message));
+  }
+  return warnings;
+}
+
+/** Takes away an object that came since, as far as it is the scope's to take; else those in scope let go of it. */
+export function takeAway(way: Way, kind: Kind, is: StoredObject): RolledBack {
+  const others = is.declared.filter(({ source }) => !concerns(way.scope, source));
+  const isOurs = others.length === 0 && (is.owner === undefined ? way.scope === 'all' : concerns(way.scope, is.owner));
+  if (isOurs && statesOnly(kind)) return release(way, kind, is);
+  if (isOurs && is.declared.length === 0 && kind.credential === 'beside')
+    return left(is, 'object_kept', "came since and is no source's; it stays, delete it by hand if it should go");
+  return isOurs ? { edit: { before: is }, problems: [], warnings: [] } : release(way, kind, is);
+}
+
+/** Nobody in scope states the object any more; its values stay. */
+function release({ scope }: Way, kind: Kind, is: StoredObject): RolledBack {
+  const declared = is.declared.filter(({ source }) => !concerns(scope, source));
+  const isTheirs = is.owner !== undefined && !concerns(scope, is.owner);
+  if (declared.length === is.declared.length && (isTheirs || is.owner === undefined)) return nothing;
+  const { owner, key, overrides: _, ...rest } = is;
+  const next = isTheirs ? owner : declared[0]?.source;
+  const named = declared.length > 0 || kind.singleton !== undefined || statesOnly(kind);
+  const after: StoredObject = {
+    ...rest,
+    ...(next === undefined || (owner === undefined && !isTheirs) ? {} : { owner: next }),
+    ...(named && key !== undefined ? { key } : {}),
+    spec: withoutSourceOrigins(kind.spec, is.spec, declared),
+    ...overridesMember(statedOverrides(kind.spec, is, declared)),
+    declared,
+  };
+  return { edit: { before: is, after }, problems: [], warnings: [] };
+}
+
+function left(object: StoredObject, code: string, what: string): RolledBack {
+  const message = `${object.kind} ${object.key ?? object.name} ${what}`;
+  return { problems: [], warnings: [objectProblem(object, code, message)] };
+}

@@ -1,0 +1,225 @@
+import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Kind } from '../../model/declare/kind.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { Fields } from '../../model/schema/field.ts';
+import { withSecretsOf } from '../../model/schema/kept-secrets.ts';
+import { secretsOf, secretsOfUnit } from '../../model/schema/secret-fields.ts';
+import type { Declaration, StoredObject } from '../../model/state/object.ts';
+import { applyUnits, diffUnits, type UnitChange, unitsOf } from '../../model/state/units.ts';
+import type { Edit } from '../finish.ts';
+import { loosens } from '../ownership/failsafe.ts';
+import { fieldOf, isMember, sourceOrigin } from '../ownership/membership.ts';
+import { describeOverride, liveOverride } from '../ownership/overrides.ts';
+import { withEnvelope } from './envelope.ts';
+import { concerns, type RollbackScope } from './scope.ts';
+
+/** What a rollback does to one object, and what is to be told about it. */
+export interface RolledBack {
+  readonly edit?: Edit;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** How objects are put back. */
+export interface Way {
+  readonly scope: RollbackScope;
+  /** The revision whose state comes back. */
+  readonly revision: number;
+  /** ISO 8601. */
+  readonly now: string;
+}
+
+/** What is told about an object. */
+export function objectProblem(
+  { kind, key, name }: StoredObject,
+  code: string,
+  message: string,
+  path?: string,
+): Problem {
+  const at = path === undefined ? {} : { path: `/${fieldOf(path)}` };
+  return { code, kind, key: key ?? name, ...at, message };
+}
+
+/** Puts the units that the scope reaches back to what they were, and who states and owns the object. */
+export function changeBack(way: Way, kind: Kind, was: StoredObject, is: StoredObject): RolledBack {
+  const owner = is.owner !== undefined && !concerns(way.scope, is.owner) ? is.owner : undefined;
+  if (owner !== undefined && was.owner !== owner && was.owner !== undefined) {
+    const message = `${is.kind} ${is.key ?? is.name} belongs to the source ${owner} since and stays as it is`;
+    return { problems: [], warnings: [objectProblem(is, 'object_transferred', message)] };
+  }
+  const declared = declarationsBack(way.scope, was, is);
+  const found = unitsBack(way, kind, was, is, declared);
+  const spec = applyUnits(kind.spec, is.spec, found.changes);
+  const after = withEnvelope(way, kind, { was, is }, { spec, declared: withPresentSecrets(kind.spec, declared, spec) });
+  return {
+    ...(isSame(is, after) ? {} : { edit: { before: is, after } }),
+    problems: found.problems,
+    warnings: found.warnings,
+  };
+}
+
+/** What sources in scope stated then, and the others state now. */
+function declarationsBack(scope: RollbackScope, was: StoredObject, is: StoredObject): readonly Declaration[] {
+  return [
+    ...was.declared.filter(({ source }) => concerns(scope, source)),
+    ...is.declared.filter(({ source }) => !concerns(scope, source)),
+  ].sort((a, b) => (a.source < b.source ? -1 : 1));
+}
+
+/** What is stated about secrets is what is kept of them. */
+function withPresentSecrets(
+  fields: Fields,
+  declared: readonly Declaration[],
+  spec: JsonObject,
+): readonly Declaration[] {
+  return declared.map((declaration) => {
+    const stated = withSecretsOf(fields, declaration.stated, spec);
+    return stated.replaced.length === 0 ? declaration : { ...declaration, stated: stated.spec };
+  });
+}
+
+interface UnitsBack {
+  readonly changes: UnitChange[];
+  readonly problems: Problem[];
+  readonly warnings: Problem[];
+}
+
+function unitsBack(
+  way: Way,
+  kind: Kind,
+  was: StoredObject,
+  is: StoredObject,
+  declared: readonly Declaration[],
+): UnitsBack {
+  const fields = kind.spec;
+  const { spec, replaced } = withSecretsOf(fields, withoutOverrides(fields, was), is.spec);
+  const reach = reachOf(way.scope, fields, was, is, spec);
+  const [past, current] = [unitsOf(fields, spec), unitsOf(fields, is.spec)];
+  const known = new Set(secretsOf(fields, is.spec));
+  const found: UnitsBack = { changes: [], problems: [], warnings: [] };
+  for (const path of reach) {
+    const before = current.get(path);
+    const after = isMember(fields, path)
+      ? originsBack(way.scope, fields, path, { past: past.get(path), current: before }, declared)
+      : past.get(path);
+    if (equalJson(before, after)) continue;
+    const why = staysBecause(way, kind, is, { path, before, after }, known);
+    if (why !== undefined) found.warnings.push(why);
+    else found.changes.push({ path, ...(after === undefined ? {} : { after }) });
+    const other = why === undefined ? otherOpinion(way.scope, fields, is, path, after) : undefined;
+    if (other !== undefined) found.problems.push(other);
+  }
+  for (const name of replaced) {
+    if (![...reach].some((path) => fieldOf(path) === name)) continue;
+    const message = `the secret in ${name} of ${is.kind} ${is.key ?? is.name} stays as it is now; a rollback never brings back a former one`;
+    found.warnings.push(objectProblem(is, 'credential_kept', message, name));
+  }
+  return found;
+}
+
+/** The units to put back: those that sources in scope stated then or state now, or all that people can write. */
+function reachOf(
+  scope: RollbackScope,
+  fields: Fields,
+  was: StoredObject,
+  is: StoredObject,
+  past: JsonObject,
+): ReadonlySet<string> {
+  if (scope === 'all') {
+    const paths = diffUnits(fields, is.spec, past).map(({ path }) => path);
+    return new Set(paths.filter((path) => isWritable(fields, path)));
+  }
+  const declared = [...was.declared, ...is.declared].filter(({ source }) => concerns(scope, source));
+  return new Set(declared.flatMap(({ stated }) => [...unitsOf(fields, stated).keys()]));
+}
+
+function isWritable(fields: Fields, path: string): boolean {
+  const { access = 'declared' } = fields[fieldOf(path)] ?? {};
+  return access !== 'server' && access !== 'createOnly';
+}
+
+/** The spec with what sources stated in place of what somebody held for a while. */
+export function withoutOverrides(fields: Fields, { spec, overrides = [], declared }: StoredObject): JsonObject {
+  const changes = overrides.flatMap(({ path }) => {
+    const stated = declared.map((declaration) => unitsOf(fields, declaration.stated).get(path));
+    const value = stated.find((item) => item !== undefined);
+    return value === undefined || isMember(fields, path) ? [] : [{ path, after: value }];
+  });
+  return applyUnits(fields, spec, changes);
+}
+
+/** Whose origins keep a member: documents as they stated it, requests as they did if they are in scope, everybody else as now. */
+function originsBack(
+  scope: RollbackScope,
+  fields: Fields,
+  path: string,
+  { past, current }: { readonly past: Json | undefined; readonly current: Json | undefined },
+  declared: readonly Declaration[],
+): Json | undefined {
+  const isStated = declared.some(({ stated }) => unitsOf(fields, stated).has(path));
+  const then = textsOf(past).filter((origin) => scope === 'all' && origin === 'api');
+  const now = textsOf(current).filter((origin) => origin !== sourceOrigin && !(scope === 'all' && origin === 'api'));
+  const origins = [...new Set([...(isStated ? [sourceOrigin] : []), ...then, ...now])].sort();
+  return origins.length === 0 ? undefined : origins;
+}
+
+function textsOf(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** What keeps a unit from going back: somebody holds it, it restricts, or a former secret is in it. */
+function staysBecause(
+  { now }: Way,
+  kind: Kind,
+  is: StoredObject,
+  {
+    path,
+    before,
+    after,
+  }: { readonly path: string; readonly before: Json | undefined; readonly after: Json | undefined },
+  known: ReadonlySet<string>,
+): Problem | undefined {
+  const name = `${path} of ${is.kind} ${is.key ?? is.name}`;
+  const override = liveOverride(is.overrides, path, now);
+  if (override !== undefined)
+    return objectProblem(
+      is,
+      'unit_overridden',
+      `${name} is overridden ${describeOverride(override)} and stays so`,
+      path,
+    );
+  if (loosens(kind, path, before, after)) {
+    const message = `${name} stays as it is, because it restricts and a rollback does not undo that; undo it through the API`;
+    return objectProblem(is, 'failsafe_kept', message, path);
+  }
+  if (secretsOfUnit(kind.spec, path, after).every((text) => known.has(text))) return undefined;
+  const message = `${name} stays as it is, because it held a secret then that is not there any more; a rollback never brings one back`;
+  return objectProblem(is, 'credential_kept', message, path);
+}
+
+/** A source that is not put back states something else. */
+function otherOpinion(
+  scope: RollbackScope,
+  fields: Fields,
+  is: StoredObject,
+  path: string,
+  after: Json | undefined,
+): Problem | undefined {
+  if (isMember(fields, path)) return undefined;
+  const other = is.declared.find(({ source, stated }) => {
+    const value = concerns(scope, source) ? undefined : unitsOf(fields, stated).get(path);
+    return value !== undefined && !equalJson(value, after);
+  });
+  if (other === undefined) return undefined;
+  const message = `${path} of ${is.kind} ${is.key ?? is.name} would go back to another value than the source ${other.source} states at ${other.file}:${other.line}; roll that source back too, or change it there`;
+  return objectProblem(is, 'unit_conflict', message, path);
+}
+
+/** Where a declaration stands and when something changed does not make a difference. */
+function isSame(a: StoredObject, b: StoredObject): boolean {
+  const plain = ({ declared, updatedAt: _, ...object }: StoredObject): Json => ({
+    ...(object as unknown as JsonObject),
+    declared: declared.map(({ source, stated, exclusive = false }) => ({ source, stated, exclusive })),
+  });
+  return equalJson(plain(a), plain(b));
+}

@@ -1,0 +1,184 @@
+import { mapInSteps } from '../../lib/steps.ts';
+import type { Actor } from '../../model/declare/actor.ts';
+import type { PlanEnvironment } from '../../model/declare/plan-environment.ts';
+import { type Problem, sortProblems } from '../../model/problem.ts';
+import { plainSettings } from '../../model/sources/settings.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { type Edit, finishInSteps } from '../finish.ts';
+import { trippedGuards } from '../guards/guard.ts';
+import { type Change, type Claim, type Outcome, type Plan, subjectOf, type TrippedGuard } from '../plan.ts';
+import { checkRollback } from './checks.ts';
+import { bringBack, takeAway } from './gone.ts';
+import { changeBack, objectProblem, type RolledBack, type Way } from './object.ts';
+import { concerns, isOutOfReach, type Pair, pairsOf, type RollbackScope } from './scope.ts';
+
+/** What a rollback takes. */
+export interface RollbackInput {
+  /** The account as it is. */
+  readonly snapshot: Snapshot;
+  /** The account as it was: the state to go back to. */
+  readonly past: Snapshot;
+  readonly scope: RollbackScope;
+  /** ISO 8601. */
+  readonly now: string;
+  newId(): string;
+  readonly planEnvironment?: PlanEnvironment;
+  readonly actor?: Actor;
+  /** By id of an object: what uses it and is no object. */
+  readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
+}
+
+/**
+ * Plans what leads back to a former state: objects that went come back with their ids, units and declarations become what
+ * they were. It is a plan like any other, guarded and refused as a whole. Restrictions are never undone and credentials
+ * never come back; the plan lists them. The sources that it touches are suspended with it.
+ */
+export function* planRollback(input: RollbackInput): Generator<undefined, Outcome> {
+  const { snapshot, past, scope, now } = input;
+  const way: Way = { scope, revision: past.revision, now };
+  const parts: RolledBack[] = [];
+  for (const [at, pair] of pairsOf(past, snapshot, scope).entries()) {
+    parts.push(rollBack(way, snapshot, pair));
+    if (at % 500 === 499) yield undefined;
+  }
+  const checked = checkRollback(
+    past,
+    snapshot,
+    parts.flatMap(({ edit }) => edit ?? []),
+  );
+  yield undefined;
+  const warnings = [...parts.flatMap((part) => part.warnings), ...checked.warnings];
+  const outcome = yield* finish(input, checked.edits, warnings);
+  const taken = outcome.ok ? takenKeys(snapshot, outcome.plan, outcome.next) : [];
+  const problems = [...parts.flatMap((part) => part.problems), ...checked.problems, ...taken];
+  if (problems.length > 0 || !outcome.ok) {
+    const broken = outcome.ok ? [] : outcome.problems;
+    return { ok: false, problems: sortProblems([...problems, ...besides(problems, broken)]) };
+  }
+  return suspended(input, outcome.plan, outcome.next);
+}
+
+function rollBack(way: Way, { registry }: Snapshot, { was, is }: Pair): RolledBack {
+  const object = is ?? was;
+  const nothing = { problems: [], warnings: [] };
+  if (object === undefined) return nothing;
+  const kind = registry.get(object.kind);
+  if (isOutOfReach(kind, object)) return nothing;
+  if (is === undefined) return bringBack(way, kind, object);
+  return was === undefined ? takeAway(way, kind, is) : changeBack(way, kind, was, is);
+}
+
+/** Keys that objects get back although others have them now; nothing else of these objects changes, so that no rule looks at them. */
+function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readonly Problem[] {
+  return claims.flatMap(({ before, after }) => {
+    const { kind, key } = after;
+    if (key === undefined || key === before.key) return [];
+    const holder = snapshot.findByKey(kind, key);
+    if (holder === undefined || holder.id === after.id || next.get(holder.id)?.key !== key) return [];
+    const by = holder.owner === undefined ? '' : ` of the source ${holder.owner}`;
+    return [
+      objectProblem(
+        after,
+        'value_taken',
+        `the key \`${key}\` belongs to another ${kind}${by} by now; rename or remove that one first`,
+      ),
+    ];
+  });
+}
+
+/** What was told about an object already is not told again in the words of a rule. */
+function besides(reported: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
+  const known = new Set(reported.map(({ code, kind, key }) => `${sameAs[code] ?? code} ${kind} ${key}`));
+  return found.filter(({ code, kind, key }) => !known.has(`${code} ${kind} ${key}`));
+}
+
+const sameAs: Readonly<Record<string, string>> = { reference_missing: 'reference_deleted' };
+
+function* finish(
+  input: RollbackInput,
+  edits: readonly Edit[],
+  warnings: readonly Problem[],
+): Generator<undefined, Outcome> {
+  const { snapshot, past, scope, now, newId, planEnvironment, actor } = input;
+  const { source } = onlySource(scope);
+  return yield* finishInSteps({
+    snapshot,
+    edits,
+    ...(source === undefined ? {} : { source }),
+    rollback: true,
+    options: { rollback: String(past.revision), scope },
+    warnings: sortProblems(warnings),
+    locate: (object, { code, path, message }) => ({
+      ...objectProblem(object, code, message),
+      ...(path === '' ? {} : { path }),
+    }),
+    newId,
+    now,
+    ...(planEnvironment === undefined ? {} : { planEnvironment }),
+    ...(actor === undefined ? {} : { actor }),
+    guards: (changes) => guardsOf(input, changes),
+    alsoUsedBy: input.alsoUsedBy,
+  });
+}
+
+function onlySource(scope: RollbackScope): { readonly source?: string } {
+  return scope.startsWith('source:') ? { source: scope.slice('source:'.length) } : {};
+}
+
+/** The guards of every source whose objects change, as if its documents wanted it. */
+function* guardsOf(
+  { snapshot, past }: RollbackInput,
+  changes: readonly Change[],
+): Generator<undefined, readonly TrippedGuard[]> {
+  const byOwner = Map.groupBy(changes, ({ before, after }) => (before ?? after)?.owner);
+  const tripped = yield* mapInSteps([...byOwner], ([owner, list]) =>
+    trippedGuards({
+      source: owner ?? 'the API',
+      changes: list,
+      owned: () => ownedBy(snapshot, owner),
+      desired: owner === undefined ? 1 : past.declaredBy(owner).length,
+      allowEmpty: false,
+      limits: owner === undefined ? plainSettings.limits : snapshot.settingsOf(owner).limits,
+    }),
+  );
+  return tripped.flat();
+}
+
+function ownedBy(state: Snapshot, owner: string | undefined): readonly StoredObject[] {
+  const objects = owner === undefined ? [...state.objects()] : state.declaredBy(owner);
+  return objects.filter((object) => object.owner === owner && !isOutOfReach(state.registry.get(object.kind), object));
+}
+
+/** The plan with what it shows once, and the sources that it stops: what it puts back is theirs to change again. */
+function suspended({ past, scope }: RollbackInput, plan: Plan, next: Snapshot): Outcome {
+  const touched = [...plan.changes, ...plan.claims].flatMap((change) => sourcesOf(change));
+  const suspends = [...new Set(touched)].filter((source) => concerns(scope, source)).sort();
+  const warnings = sortProblems([...plan.warnings, ...renewed(plan)]);
+  const rollback = { revision: past.revision, scope, suspends };
+  const settings = suspends.map(
+    (source) => [source, { ...next.settingsOf(source), suspended: true, rolledBack: next.revision }] as const,
+  );
+  return {
+    ok: true,
+    plan: { ...plan, warnings, rollback },
+    next: next.withSettings(new Map([...next.settings(), ...settings])),
+  };
+}
+
+function sourcesOf({ before, after }: Change | Claim): readonly string[] {
+  return [before, after].flatMap((object) =>
+    object === undefined ? [] : [object.owner ?? [], object.declared.map(({ source }) => source)].flat(),
+  );
+}
+
+/** What the server makes up anew for objects that come back. */
+function renewed({ changes, outputs }: Plan): readonly Problem[] {
+  return changes.flatMap((change) => {
+    const object = subjectOf(change);
+    return Object.keys(outputs.get(object.id) ?? {}).map((name) => {
+      const message = `${object.kind} ${object.key ?? object.name} comes back with a new ${name}, shown when the plan is applied; the former one does not work any more`;
+      return objectProblem(object, 'credential_new', message);
+    });
+  });
+}

@@ -1,0 +1,85 @@
+import { mapInSteps, runToEnd } from '../../lib/steps.ts';
+import type { AuditEvent, Kind } from '../../model/declare/kind.ts';
+import type { Override } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { type Change, type Claim, type Plan, subjectOf } from '../plan.ts';
+import { labeler, labelPath } from './view.ts';
+
+/** The audit events of a plan, in the order of its changes. */
+export function auditEvents(plan: Plan, before: Snapshot, after: Snapshot): readonly AuditEvent[] {
+  return runToEnd(auditEventsInSteps(plan, before, after));
+}
+
+/** The same. Yields now and then. */
+export function* auditEventsInSteps(
+  plan: Plan,
+  before: Snapshot,
+  after: Snapshot,
+): Generator<undefined, readonly AuditEvent[]> {
+  const changed = yield* mapInSteps(plan.changes, (change) => [
+    ...eventsOf(change, before, after),
+    ...overrideEvents(change, after),
+  ]);
+  const claimed = yield* mapInSteps(plan.claims, (claim) => overrideEvents(claim, after));
+  return [...changed.flat(), ...claimed.flat(), ...rollbackEvents(plan)];
+}
+
+function rollbackEvents({ account, rollback }: Plan): readonly AuditEvent[] {
+  if (rollback === undefined) return [];
+  const { revision, scope, suspends } = rollback;
+  const meta = { revision: String(revision), scope, sources: suspends.join(', ') };
+  return [{ code: 'config.rollback', target: account, meta }];
+}
+
+/** What is held from now on, and what is no longer. */
+function overrideEvents({ before, after }: Change | Claim, state: Snapshot): readonly AuditEvent[] {
+  if (before === undefined || after === undefined || before.overrides === after.overrides) return [];
+  const [old, now] = [before.overrides ?? [], after.overrides ?? []];
+  const isIn = (list: readonly Override[], { path, until, by }: Override) =>
+    list.some((one) => one.path === path && one.until === until && one.by.id === by.id);
+  const gone = old.filter(({ path }) => !now.some((one) => one.path === path));
+  const made = now.filter((override) => !isIn(old, override));
+  const event = (code: string, { path, reason, until, by }: Override): AuditEvent => ({
+    code,
+    target: after.id,
+    meta: {
+      name: after.name,
+      kind: after.kind,
+      path: labelPath(path, labeler(state, state)),
+      reason,
+      until,
+      by: by.name,
+    },
+  });
+  return [
+    ...gone.map((override) => event('config.override.expired', override)),
+    ...made.map((override) => event('config.override.created', override)),
+  ];
+}
+
+function eventsOf(change: Change, before: Snapshot, after: Snapshot): readonly AuditEvent[] {
+  const subject = subjectOf(change);
+  const kind = after.registry.get(subject.kind);
+  const state = change.action === 'delete' ? before : after;
+  if (
+    change.action === 'update' &&
+    kind.updateEvents !== undefined &&
+    change.before !== undefined &&
+    change.after !== undefined
+  ) {
+    return kind.updateEvents(change.before, change.after, after).map((event) => ({ target: subject.id, ...event }));
+  }
+  const code = kind.activity?.[change.action];
+  const plain: readonly AuditEvent[] =
+    code === undefined
+      ? []
+      : [{ code, target: subject.id, meta: kind.activityMeta?.(subject, state) ?? { name: subject.name } }];
+  return [...plain, ...besides(kind, change, state)];
+}
+
+function besides(kind: Kind, { action, before, after }: Change, state: Snapshot): readonly AuditEvent[] {
+  const subject = after ?? before;
+  if (subject === undefined || action === 'update') return [];
+  const events = action === 'create' ? kind.createEvents?.(subject, state) : kind.deleteEvents?.(subject, state);
+  return (events ?? []).map((event) => ({ target: subject.id, ...event }));
+}

@@ -1,0 +1,62 @@
+import { equalJson, isObject, type Json } from '../../lib/json.ts';
+import { type ChangeView, noteOf, type UnitView } from './view.ts';
+
+/** One line about a change, for logs: action, object, fields, and where it is declared. */
+export function describeChange(change: ChangeView): string {
+  const place = change.file === undefined ? '' : ` (${change.file}:${change.line})`;
+  const details = change.action === 'update' ? detailsOf(change) : '';
+  return `${verbs[change.action]} ${change.kind} ${change.key ?? change.name}${details}${place}`;
+}
+
+function detailsOf({ renamedFrom, units }: ChangeView): string {
+  const renamed = renamedFrom === undefined ? '' : `renamed from ${renamedFrom}`;
+  const parts = [renamed, describeUnits(units)].filter((part) => part !== '');
+  return parts.length === 0 ? '' : `: ${parts.join(', ')}`;
+}
+
+const verbs = { create: 'created', update: 'changed', delete: 'deleted' } as const;
+
+/** The units that differ, on one line; of many the first few. */
+export function describeUnits(units: readonly UnitView[]): string {
+  const parts = units.flatMap(innerUnits);
+  const shown = parts.slice(0, 5).map(describeUnit);
+  return [...shown, ...(parts.length > 5 ? [`${parts.length - 5} more`] : [])].join(', ');
+}
+
+function describeUnit(unit: UnitView): string {
+  const { path, before, after } = unit;
+  const note = noteOf(unit);
+  if (before === undefined) return `+${path}${detail(after)}`;
+  if (after === undefined) return `-${path}`;
+  return `${path} ${brief(before)} → ${brief(after)}${note === undefined ? '' : ` (${note})`}`;
+}
+
+/** Of an entry of a keyed list that changes, the members in which it does. */
+function innerUnits(unit: UnitView): readonly UnitView[] {
+  const { path, before, after } = unit;
+  if (!isObject(before) || !isObject(after)) return [unit];
+  const names = Object.keys({ ...before, ...after }).sort();
+  return names.flatMap((name) => {
+    // Members of JSON objects are JSON.
+    const [old, now] = [before[name] as Json | undefined, after[name] as Json | undefined];
+    if (equalJson(old, now)) return [];
+    return [
+      {
+        path: `${path}.${name}`,
+        ...(old === undefined ? {} : { before: old }),
+        ...(now === undefined ? {} : { after: now }),
+      },
+    ];
+  });
+}
+
+/** The value of a set's element is in its path already. */
+function detail(value: Json | undefined): string {
+  return value === undefined || value === true || typeof value === 'object' ? '' : ` ${brief(value)}`;
+}
+
+/** A value on a line, cut short when it is long. */
+export function brief(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

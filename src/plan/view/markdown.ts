@@ -1,0 +1,216 @@
+import { equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { planActions } from '../../model/declare/plan-words.ts';
+import { accessLine, accessSummary, changesAccess, firstRows } from './access.ts';
+import { code, counted, cut, fenced, html, problemLine, prose, shortened } from './markdown-text.ts';
+import { type ChangeView, noteOf, type PlanView, type UnitView } from './view.ts';
+
+/** How long the text may become; GitHub takes comments of 65,536 characters. */
+const longest = 60_000;
+
+/** How many lines tell who gains and loses access. */
+const mostAccessRows = 40;
+
+/** How long what is told about one object may become. */
+const longestChange = 8_000;
+
+/** How long the list of pairs may become. */
+const longestPairs = 20_000;
+
+/**
+ * A plan for change requests: a line that sums it up, what wants attention, and every change to unfold; with `pairs`, lines
+ * of a diff, also who exactly gains and loses access. What does not fit into `limit` characters is counted.
+ */
+export function renderMarkdown(plan: PlanView, limit = longest, pairs: readonly string[] = []): string {
+  const head = [
+    headline(plan),
+    ...suspensions(plan),
+    ...guardLines(plan),
+    ...accessLines(plan),
+    ...pairLines(pairs),
+    ...table(plan),
+    ...riskLines(plan),
+    ...warningLines(plan),
+  ];
+  const foot = footer(plan);
+  const room = limit - length(head) - length(foot) - more(plan.changes.length).length - 2;
+  const changes = fittingChanges(plan.changes, room);
+  const left = plan.changes.length - changes.length;
+  return [...head, ...changes, ...(left > 0 ? [more(left)] : []), ...foot].map((part) => `${part}\n`).join('\n');
+}
+
+/** Parts are set apart by an empty line. */
+function length(parts: readonly string[]): number {
+  return parts.reduce((sum, part) => sum + part.length + 2, 0);
+}
+
+function fitting(parts: readonly string[], room: number): readonly string[] {
+  let left = room;
+  const end = parts.findIndex((part) => {
+    left -= part.length + 2;
+    return left < 0;
+  });
+  return end < 0 ? parts : parts.slice(0, end);
+}
+
+/** The first changes, as many as there is room for: no other one is rendered. */
+function fittingChanges(changes: readonly ChangeView[], room: number): readonly string[] {
+  const parts: string[] = [];
+  let left = room;
+  for (const change of changes) {
+    const part = renderChange(change);
+    left -= part.length + 2;
+    if (left < 0) break;
+    parts.push(part);
+  }
+  return parts;
+}
+
+function more(changes: number): string {
+  return `_and ${counted(changes, 'more change')}, which had no room here_`;
+}
+
+function headline({ source, counts, claims, rollback }: PlanView): string {
+  const subject = source === undefined ? 'Plan' : `Plan for ${code(source)}`;
+  const what = rollback === undefined ? subject : `Plan back to revision ${rollback.revision}`;
+  const { create, update, delete: gone } = counts;
+  if (create + update + gone > 0) return `### ${what}: ${create} to create, ${update} to change, ${gone} to delete`;
+  const own = claims.length === 0 ? '' : `; ownership of ${counted(claims.length, 'object')} changes`;
+  return `### ${what}: no changes${own}`;
+}
+
+function guardLines({ guards, state }: PlanView): readonly string[] {
+  if (guards.length === 0) return [];
+  const said = state === 'approved' ? 'This plan needed an approval and has it.' : 'This plan needs an approval.';
+  return [`> **${said}**\n${guards.map(({ message }) => `>\n> - ${prose(message)}`).join('\n')}`];
+}
+
+function suspensions({ rollback }: PlanView): readonly string[] {
+  if (rollback === undefined || rollback.suspends.length === 0) return [];
+  return [`Suspends ${rollback.suspends.map(code).join(', ')}, so that what comes back stays.`];
+}
+
+const marks = { create: '+', update: '~', delete: '-' } as const;
+
+/** Who gains and loses access. */
+function accessLines({ access }: PlanView): readonly string[] {
+  if (access === undefined || !changesAccess(access)) return [];
+  const shown = firstRows(access.groups, mostAccessRows).map(accessLine);
+  const left = access.groups.length - shown.length + access.omitted;
+  const body = [...shown, ...(left > 0 ? [`# and ${counted(left, 'more line')}`] : [])];
+  return [`**${accessSummary(access)}**\n\n${fenced(body)}`];
+}
+
+function pairLines(pairs: readonly string[]): readonly string[] {
+  if (pairs.length === 0) return [];
+  return [unfolding('Access, pair by pair', within(pairs, longestPairs))];
+}
+
+function unfolding(title: string, lines: readonly string[]): string {
+  return `<details><summary>${title}</summary>\n\n${fenced(lines)}\n\n</details>`;
+}
+
+/** How many objects of each kind come, change and go. */
+function table({ changes }: PlanView): readonly string[] {
+  if (changes.length === 0) return [];
+  const kinds = [...new Set(changes.map(({ kind }) => kind))].sort();
+  const rows = kinds.map((kind) => {
+    const counts = planActions.map(
+      (action) => changes.filter((change) => change.kind === kind && change.action === action).length,
+    );
+    return `| ${kind} | ${counts.join(' | ')} |`;
+  });
+  return [`| kind | create | change | delete |\n| --- | ---: | ---: | ---: |\n${rows.join('\n')}`];
+}
+
+function riskLines({ changes }: PlanView): readonly string[] {
+  const risks = changes.flatMap((change) => change.risks.map((risk) => `- ${subject(change)}: ${prose(risk)}`));
+  return risks.length === 0 ? [] : [`**Look twice**\n\n${shortened(risks)}`];
+}
+
+function warningLines({ warnings }: PlanView): readonly string[] {
+  return warnings.length === 0 ? [] : [`**Warnings**\n\n${shortened(warnings.map(problemLine))}`];
+}
+
+function renderChange(change: ChangeView): string {
+  const renamed = change.renamedFrom === undefined ? [] : [`  renamed from ${change.renamedFrom}`];
+  const replaced = change.replaces === undefined ? [] : [`  made anew in place of id ${change.replaces}`];
+  const used = change.usedBy === undefined ? [] : [`  used by ${change.usedBy.join(', ')}`];
+  const lines = [...renamed, ...replaced, ...change.units.flatMap((unit) => unitLines(change, unit)), ...used];
+  // A change without units moves the object to another parent.
+  const body = lines.length === 0 ? [bodyless[change.action]] : within(lines, longestChange);
+  return unfolding(`${marks[change.action]} ${summary(change)}`, body);
+}
+
+const bodyless = {
+  create: '  with its defaults',
+  update: '  none of its fields changes',
+  delete: '  the whole object',
+} as const;
+
+function within(lines: readonly string[], room: number): readonly string[] {
+  const shown = fitting(lines, room);
+  return shown.length === lines.length
+    ? lines
+    : [...shown, `  and ${counted(lines.length - shown.length, 'more line')}`];
+}
+
+function summary({ kind, key, name, file, line }: ChangeView): string {
+  const place = file === undefined ? '' : ` (${html(file)}:${line})`;
+  return `${html(kind)} <code>${html(key ?? name)}</code>${place}`;
+}
+
+function subject({ kind, key, name }: ChangeView): string {
+  return `${kind} ${code(key ?? name)}`;
+}
+
+/** The lines of one unit as a diff; of an entry of a keyed list, its members that differ. */
+function unitLines(change: ChangeView, unit: UnitView): readonly string[] {
+  const { path, before, after } = unit;
+  const note = noteText(unit);
+  if (isEntry(before) && isEntry(after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    const inner = names.filter((name) => !equalJson(before[name], after[name]));
+    return inner.flatMap((name) => sides(`${path}.${name}`, before[name], after[name], note));
+  }
+  if (change.action === 'create' || before === undefined) return [`+ ${path}${suffixOf(path, after)}${note}`];
+  if (after === undefined) return [`- ${path}${suffixOf(path, before)}${note}`];
+  return sides(path, before, after, note);
+}
+
+function noteText(unit: UnitView): string {
+  const note = noteOf(unit);
+  return note === undefined ? '' : `  (${note})`;
+}
+
+function sides(path: string, before: Json | undefined, after: Json | undefined, note = ''): readonly string[] {
+  return [
+    ...(before === undefined ? [] : [`- ${path}: ${shown(before)}`]),
+    ...(after === undefined ? [] : [`+ ${path}: ${shown(after)}${note}`]),
+  ];
+}
+
+/** An element of a set is named by its path. */
+function suffixOf(path: string, value: Json | undefined): string {
+  return value === undefined || (path.endsWith(']') && !isEntry(value)) ? '' : `: ${shown(value)}`;
+}
+
+function shown(value: Json): string {
+  return cut(JSON.stringify(value), 1_000);
+}
+
+function footer({ digest, id, baseRevision, expiresAt, state }: PlanView): readonly string[] {
+  const about = [
+    `digest ${code(digest)}`,
+    `made at revision ${baseRevision}`,
+    ...(id === undefined ? [] : [`plan ${code(id)}`]),
+    ...(expiresAt === undefined ? [] : [`valid until ${expiresAt}`]),
+  ];
+  const approve = state === 'needs_approval' ? `, after ${code(`heddle approve ${id}`)}` : '';
+  const usable = state === 'ready' || state === 'approved' || state === 'needs_approval';
+  const how = id === undefined || !usable ? [] : [`Apply exactly this with ${code(`heddle apply ${id}`)}${approve}.`];
+  return ['---', [`${about.join(' · ')}.`, ...how].join('\n')];
+}
+
+function isEntry(value: Json | undefined): value is JsonObject {
+  return isObject(value);
+}

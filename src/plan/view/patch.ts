@@ -1,0 +1,115 @@
+import type { Operation } from 'fast-json-patch';
+import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { mapInSteps, runToEnd } from '../../lib/steps.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import { type AnyField, entriesOf, type Fields } from '../../model/schema/field.ts';
+import { hideSecrets, hideValueSecrets } from '../../model/schema/secret-fields.ts';
+import { placeholdersOf, portable } from '../digest.ts';
+import { type Change, type Plan, subjectOf } from '../plan.ts';
+
+/**
+ * What a plan does to one object, as RFC 6902 operations on its spec with references as ids. `@Kind/key` stands for the id
+ * of an object that is yet to be made.
+ */
+export interface ObjectPatch {
+  readonly kind: string;
+  readonly key?: string;
+  readonly id: string;
+  readonly action: Change['action'];
+  readonly patch: readonly Operation[];
+}
+
+/** The plan as JSON patches, for tools; applying each to the stored spec gives the planned one, secrets apart: they are not shown. */
+export function patchesOf(registry: Registry, plan: Plan): readonly ObjectPatch[] {
+  return runToEnd(patchesInSteps(registry, plan));
+}
+
+/** The same. Yields now and then. */
+export function patchesInSteps(registry: Registry, plan: Plan): Generator<undefined, readonly ObjectPatch[]> {
+  const created = placeholdersOf(plan.changes);
+  return mapInSteps(plan.changes, (change) => {
+    const { kind, key, id } = subjectOf(change);
+    const { spec } = registry.get(kind);
+    const operations = operationsOf(spec, change);
+    return {
+      kind,
+      ...(key === undefined ? {} : { key }),
+      id: created.get(id) ?? id,
+      action: change.action,
+      // Operations are plain data, and stay what they are.
+      patch: portable(operations as unknown as Json, created) as unknown as readonly Operation[],
+    };
+  });
+}
+
+function operationsOf(fields: Fields, { before, after }: Change): readonly Operation[] {
+  if (before === undefined)
+    return after === undefined ? [] : [{ op: 'add', path: '', value: listed(fields, hideSecrets(fields, after.spec)) }];
+  if (after === undefined) return [{ op: 'remove', path: '' }];
+  return patchFields(fields, listed(fields, before.spec), listed(fields, after.spec), '');
+}
+
+/** Membership as a list of ids, as documents and requests write it. */
+function listed(fields: Fields, spec: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(spec).map(([name, value]) => [
+      name,
+      fields[name]?.type === 'members' ? Object.keys(value as JsonObject) : value,
+    ]),
+  );
+}
+
+function patchFields(fields: Fields, before: JsonObject, after: JsonObject, pointer: string): readonly Operation[] {
+  return entriesOf(fields).flatMap(([name, field]) =>
+    patchValue(field, before[name], after[name], `${pointer}/${name}`),
+  );
+}
+
+function patchValue(
+  field: AnyField,
+  before: Json | undefined,
+  after: Json | undefined,
+  path: string,
+): readonly Operation[] {
+  if (equalJson(before, after)) return [];
+  if (after === undefined) return [{ op: 'remove', path }];
+  const shown = hideValueSecrets(field, after);
+  if (before === undefined) return [{ op: 'add', path, value: shown }];
+  if (field.type === 'object') return patchFields(field.fields, before as JsonObject, after as JsonObject, path);
+  const identity = identityOf(field);
+  if (identity === undefined || !Array.isArray(before) || !Array.isArray(after))
+    return [{ op: 'replace', path, value: shown }];
+  return patchList(identity, before, after, Array.isArray(shown) ? shown : after, path);
+}
+
+type Identity = (item: Json) => string;
+
+/** How elements of a list are told apart; nothing for a list that is one value. */
+function identityOf(field: AnyField): Identity | undefined {
+  if (field.type === 'keyed') return (item) => String((item as JsonObject)[field.key]);
+  const isSet = field.type === 'refs' || field.type === 'members' || (field.type === 'list' && field.set);
+  return isSet ? (item) => String(item) : undefined;
+}
+
+/** Both lists are sorted by identity, and `shown` is the new one without secrets: removals from the end, then replacements and additions at their final places. */
+function patchList(
+  identity: Identity,
+  before: readonly Json[],
+  after: readonly Json[],
+  shown: readonly Json[],
+  path: string,
+): readonly Operation[] {
+  const wanted = new Set(after.map(identity));
+  const present = new Map(before.map((item) => [identity(item), item]));
+  // Repeated identities have no positions of their own.
+  if (wanted.size < after.length || present.size < before.length) return [{ op: 'replace', path, value: [...shown] }];
+  const removals = before.flatMap((item, at): readonly Operation[] =>
+    wanted.has(identity(item)) ? [] : [{ op: 'remove', path: `${path}/${at}` }],
+  );
+  const others = after.flatMap((item, at): readonly Operation[] => {
+    const old = present.get(identity(item));
+    if (old === undefined) return [{ op: 'add', path: `${path}/${at}`, value: shown[at] ?? item }];
+    return equalJson(old, item) ? [] : [{ op: 'replace', path: `${path}/${at}`, value: shown[at] ?? item }];
+  });
+  return [...removals.reverse(), ...others];
+}

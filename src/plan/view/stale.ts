@@ -1,0 +1,201 @@
+import { equalJson } from '../../lib/json.ts';
+import type { Problem } from '../../model/problem.ts';
+import { brief } from './describe.ts';
+import type { ChangeView, ClaimView, ObjectView, PlanView, UnitView } from './view.ts';
+
+/** What a revision did to one object since a plan was made. */
+export interface Touch {
+  readonly revision: number;
+  /** The name of who did it. */
+  readonly by: string;
+  readonly action: string;
+  readonly kind: string;
+  readonly id: string;
+  readonly key?: string;
+  readonly name: string;
+  /** Unit paths with names in their brackets. */
+  readonly paths: readonly string[];
+}
+
+/** The plan that the same input gives now, or why it gives none. */
+export type Fresh =
+  | { readonly ok: true; readonly plan: PlanView }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** How many differences are told one by one. */
+const most = 100;
+
+/**
+ * Says what is different about a stored plan now, object by object and unit by unit, and who made it so. `touches` is what
+ * happened since the plan was made, the newest first. Never empty.
+ */
+export function explainStale(saved: PlanView, fresh: Fresh, touches: readonly Touch[]): readonly Problem[] {
+  const found = fresh.ok ? compare(saved, fresh.plan, touches) : [...fresh.problems, ...touchProblems(touches)];
+  if (found.length === 0) {
+    const renewed = madeAnew(touches);
+    if (renewed.length > 0) return renewed.slice(0, most);
+    const message = `who owns or protects what the plan changes is different now${blame(touches[0])}`;
+    return [{ code: 'plan_stale', message }];
+  }
+  if (found.length <= most) return found;
+  return [...found.slice(0, most), { code: 'plan_stale', message: `and ${found.length - most} more differences` }];
+}
+
+/** Objects that went and came again under the same name: what names them means others now, and looks the same. */
+function madeAnew(touches: readonly Touch[]): readonly Problem[] {
+  const gone = new Map(touches.filter(({ action }) => action === 'delete').map((touch) => [identity(touch), touch]));
+  return touches.flatMap((touch) => {
+    const was = touch.action === 'create' ? gone.get(identity(touch)) : undefined;
+    if (was === undefined || was.id === touch.id) return [];
+    return [stale(touch, `is another object of that name now (id ${touch.id}, it was ${was.id})${blame(touch)}`)];
+  });
+}
+
+/** A plan that wants the very revision it was made on. */
+export function explainMoved(base: number, now: number, touches: readonly Touch[]): readonly Problem[] {
+  const message = `the account is at revision ${now}, and the plan wants revision ${base}, on which it was made`;
+  return [{ code: 'plan_stale', message }, ...touchProblems(touches)];
+}
+
+function compare(saved: PlanView, fresh: PlanView, touches: readonly Touch[]): readonly Problem[] {
+  const before = new Map(saved.changes.map((change) => [identity(change), change]));
+  const now = new Map(fresh.changes.map((change) => [identity(change), change]));
+  const names = [...new Set([...before.keys(), ...now.keys()])];
+  return [
+    ...names.flatMap((name) => compareChange(before.get(name), now.get(name), touches)),
+    ...compareClaims(saved.claims, fresh.claims, touches),
+    ...compareGuards(saved, fresh),
+  ];
+}
+
+function identity({ kind, key, name }: Pick<ObjectView, 'kind' | 'key' | 'name'>): string {
+  return `${kind}/${key ?? name}`;
+}
+
+const needless: Readonly<Record<ChangeView['action'], string>> = {
+  create: 'was to be created and is there already',
+  update: 'was to be changed and is as it should be already',
+  delete: 'was to be deleted and is not to be deleted any more',
+};
+
+const passive = { create: 'created', update: 'changed', delete: 'deleted' } as const;
+
+function compareChange(
+  saved: ChangeView | undefined,
+  fresh: ChangeView | undefined,
+  touches: readonly Touch[],
+): readonly Problem[] {
+  if (saved === undefined && fresh === undefined) return [];
+  if (saved === undefined) return fresh === undefined ? [] : [added(fresh, touches)];
+  const whole = latest(saved, touches);
+  if (fresh === undefined) return [stale(saved, `${needless[saved.action]}${blame(whole)}`)];
+  if (saved.action !== fresh.action) {
+    const message = `was to be ${passive[saved.action]} and would now be ${passive[fresh.action]}`;
+    return [stale(fresh, `${message}${blame(latest(fresh, touches) ?? whole)}`)];
+  }
+  if (saved.id !== fresh.id && saved.action !== 'create')
+    return [stale(fresh, `is another object of that name now (id ${fresh.id}, it was ${saved.id})${blame(whole)}`)];
+  return compareUnits(saved, fresh, touches);
+}
+
+function added(fresh: ChangeView, touches: readonly Touch[]): Problem {
+  const units = fresh.action === 'update' ? ` (${fresh.units.slice(0, 5).map(became).join(', ')})` : '';
+  const message = `would now be ${passive[fresh.action]} as well${units}`;
+  return stale(fresh, `${message}${blame(latest(fresh, touches))}`);
+}
+
+function became({ path, before, after }: UnitView): string {
+  if (before === undefined) return `+${path}`;
+  return after === undefined ? `-${path}` : `${path} ${brief(before)} → ${brief(after)}`;
+}
+
+function compareUnits(saved: ChangeView, fresh: ChangeView, touches: readonly Touch[]): readonly Problem[] {
+  const before = new Map(saved.units.map((unit) => [unit.path, unit]));
+  const now = new Map(fresh.units.map((unit) => [unit.path, unit]));
+  return [...new Set([...before.keys(), ...now.keys()])].flatMap((path) => {
+    const message = compareUnit(before.get(path), now.get(path));
+    if (message === undefined) return [];
+    return [stale(fresh, `\`${path}\` ${message}${blame(latest(fresh, touches, path))}`)];
+  });
+}
+
+function compareUnit(saved: UnitView | undefined, fresh: UnitView | undefined): string | undefined {
+  if (saved === undefined) return fresh === undefined ? undefined : `would now change as well: ${became(fresh)}`;
+  if (fresh === undefined) return 'is as it should be already';
+  if (!equalJson(saved.before, fresh.before))
+    return `is ${shown(fresh.before)} now and was ${shown(saved.before)} when the plan was made`;
+  if (!equalJson(saved.after, fresh.after))
+    return `would become ${shown(fresh.after)} now and was to become ${shown(saved.after)}`;
+  return undefined;
+}
+
+function shown(value: UnitView['before']): string {
+  return value === undefined ? 'absent' : brief(value);
+}
+
+function compareClaims(
+  saved: readonly ClaimView[],
+  fresh: readonly ClaimView[],
+  touches: readonly Touch[],
+): readonly Problem[] {
+  const byObject = (claims: readonly ClaimView[]) => new Map(claims.map((claim) => [identity(claim), claim]));
+  const [before, now] = [byObject(saved), byObject(fresh)];
+  return [...new Set([...before.keys(), ...now.keys()])].flatMap((name) => {
+    const [old, current] = [before.get(name), now.get(name)];
+    const claim = current ?? old;
+    if (claim === undefined || old?.action === current?.action) return [];
+    return [stale(claim, `is stated by others than when the plan was made${blame(latest(claim, touches))}`)];
+  });
+}
+
+function compareGuards(saved: PlanView, fresh: PlanView): readonly Problem[] {
+  const known = new Set(saved.guards.map(({ message }) => message));
+  const still = new Set(fresh.guards.map(({ guard }) => guard));
+  const said = [
+    ...fresh.guards
+      .filter(({ message }) => !known.has(message))
+      .map(({ message }) => `a guard would now say: ${message}`),
+    ...saved.guards
+      .filter(({ guard }) => !still.has(guard))
+      .map(({ message }) => `a guard does not say any more: ${message}`),
+  ];
+  return said.map((message) => ({ code: 'plan_stale', message }));
+}
+
+function stale({ kind, key, name, file, line }: ObjectView, message: string): Problem {
+  return {
+    ...{ code: 'plan_stale', kind, key: key ?? name, message: `${kind} ${key ?? name}: ${message}` },
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+/** The newest revision that touched an object, and of it the unit when one is named. */
+function latest(object: ObjectView, touches: readonly Touch[], path?: string): Touch | undefined {
+  const own = touches.filter(
+    (touch) =>
+      touch.id === object.id ||
+      (touch.kind === object.kind && (touch.key ?? touch.name) === (object.key ?? object.name)),
+  );
+  // A whole object that came or went has no paths.
+  return own.find((touch) => path === undefined || touch.action === 'create' || touch.paths.includes(path)) ?? own[0];
+}
+
+const verbs: Readonly<Record<string, string>> = { create: 'created it', delete: 'deleted it', update: 'changed it' };
+
+function blame(touch: Touch | undefined): string {
+  if (touch === undefined) return '';
+  return `; ${touch.by} ${verbs[touch.action] ?? 'changed who states it'} in revision ${touch.revision}`;
+}
+
+/** What happened since, where nothing says which of it matters. */
+function touchProblems(touches: readonly Touch[]): readonly Problem[] {
+  const shownTouches = touches.slice(0, 20).map(
+    ({ revision, by, action, kind, key, name }): Problem => ({
+      ...{ code: 'changed_since', kind, key: key ?? name },
+      message: `in revision ${revision} ${by} ${passive[action as ChangeView['action']] ?? 'claimed or released'} ${kind} ${key ?? name}`,
+    }),
+  );
+  const more = touches.length - shownTouches.length;
+  return more > 0 ? [...shownTouches, { code: 'changed_since', message: `and ${more} more changes` }] : shownTouches;
+}

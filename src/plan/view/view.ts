@@ -1,0 +1,232 @@
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { mapInSteps, runToEnd } from '../../lib/steps.ts';
+import type { Actor } from '../../model/declare/actor.ts';
+import type { planStates } from '../../model/declare/plan-words.ts';
+import type { Problem } from '../../model/problem.ts';
+import { type Fields, isEmpty } from '../../model/schema/field.ts';
+import { hideUnitSecrets } from '../../model/schema/secret-fields.ts';
+import { parentField } from '../../model/state/facets.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { diffUnits, type UnitChange } from '../../model/state/units.ts';
+import { describeReferrers } from '../guards/referrers.ts';
+import type { RunningOverride } from '../ownership/running-overrides.ts';
+import {
+  type Change,
+  type Claim,
+  type Counts,
+  type Plan,
+  type Rollback,
+  subjectOf,
+  type TrippedGuard,
+} from '../plan.ts';
+import type { AccessImpact } from './access.ts';
+
+/** How a stored plan stands. */
+export type PlanState = (typeof planStates)[number];
+
+/** A plan as people and programs read it: keys and names instead of ids. Members are only ever added (`formatVersion`). */
+export interface PlanView {
+  readonly formatVersion: '1.0';
+  /** Of a stored plan. */
+  readonly id?: string;
+  readonly state?: PlanState;
+  readonly createdAt?: string;
+  readonly createdBy?: Actor;
+  readonly expiresAt?: string;
+  readonly approvedAt?: string;
+  readonly approvedBy?: Actor;
+  /** The revision that applying it made. */
+  readonly appliedRevision?: number;
+  /** Why applying it failed. */
+  readonly failure?: string;
+  readonly source?: string;
+  readonly digest: string;
+  readonly baseRevision: number;
+  readonly counts: Counts;
+  readonly changes: readonly ChangeView[];
+  readonly claims: readonly ClaimView[];
+  readonly guards: readonly TrippedGuard[];
+  readonly warnings: readonly Problem[];
+  /** What somebody held of the source's objects when the plan was made; absent when that is nothing. */
+  readonly overrides?: readonly RunningOverride[];
+  /** Of a plan that goes back to a former state: to which, and the sources that it suspends. */
+  readonly rollback?: Rollback;
+  /** Who gains and loses access; absent when nothing changes on which access depends. */
+  readonly access?: AccessImpact;
+}
+
+export interface ObjectView {
+  readonly kind: string;
+  readonly key?: string;
+  readonly name: string;
+  /** Absent for an object that the plan creates. */
+  readonly id?: string;
+  /** Where a document states it; of what goes, where one did. */
+  readonly file?: string;
+  readonly line?: number;
+}
+
+export interface ChangeView extends ObjectView {
+  readonly action: Change['action'];
+  /** The id of the object that goes, because this one is made anew in its place. */
+  readonly replaces?: string;
+  /** The key that the object had until now. */
+  readonly renamedFrom?: string;
+  readonly units: readonly UnitView[];
+  /** Of a deleted object: who used it until now, by kind, name and source; of many the first twenty. */
+  readonly usedBy?: readonly string[];
+  readonly risks: readonly string[];
+}
+
+export interface ClaimView extends ObjectView {
+  readonly action: Claim['action'];
+}
+
+/** One unit: `path` with names in its brackets. `reset` says that it falls back to its default. */
+export interface UnitView {
+  readonly path: string;
+  readonly before?: Json;
+  readonly after?: Json;
+  readonly reset?: true;
+  /** Of a value that no document stated until now: who gave it, ISO 8601. */
+  readonly setBy?: { readonly name: string; readonly at: string };
+}
+
+/** What is worth saying beside a unit. */
+export function noteOf({ reset, setBy }: UnitView): string | undefined {
+  if (reset === true) return 'back to its default';
+  return setBy === undefined ? undefined : `was set by ${setBy.name} on ${setBy.at.slice(0, 10)}`;
+}
+
+/** Renders a plan with the names of the snapshots before and after it. */
+export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanView {
+  return runToEnd(viewInSteps(plan, before, after));
+}
+
+/** The same, yielding now and then. */
+export function* viewInSteps(plan: Plan, before: Snapshot, after: Snapshot): Generator<undefined, PlanView> {
+  const label = labelerOf(plan, labeler(before, after));
+  return {
+    formatVersion: '1.0',
+    ...(plan.source === undefined ? {} : { source: plan.source }),
+    digest: plan.digest,
+    baseRevision: plan.base,
+    counts: plan.counts,
+    changes: yield* mapInSteps(plan.changes, (change) => viewChange(change, { label, before, source: plan.source })),
+    claims: yield* mapInSteps(plan.claims, (claim) => ({ action: claim.action, ...viewObject(claim, plan.source) })),
+    guards: plan.guards,
+    warnings: plan.warnings,
+    ...(plan.rollback === undefined ? {} : { rollback: plan.rollback }),
+    ...(plan.access === undefined ? {} : { access: plan.access }),
+  };
+}
+
+/** An object that is made anew has the name of the one that goes, so that one is told by its id too. */
+function labelerOf({ changes }: Plan, label: Label): Label {
+  const replaced = new Set(changes.flatMap(({ replaces }) => replaces?.id ?? []));
+  return replaced.size === 0 ? label : (id) => (replaced.has(id) ? `${label(id)} (id ${id})` : label(id));
+}
+
+interface Viewing {
+  readonly label: Label;
+  readonly before: Snapshot;
+  readonly source: string | undefined;
+}
+
+function viewChange(change: Change, { label, before, source }: Viewing): ChangeView {
+  const resets = new Set(change.resets);
+  return {
+    action: change.action,
+    ...viewObject(change, source),
+    ...(change.replaces === undefined ? {} : { replaces: change.replaces.id }),
+    ...formerKey(change, before),
+    units: viewUnits(before.registry.get(subjectOf(change).kind).spec, unitsToShow(change, before), label, resets),
+    ...usersOf(change, before),
+    risks: change.risks,
+  };
+}
+
+/** Of a new object the units that say something, of a deleted one those that it had, so that both can be approved by reading. */
+function unitsToShow({ action, before, units }: Change, { registry }: Snapshot): readonly UnitChange[] {
+  if (action === 'create') return units.filter((unit) => !isEmpty(unit.after));
+  if (action === 'update' || before === undefined) return units;
+  return diffUnits(registry.get(before.kind).spec, before.spec, {}).filter((unit) => !isEmpty(unit.before));
+}
+
+/** The key of a child says nothing that its parent and its units do not. */
+function formerKey({ before: was, after }: Change, { registry }: Snapshot): Pick<ChangeView, 'renamedFrom'> {
+  if (was?.key === undefined || after === undefined || was.key === after.key) return {};
+  return registry.get(was.kind).parent === undefined ? { renamedFrom: was.key } : {};
+}
+
+/** Children belong to the object more than they use it. */
+function usersOf(change: Change, before: Snapshot): Pick<ChangeView, 'usedBy'> {
+  if (change.action !== 'delete') return {};
+  const referrers = before.referrersOf(subjectOf(change).id).filter(({ field }) => field !== parentField);
+  return referrers.length === 0 ? {} : { usedBy: describeReferrers(before, referrers) };
+}
+
+/** Renders units with names for ids, and without secrets. */
+export function viewUnits(
+  fields: Fields,
+  units: readonly UnitChange[],
+  label: Label,
+  resets: ReadonlySet<string> = new Set(),
+): readonly UnitView[] {
+  const shown = units.map((unit) => hideUnitSecrets(fields, unit));
+  return shown.map((unit) => ({
+    path: labelPath(unit.path, label),
+    ...(unit.before === undefined ? {} : { before: labelValue(unit.before, label) }),
+    ...(unit.after === undefined ? {} : { after: labelValue(unit.after, label) }),
+    ...(resets.has(unit.path) ? { reset: true as const } : {}),
+  }));
+}
+
+function viewObject(change: Change | Claim, source: string | undefined): ObjectView {
+  const subject = subjectOf(change);
+  const { kind, key, name, id } = subject;
+  const isNew = change.action === 'create';
+  // What no document states any more was stated somewhere.
+  const place = change.place ?? subject.declared.find((declaration) => declaration.source === source);
+  return {
+    kind,
+    ...(key === undefined ? {} : { key }),
+    name,
+    ...(isNew ? {} : { id }),
+    ...(place === undefined ? {} : { file: place.file, line: place.line }),
+  };
+}
+
+/** The name by which people know an id, if it is one. */
+export type Label = (id: string) => string | undefined;
+
+/** Names of ids, as they are after a step or, for what is gone, were before it. */
+export function labeler(before: Snapshot, after: Snapshot): Label {
+  return (id) => {
+    const object: StoredObject | undefined = after.get(id) ?? before.get(id);
+    return labelOf(object);
+  };
+}
+
+/** How people know an object: its key, else its name. */
+export function labelOf(object: StoredObject | undefined): string | undefined {
+  return object === undefined ? undefined : (object.key ?? (object.name === '' ? undefined : object.name));
+}
+
+/** A unit path with the name of its element. */
+export function labelPath(path: string, label: Label): string {
+  const bracket = path.endsWith(']') ? path.indexOf('[') : -1;
+  const name = bracket < 0 ? undefined : label(path.slice(bracket + 1, -1));
+  return name === undefined ? path : `${path.slice(0, bracket)}[${name}]`;
+}
+
+/** A value with names for ids. */
+export function labelValue(value: Json, label: Label): Json {
+  if (typeof value === 'string') return label(value) ?? value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => labelValue(item, label));
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([name, item]) => [label(name) ?? name, labelValue(item, label)]),
+  );
+}
