@@ -14,7 +14,7 @@ import { compactHistory } from '../../src/features/config/history/retention.ts';
 import { canonicalJson, type JsonObject } from '../../src/lib/json.ts';
 import { Conflict, InvalidInput } from '../../src/model/errors.ts';
 import { secretsOf } from '../../src/model/schema/secret-fields.ts';
-import { rowsOf } from '../engine/office.ts';
+import { rowsOf } from '../commit/office.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { openedSpec } from '../setup/opened.ts';
 import { doc } from './documents.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { storeRequests, storeTraffic } from '../feeds/filled.ts';
+import { storeRequests, storeTraffic } from '../logs/filled.ts';
 import { createWorld } from '../spec/world.ts';
 import { sharedApi } from './setup.ts';
 

@@ -5,7 +5,7 @@ import { mapIn, readMapImage } from '../../src/features/peers/streams/maps.ts';
 import { runPeerUpkeep } from '../../src/features/peers/upkeep/upkeep.ts';
 import { followServices } from '../../src/features/proxy/services.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { newMachine, setupKey } from '../peering/machine.ts';
+import { newMachine, setupKey } from '../peers/machine.ts';
 import { type TestApi, testApi } from './setup.ts';
 
 const cluster = 'proxy.example.com';

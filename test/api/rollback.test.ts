@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compactHistory } from '../../src/features/config/history/retention.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { rowsOf } from '../engine/office.ts';
+import { rowsOf } from '../commit/office.ts';
 import { doc } from './documents.ts';
 import { type Answer, type TestApi, testApi } from './setup.ts';
 

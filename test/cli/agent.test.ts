@@ -6,7 +6,7 @@ import { keepExposed, readLocalService } from '../../src/cli/agent/local-service
 import { createMachine } from '../../src/cli/agent/machine.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { testApi } from '../api/setup.ts';
-import { setupKey } from '../peering/machine.ts';
+import { setupKey } from '../peers/machine.ts';
 import { collectingTerminal, runHere } from './collect.ts';
 
 it('plays machines that enrol, connect, expose services, and leave when they are stopped', async () => {

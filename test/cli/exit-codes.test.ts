@@ -8,7 +8,7 @@ import { allCommands } from '../../src/cli/commands.ts';
 import { flagsOf } from '../../src/cli/flags.ts';
 import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { doc } from '../api/documents.ts';
-import { applyRequest } from '../engine/office.ts';
+import { applyRequest } from '../commit/office.ts';
 import { document } from '../plan/steps.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { sharedServer } from './served.ts';

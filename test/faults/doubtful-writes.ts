@@ -10,7 +10,7 @@ import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import { doc } from '../api/documents.ts';
 import { type Answer, apiOn, type TestApi } from '../api/setup.ts';
-import { policyBody } from '../engine/office.ts';
+import { policyBody } from '../commit/office.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { testDatabase } from '../setup/database.ts';
 import { type CuttingProxy, openCuttingProxy } from './cutting-proxy.ts';

@@ -3,7 +3,7 @@ import { statement } from '../../src/db/builder.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { type MachineKeys, makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import type { Answer, Call } from '../api/setup.ts';
-import { newMachine, setupKey } from '../peering/machine.ts';
+import { newMachine, setupKey } from '../peers/machine.ts';
 import type { ServedHeddle } from '../setup/heddle.ts';
 import { type Replicas, token } from './replicas.ts';
 

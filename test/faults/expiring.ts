@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { statement } from '../../src/db/builder.ts';
 import type { Database } from '../../src/db/database.ts';
 import { apiOn, type TestApi, token } from '../api/setup.ts';
-import { newMachine } from '../peering/machine.ts';
+import { newMachine } from '../peers/machine.ts';
 import { testDatabase } from '../setup/database.ts';
 import { addPeers } from '../setup/peers.ts';
 import { serverProcess } from '../setup/server-process.ts';

@@ -10,7 +10,7 @@ import { canonicalSpec } from '../../src/model/schema/canonical.ts';
 import { emptySnapshot } from '../../src/model/state/snapshot.ts';
 import { guest } from '../api/people.ts';
 import { apiOn, type TestApi } from '../api/setup.ts';
-import { actor, putAll } from '../engine/office.ts';
+import { actor, putAll } from '../commit/office.ts';
 import { testDatabase } from '../setup/database.ts';
 
 const waitingText = `select count(*)::int as waiting from pg_stat_activity

@@ -18,7 +18,7 @@ import { planDetach } from '../../src/plan/ownership/detach.ts';
 import { driftOf } from '../../src/plan/ownership/drift.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
 import { planRollback } from '../../src/plan/rollback/rollback.ts';
-import { applyRequest } from '../engine/office.ts';
+import { applyRequest } from '../commit/office.ts';
 import { testDatabase } from '../setup/database.ts';
 import { bodyOf, documentsOf, finished, joined, newAccount, thingIn, timeAt, worldOf } from './acting.ts';
 import { worldRegistry } from './kinds.ts';

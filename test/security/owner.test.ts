@@ -15,7 +15,7 @@ import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { createValuePolicy } from '../../src/model/schema/value-policy.ts';
 import { type Answer, apiOn, type TestApi } from '../api/setup.ts';
-import { rowsOf } from '../engine/office.ts';
+import { rowsOf } from '../commit/office.ts';
 import { type TestDatabase, testDatabase } from '../setup/database.ts';
 import { loosened } from '../setup/loosened.ts';
 import { putObjects } from '../setup/objects.ts';

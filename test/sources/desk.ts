@@ -9,7 +9,7 @@ import { superviseSources } from '../../src/features/sources/loop/supervisor.ts'
 import { sourceStatuses } from '../../src/features/sources/status.ts';
 import type { SourceFile } from '../../src/model/document.ts';
 import type { SourceStatus } from '../../src/model/sources/status.ts';
-import { newOffice, type Office, rowsOf } from '../engine/office.ts';
+import { newOffice, type Office, rowsOf } from '../commit/office.ts';
 
 /** A place for documents that a test holds in its hands. */
 export interface Shelf {

@@ -3,7 +3,7 @@ import { approvePlan } from '../../src/features/config/plans/approvals.ts';
 import { askForReconcile, hintAtSource } from '../../src/features/sources/called-sources.ts';
 import { suspendSource } from '../../src/features/sources/sources.ts';
 import { createObject } from '../../src/objects/objects.ts';
-import { upTo } from '../engine/office.ts';
+import { upTo } from '../commit/office.ts';
 import { groups, newShelf, openOffice } from './desk.ts';
 
 test('E136: of two servers one reconciles, and the other takes over at once when that one stops', async () => {

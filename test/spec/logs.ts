@@ -1,5 +1,5 @@
 import { writeServiceStatus } from '../../src/db/proxy/proxies.ts';
-import { storeRequests, storeTraffic } from '../feeds/filled.ts';
+import { storeRequests, storeTraffic } from '../logs/filled.ts';
 import type { World } from './world.ts';
 
 const kept = 30 * 86_400_000;

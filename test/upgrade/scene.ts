@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { type Answer, operatorToken } from '../api/setup.ts';
 import { callerOf } from '../faults/enrolling.ts';
 import { token } from '../faults/replicas.ts';
-import { newMachine, setupKey } from '../peering/machine.ts';
+import { newMachine, setupKey } from '../peers/machine.ts';
 import { emptyDatabase, temporaryDirectory } from '../setup/database.ts';
 import { type Program, type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 

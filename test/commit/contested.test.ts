@@ -4,8 +4,8 @@ import type { ApplyRequest } from '../../src/features/config/plans/apply-request
 import { applyDocuments, planApply } from '../../src/features/config/plans/documents.ts';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { readTables } from '../db/accounts.ts';
 import { document, objectOf } from '../plan/steps.ts';
-import { readTables } from '../store/accounts.ts';
 import { applyRequest, newOffice, type Office, rowsOf } from './office.ts';
 
 const rules = [{ name: 'r', action: 'accept', protocol: 'all', sources: ['All'], destinations: ['All'] }];

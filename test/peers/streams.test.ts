@@ -3,7 +3,7 @@ import { createHub, type Hub, type HubOptions } from '../../src/features/peers/s
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { createObject, deleteObject, replaceObject } from '../../src/objects/objects.ts';
-import { newOffice, type Office } from '../engine/office.ts';
+import { newOffice, type Office } from '../commit/office.ts';
 import { addPeers } from '../setup/peers.ts';
 import { connect, expectedMap, Follower } from './follower.ts';
 

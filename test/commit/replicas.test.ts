@@ -5,11 +5,11 @@ import { ensureAccount } from '../../src/commit/bootstrap.ts';
 import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import type { Conflict } from '../../src/model/errors.ts';
 import { createObject, replaceObject } from '../../src/objects/objects.ts';
+import { manyDocuments } from '../db/accounts.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { allow, objectOf } from '../plan/steps.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
-import { manyDocuments } from '../store/accounts.ts';
 import { actor, applyRequest, firstObjects, newOffice, revisionsOf, rowsOf, upTo } from './office.ts';
 
 const lenient = { strict: false };

@@ -6,10 +6,10 @@ import type { Document } from '../../src/model/document.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import type { Problem } from '../../src/model/problem.ts';
 import { createObject, deleteObject, replaceObject } from '../../src/objects/objects.ts';
+import { readTables } from '../db/accounts.ts';
 import { checkState, objectsOf } from '../plan/invariants.ts';
 import { allow, document, objectOf } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
-import { readTables } from '../store/accounts.ts';
 import { applyRequest, newOffice, policyBody, revisionsOf, upTo } from './office.ts';
 
 const groups = (count: number): readonly Document[] =>

@@ -10,9 +10,9 @@ import { Conflict, NotFound, UnsafePlan } from '../../src/model/errors.ts';
 import { canonicalSpec } from '../../src/model/schema/canonical.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { createObject, replaceObject } from '../../src/objects/objects.ts';
+import { readTables } from '../db/accounts.ts';
 import { allow, document, objectOf } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
-import { readTables } from '../store/accounts.ts';
 import { actor, applyRequest, newOffice, putAll, revisionsOf, rowsOf, upTo } from './office.ts';
 
 const lenient = { strict: false };

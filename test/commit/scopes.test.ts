@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import type { Document } from '../../src/model/document.ts';
+import { readTables } from '../db/accounts.ts';
 import { allow, document } from '../plan/steps.ts';
-import { readTables } from '../store/accounts.ts';
 import { applyRequest, newOffice } from './office.ts';
 
 const devs = (file: string, line: number): Document => document('Group', 'data-devs', {}, { file, line });

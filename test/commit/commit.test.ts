@@ -4,9 +4,9 @@ import { loadSnapshot } from '../../src/db/commit/snapshots.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { Conflict } from '../../src/model/errors.ts';
 import { createObject, replaceObject } from '../../src/objects/objects.ts';
+import { noted } from '../db/accounts.ts';
 import { objectsOf } from '../plan/invariants.ts';
 import { eachEngine } from '../setup/database.ts';
-import { noted } from '../store/accounts.ts';
 import { newOffice, policyBody, putAll, revisionsOf, rowsOf, upTo } from './office.ts';
 
 const strict = { strict: false };
