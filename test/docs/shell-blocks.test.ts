@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { mentions, root, writtenPages } from './pages.ts';
+
+/** The lines of the `sh` blocks of all pages, without comments at their ends. */
+const lines = writtenPages.flatMap(({ text }) =>
+  [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = '']) =>
+    block
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace(/ +# .*$/, '')),
+  ),
+);
+
+/** Lines that are not run here, by their beginnings, with the reason. Every other line runs in the checkout. */
+const notRun: Readonly<Record<string, string>> = {
+  'npm ci': 'loads packages; .ci/run begins with it',
+  'npm start': 'runs until it is stopped; the page is followed on such a server by commands.test.ts',
+  'npm run check': 'runs these tests; .ci/run ends with it',
+  'npm test': 'runs these tests',
+  'npm run gen': 'writes files of the checkout; `npm run check` compares them',
+  'npm run bench': 'takes minutes, and the whole machine',
+  'npm run soak': 'takes longer than tests may',
+  'npm run build': 'writes dist/; test/gen/image.test.ts has the same done for an image',
+  'npm run image &&': 'needs docker; test/gen/image.test.ts makes what docker would',
+  'npm run image': 'writes dist-image/; test/gen/image.test.ts runs it',
+  '.ci/run': 'runs these tests',
+  'helm install': 'needs a cluster; test/charts renders the chart with helm',
+  'npx heddle agent simulate': 'runs until it is stopped; test/cli/agent.test.ts plays it',
+  'npx heddle serve --database-url': 'needs a database of that name; test/docs/pages.test.ts knows its flags',
+  HEDDLE_OIDC_: 'sets a variable for a server; the next test knows its name',
+};
+
+const reasonNotToRun = (line: string) => Object.keys(notRun).find((start) => line.startsWith(start));
+
+test.each(lines.filter((line) => reasonNotToRun(line) === undefined))('`%s` prints a result', async (line) => {
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', line], { cwd: root });
+  expect({ printed: stdout !== '', stderr }).toEqual({ printed: true, stderr: '' });
+});
+
+test('names scripts of the package and settings of the server', () => {
+  const text = readFileSync(join(root, 'package.json'), 'utf8');
+  const { scripts } = JSON.parse(text) as { scripts: Readonly<Record<string, string>> };
+  const settings = readFileSync(join(root, 'docs/reference/settings.md'), 'utf8');
+  const named = writtenPages.flatMap((page) => mentions(page, /npm run (?:--silent )?([a-z][\w-]*)/g));
+  const variables = writtenPages.flatMap((page) => mentions(page, /\b(HEDDLE_(?!VALUE_|TEST_)[A-Z_]*[A-Z])\b/g));
+  expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  expect(variables.filter((name) => !settings.includes(name))).toEqual([]);
+});
+
+test('no reason outlives its line', () => {
+  const used = new Set(lines.map(reasonNotToRun));
+  expect(Object.keys(notRun).filter((start) => !used.has(start))).toEqual([]);
+});
