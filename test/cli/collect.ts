@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { runProgram } from '../../src/cli/program.ts';
 import type { StartServer } from '../../src/cli/server/serve.ts';
 import { paint } from '../../src/cli/terminal/paint.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Environment } from '../../src/config.ts';
+import { launcherPath } from '../setup/bundle.ts';
 
 /** A terminal that keeps what is written; nobody watches it and there is nobody to ask. */
 export function collectingTerminal(options: Partial<Terminal> = {}) {
@@ -40,15 +40,13 @@ export async function runHere(argv: readonly string[], env: Environment = {}, op
   return { code, ...written };
 }
 
-const launcher = fileURLToPath(new URL('../../src/heddle.js', import.meta.url));
-
 /** Runs a command line as people do, in a process of its own. */
 export function runHeddle(
   argv: readonly string[],
   options: { readonly cwd?: string; readonly input?: string; readonly env?: Environment } = {},
 ) {
   const env = { ...process.env, NO_COLOR: '1', ...options.env };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [launcher, ...argv], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [launcherPath(), ...argv], {
     encoding: 'utf8',
     input: '',
     ...options,

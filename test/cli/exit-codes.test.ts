@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { allCommands } from '../../src/cli/commands.ts';
 import { flagsOf } from '../../src/cli/flags.ts';
@@ -10,10 +9,10 @@ import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { doc } from '../api/documents.ts';
 import { applyRequest } from '../commit/office.ts';
 import { document } from '../plan/steps.ts';
+import { launcherPath } from '../setup/bundle.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { sharedServer } from './served.ts';
 
-const launcher = fileURLToPath(new URL('../../src/heddle.js', import.meta.url));
 const server = sharedServer();
 let directory: string;
 let made = 0;
@@ -220,7 +219,7 @@ describe('the exit codes of every command', () => {
 
   it('E148 a reader that goes away is no fault', async () => {
     const env = { ...process.env, ...server().env };
-    const child = spawn(process.execPath, [launcher, 'export'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [launcherPath(), 'export'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     let complaints = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -2,18 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/cli/client.ts';
 import { sendPlan } from '../../src/cli/plan/sending.ts';
 import { doc } from '../api/documents.ts';
 import { token } from '../api/setup.ts';
+import { launcherPath } from '../setup/bundle.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { losingProxy } from './losing-proxy.ts';
 import { type Served, serve } from './served.ts';
 
 const path = /\/plans\/\w+\/apply$/;
-const launcher = fileURLToPath(new URL('../../src/heddle.js', import.meta.url));
 
 async function documents(name: string): Promise<string> {
   const folder = join(await temporaryDirectory(), name);
@@ -30,7 +29,9 @@ async function groupsOf({ api }: Served): Promise<readonly string[]> {
 /** Starts an apply in a process of its own, with what it has written so far. */
 async function startApply(served: Served, folder: string) {
   const env = { ...process.env, ...served.env, NO_COLOR: '1' };
-  const child = spawn(process.execPath, [launcher, 'apply', folder, '--source-name', 'big', '--auto-approve'], { env });
+  const child = spawn(process.execPath, [launcherPath(), 'apply', folder, '--source-name', 'big', '--auto-approve'], {
+    env,
+  });
   const written = { out: '', note: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     written.out += text;

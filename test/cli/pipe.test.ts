@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-
-const launcher = fileURLToPath(new URL('../../src/heddle.js', import.meta.url));
+import { launcherPath } from '../setup/bundle.ts';
 
 test('a reader that goes away is no fault: no complaint, and the exit code stays (E148)', async () => {
   const root = mkdtempSync(join(tmpdir(), 'heddle-pipe-'));
@@ -15,7 +13,7 @@ test('a reader that goes away is no fault: no complaint, and the exit code stays
     (_, at) => `apiVersion: heddle.dev/v1\nkind: Grup\nmetadata: {name: g${at}}\nspec: {}\n`,
   );
   writeFileSync(join(root, 'a.yaml'), text.join('---\n'));
-  const child = spawn(process.execPath, [launcher, 'validate', root], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [launcherPath(), 'validate', root], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
   let complaints = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
@@ -33,7 +31,7 @@ test('all of a large result arrives in a pipe', async () => {
     (_, at) => `apiVersion: heddle.dev/v1\nkind: Grup\nmetadata: {name: g${at}}\nspec: {}\n`,
   );
   writeFileSync(join(root, 'a.yaml'), text.join('---\n'));
-  const child = spawn(process.execPath, [launcher, 'validate', root], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [launcherPath(), 'validate', root], { stdio: ['ignore', 'pipe', 'inherit'] });
   let out = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     out += chunk;

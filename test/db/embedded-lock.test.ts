@@ -9,16 +9,15 @@ import { openDatabase } from '../../src/db/database.ts';
 import { lockDirectory } from '../../src/db/embedded/directory-lock.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { Unavailable } from '../../src/model/errors.ts';
+import { programFile } from '../setup/bundle.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { serverProcess } from '../setup/server-process.ts';
-
-const module = (path: string) => new URL(`../../src/db/${path}`, import.meta.url).href;
 
 // Opens the directory and writes account after account, a line for each, until it is killed.
 const writer = `
   import { CompiledQuery } from 'kysely';
-  import { openDatabase } from '${module('database.ts')}';
-  import { migrate } from '${module('migrate.ts')}';
+  import { openDatabase } from '${programFile('src/db/database.ts')}';
+  import { migrate } from '${programFile('src/db/migrate.ts')}';
   const database = await openDatabase({ dataDir: process.argv[1] });
   await migrate(database);
   for (let n = 1; ; n += 1) {
@@ -30,7 +29,7 @@ const writer = `
 
 // Takes the lock, says so, and holds it for a moment.
 const holder = `
-  import { lockDirectory } from '${module('embedded/directory-lock.ts')}';
+  import { lockDirectory } from '${programFile('src/db/embedded/directory-lock.ts')}';
   try {
     await lockDirectory(process.argv[1]);
     console.log('held');

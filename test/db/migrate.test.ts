@@ -10,6 +10,7 @@ import { SchemaTooNew } from '../../src/db/schema-too-new.ts';
 import { findCredentialHosts } from '../../src/db/sources/credential-hosts.ts';
 import { listFormerGitHosts } from '../../src/db/sources/former-git-hosts.ts';
 import { Internal } from '../../src/model/errors.ts';
+import { programFile } from '../setup/bundle.ts';
 import { eachEngine, emptyDatabase, testDatabase } from '../setup/database.ts';
 import { startPostgres } from '../setup/server.ts';
 import { serverProcess } from '../setup/server-process.ts';
@@ -188,8 +189,8 @@ describe('twenty processes', () => {
   // Connects, says so, and migrates when told to, so that all do it at the same moment.
   const program = `
     import { once } from 'node:events';
-    import { openDatabase } from '${new URL('../../src/db/database.ts', import.meta.url)}';
-    import { migrate } from '${new URL('../../src/db/migrate.ts', import.meta.url)}';
+    import { openDatabase } from '${programFile('src/db/database.ts')}';
+    import { migrate } from '${programFile('src/db/migrate.ts')}';
     const database = await openDatabase({ url: process.argv[1] });
     await database.ping();
     console.log('ready');

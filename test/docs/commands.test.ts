@@ -1,6 +1,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { launcherPath } from '../setup/bundle.ts';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 import { patternOf, type Step, stepsOf } from './blocks.ts';
@@ -55,7 +56,7 @@ test.each(pagesWithCommands.map((page) => [page.path, page] as const))(
     await copyEmbedded(join(directory, '.heddle'));
     await using server = await serveHeddle(['--source', 'examples/quickstart'], { cwd: directory });
     await server.line(/documents, revision/);
-    await using shell = openShell(directory, join(root, 'src/heddle.js'), server.url);
+    await using shell = openShell(directory, launcherPath(), server.url);
     const differences: Difference[] = [];
     for (const step of stepsOf(page)) differences.push(...(await follow(step, { directory, shell, server })));
     expect(differences).toEqual([]);

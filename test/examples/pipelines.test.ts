@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launcherPath } from '../setup/bundle.ts';
 import { callFault, heddleCalls } from '../setup/command-lines.ts';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
@@ -49,9 +50,12 @@ describe.each(recipes)('run against a server, the recipe for %s', { timeout: 120
     const apply = readFileSync(join(directory, 'data/token'), 'utf8').trim();
     tokens = { apply, plan: await makePlanToken(server.url, apply) };
     mkdirSync(join(directory, 'bin'));
-    const launcher = join(root, 'src/heddle.js');
     const options = { mode: 0o755 };
-    writeFileSync(join(directory, 'bin/heddle'), `#!/bin/sh\nexec "${process.execPath}" "${launcher}" "$@"\n`, options);
+    writeFileSync(
+      join(directory, 'bin/heddle'),
+      `#!/bin/sh\nexec "${process.execPath}" "${launcherPath()}" "$@"\n`,
+      options,
+    );
     cpSync(join(root, 'examples/ci/gitops/documents'), join(directory, 'config'), { recursive: true });
   });
   afterAll(() => server.stop());

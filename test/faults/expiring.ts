@@ -5,6 +5,7 @@ import { statement } from '../../src/db/builder.ts';
 import type { Database } from '../../src/db/database.ts';
 import { apiOn, type TestApi, token } from '../api/setup.ts';
 import { newMachine } from '../peers/machine.ts';
+import { programFile } from '../setup/bundle.ts';
 import { testDatabase } from '../setup/database.ts';
 import { addPeers } from '../setup/peers.ts';
 import { serverProcess } from '../setup/server-process.ts';
@@ -66,7 +67,7 @@ async function fill(own: TestApi): Promise<void> {
 }
 
 function startKeeper(url: string, name: string): ChildProcess {
-  return fork(new URL('./keeper.ts', import.meta.url), [url, name], serverProcess());
+  return fork(programFile('test/faults/keeper.ts'), [url, name], serverProcess());
 }
 
 async function kill(keeper: ChildProcess | undefined): Promise<void> {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { programFile } from '../setup/bundle.ts';
 import type { Engine } from '../setup/database.ts';
 import { serverProcess } from '../setup/server-process.ts';
 import type { ApplierOrder, ApplierSays } from './applier.ts';
@@ -53,7 +54,7 @@ interface Applier {
 }
 
 async function start({ options }: Scene): Promise<Applier> {
-  const child = fork(new URL('./applier.ts', import.meta.url), [JSON.stringify(options)], serverProcess());
+  const child = fork(programFile('test/faults/applier.ts'), [JSON.stringify(options)], serverProcess());
   const said = await heard(child);
   if (said === 'done') throw new Error('the process was not told to apply anything');
   return { child, backend: said.backend };

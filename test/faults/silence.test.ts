@@ -13,6 +13,7 @@ import { feeds } from '../../src/db/logs/feeds.ts';
 import { beginSealing } from '../../src/db/sealing/sealing.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import { apiOn, type TestApi, token } from '../api/setup.ts';
+import { programFile } from '../setup/bundle.ts';
 import { testDatabase } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
 import { serverProcess } from '../setup/server-process.ts';
@@ -94,7 +95,7 @@ describe('a write of the owner', () => {
 async function stopped(): Promise<void> {
   const made = await testDatabase('postgres');
   await using api = await apiOn(made.database, () => made[Symbol.asyncDispose]());
-  const holder = fork(new URL('./holder.ts', import.meta.url), [made.url ?? '', api.account], serverProcess());
+  const holder = fork(programFile('test/faults/holder.ts'), [made.url ?? '', api.account], serverProcess());
   await once(holder, 'message');
   holder.kill('SIGSTOP');
   try {

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { launcherPath } from './bundle.ts';
 import { trackProcess } from './processes.ts';
 import { serverProcess } from './server-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const launcher = fileURLToPath(new URL('../../src/heddle.js', import.meta.url));
 
 /** What one run of the program came to. */
 export interface Run {
@@ -97,14 +97,13 @@ export async function serveHeddle(
   };
 }
 
-const checkout: Program = { node: process.execPath, launcher, user: {} };
-
-function start(args: readonly string[], { env = {}, cwd = root, program = checkout }: ChildOptions): ChildProcess {
-  const isServer = program === checkout && args[0] === 'serve';
+function start(args: readonly string[], { env = {}, cwd = root, program }: ChildOptions): ChildProcess {
+  const isServer = program === undefined && args[0] === 'serve';
   const { execArgv, env: around } = isServer ? serverProcess() : { execArgv: [], env: process.env };
   const inherited = Object.entries(around).filter(([name]) => !name.startsWith('HEDDLE_'));
-  const options = { cwd, env: { ...Object.fromEntries(inherited), ...env }, ...program.user };
-  return trackProcess(spawn(program.node, [...execArgv, program.launcher, ...args], options));
+  const { node, launcher, user } = program ?? { node: process.execPath, launcher: launcherPath(), user: {} };
+  const options = { cwd, env: { ...Object.fromEntries(inherited), ...env }, ...user };
+  return trackProcess(spawn(node, [...execArgv, launcher, ...args], options));
 }
 
 /** What the child writes on both outputs, line by line; a search ends without a find when the child does. */

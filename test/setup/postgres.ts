@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { bundleProgram } from './bundle.ts';
 import { endProcessesWithRun } from './processes.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 import { compileServers } from './server-process.ts';
@@ -32,7 +33,7 @@ export async function setup(project: TestProject): Promise<void> {
   // Programs that tests start read what the first of them compiled, which halves the time they take to start.
   process.env['NODE_COMPILE_CACHE'] ??= join(directory, 'compiled');
   try {
-    const [url] = await Promise.all([makePostgres(), compileServers(join(directory, 'compiled-servers'))]);
+    const [url] = await Promise.all([makePostgres(), makeProgram(directory)]);
     project.provide('postgresUrl', url);
     // Not beside it: the embedded database keeps the process so busy that connections time out on a loaded machine.
     await migrated({ dataDir: directory });
@@ -60,6 +61,11 @@ async function makePostgres(): Promise<string> {
   await onServer(url, `create database ${template}`);
   await migrated({ url: databaseUrl(url, template) });
   return url;
+}
+
+async function makeProgram(directory: string): Promise<void> {
+  await bundleProgram(join(directory, 'program'));
+  await compileServers(join(directory, 'compiled-servers'));
 }
 
 async function migrated(options: DatabaseOptions): Promise<void> {

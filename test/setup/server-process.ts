@@ -1,13 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-
-const modules = [
-  'src/app.ts',
-  'src/cli/program.ts',
-  'src/cli/server/serve.ts',
-  'src/db/embedded/embedded.ts',
-  'src/db/postgres.ts',
-];
+import { programFile } from './bundle.ts';
 
 /** How a process is started. */
 export interface Process {
@@ -29,8 +22,14 @@ export function serverProcess(): Process {
 /** Compiles servers before the first one starts: those that are killed, as most are, leave nothing of that to others. */
 export async function compileServers(cache: string): Promise<void> {
   process.env['HEDDLE_TEST_COMPILED'] = cache;
-  const urls = modules.map((path) => new URL(`../../${path}`, import.meta.url).href);
-  const script = `await Promise.all(${JSON.stringify(urls)}.map((url) => import(url)));`;
+  const modules = [
+    'src/app.ts',
+    'src/cli/program.ts',
+    'src/cli/server/serve.ts',
+    'src/db/embedded/embedded.ts',
+    'src/db/postgres.ts',
+  ] as const;
+  const script = `await Promise.all(${JSON.stringify(modules.map((path) => programFile(path).href))}.map((url) => import(url)));`;
   const { execArgv, env } = serverProcess();
   const child = spawn(process.execPath, [...execArgv, '--input-type=module', '--eval', script], { env });
   const [code] = await once(child, 'close');
