@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createMetricsServer } from './api/metrics.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
+import { settingsOfApi } from './app/api-settings.ts';
+import { diskLine } from './app/disk.ts';
 import { createEngine, describe, environmentOfKeys, firstObjects, productRegistry } from './app/engine.ts';
 import { authenticatorOf, installationOf, localPeopleOf, openIdentityProvider, reachable } from './app/identity.ts';
 import { explained, requireListenable } from './app/listening.ts';
@@ -71,6 +73,8 @@ export interface ServeOptions {
   readonly rateLimit: RateLimit | 'off' | undefined;
   /** Of one account, what makes a plan. */
   readonly planRateLimit: RateLimit | 'off';
+  /** How many tenants of an account may wait for the proof of their domain. */
+  readonly pendingTenants: number;
   /** Where metrics answer without a token. */
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
   readonly corsOrigins: CorsOrigins;
@@ -288,22 +292,11 @@ function openLeases(
 const embeddedLeaseSeconds = 3600;
 
 function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: ServeOptions, log: Log): DatabaseOptions {
-  const diskChanged = (isFull: boolean) => log(isFull ? diskIsFull : diskHasRoom);
+  const diskChanged = (isFull: boolean) => log(diskLine(isFull));
   if (databaseUrl !== undefined) return { url: databaseUrl, poolSize, preparedStatements, diskChanged };
   const message = `first start: creating the embedded database in ${dataDir}, which takes a few seconds`;
   return { dataDir, creating: () => log({ level: 'info', message }), diskChanged };
 }
-
-const diskIsFull = {
-  level: 'error',
-  message:
-    'the disk of the database is full: writes are answered with 503 and /readyz says not ready until there is room, which is tried every 2 s',
-} as const;
-
-const diskHasRoom = {
-  level: 'info',
-  message: 'the disk of the database has room again: this server takes writes',
-} as const;
 
 /** Brings the tables up to date, and has what is in them checked before anything else is written. */
 async function prepareDatabase(
@@ -341,12 +334,6 @@ async function openMetrics(
   const metrics = createMetricsServer(api);
   log({ level: 'info', message: `metrics answer at ${await metrics.listen(address)}/metrics` });
   return () => metrics.close();
-}
-
-/** What of the options is the interface's own affair. */
-function settingsOfApi({ openEndpoints, planRateLimit, corsOrigins, trustProxy, rateLimit, edition }: ServeOptions) {
-  const limit = rateLimit ?? (edition === 'hosted' ? { perMinute: 120, burst: 1200 } : 'off');
-  return { version: programVersion(), openEndpoints, planRateLimit, corsOrigins, trustProxy, rateLimit: limit };
 }
 
 /** The means that the options describe. */

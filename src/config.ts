@@ -52,6 +52,8 @@ export interface Config
   /** Absent: as the edition has it. */
   readonly rateLimit: RateLimit | 'off' | undefined;
   readonly planRateLimit: RateLimit | 'off';
+  /** How many tenants of an account may wait for the proof of their domain. */
+  readonly pendingTenants: number;
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
   readonly corsOrigins: '*' | readonly string[];
   readonly trustProxy: number | readonly string[];
@@ -249,6 +251,13 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     doc: 'Plans a minute and at once of one account, validating and applying included (default 300/600).',
     default: { perMinute: 300, burst: 600 },
     parse: ([text = '']) => parseRateLimit(text),
+  },
+  pendingTenants: {
+    variable: 'HEDDLE_PENDING_TENANTS',
+    placeholder: 'COUNT',
+    doc: 'How many tenants of each account may wait for the proof of their domain (default 50).',
+    default: 50,
+    parse: ([text = '']) => parseCount(text, 0, 100_000),
   },
   metricsListen: {
     variable: 'HEDDLE_METRICS_LISTEN',

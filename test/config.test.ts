@@ -29,6 +29,7 @@ describe('the configuration', () => {
         shutdownGraceMs: 10_000,
         edition: 'self-hosted',
         planRateLimit: { perMinute: 300, burst: 600 },
+        pendingTenants: 50,
         rateLimit: undefined,
         secretKey: undefined,
         secretKeyFile: undefined,
@@ -169,6 +170,7 @@ describe('the configuration', () => {
     ['gitTransports', 'HEDDLE_GIT_TRANSPORTS', 'file,https', ['https', 'file']],
     ['gitSources', 'HEDDLE_GIT_SOURCES', '0', 0],
     ['gitProcesses', 'HEDDLE_GIT_PROCESSES', '32', 32],
+    ['pendingTenants', 'HEDDLE_PENDING_TENANTS', '0', 0],
     ['token', 'HEDDLE_TOKEN', ' t\n', 't'],
     ['bootstrapTokenFile', 'HEDDLE_BOOTSTRAP_TOKEN_FILE', '/run/token', '/run/token'],
   ])('reads %s from %s=%s', (name, variable, text, expected) => {

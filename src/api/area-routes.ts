@@ -34,6 +34,8 @@ export interface Services {
   readonly authenticator: Authenticator;
   readonly peering: Peering;
   readonly people: LocalPeople;
+  /** How many tenants of an account may wait for the proof of their domain. */
+  readonly pendingTenants: number;
   /** Slows down whoever has no credentials. */
   readonly strangers: Limiter;
   /** Peers that are connected. */

@@ -67,6 +67,8 @@ export interface ApiOptions {
   readonly rateLimit?: RateLimit | 'off';
   /** Of one account, what makes a plan. */
   readonly planRateLimit?: RateLimit | 'off';
+  /** How many tenants of an account may wait for the proof of their domain; absent: 50. */
+  readonly pendingTenants?: number;
   /** How people come in; absent: without a mail server. */
   readonly localPeople?: LocalPeople;
   /** Of one address, on what is open to strangers. */
@@ -155,12 +157,13 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
 /** What areas need beside the engine. */
 function servicesOf(options: ApiOptions, people: LocalPeople): Services {
   const { engine, authenticator, peering = plainPeering(engine), connectionTracker = nobody, report } = options;
+  const { pendingTenants = 50 } = options;
   const failed = (error: unknown): void => {
     // While the store is away connected peers stay, and hear of what is new when it is back.
     if (!(error instanceof Unavailable)) report(error, 'the streams of peers');
   };
   return {
-    ...{ authenticator, peering, people },
+    ...{ authenticator, peering, people, pendingTenants },
     strangers: createAddressLimit(options.strangersRateLimit ?? { perMinute: 10, burst: 5 }),
     hub: createHub({ engine, listener: connectionTracker, now: Date.now, failed }),
     feeds: createFeeds(engine, options.feedDays ?? { proxy: 30, traffic: 30 }),

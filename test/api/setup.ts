@@ -68,6 +68,7 @@ export interface TestApiOptions {
   readonly edition?: Edition;
   readonly rateLimit?: RateLimit;
   readonly planRateLimit?: RateLimit;
+  readonly pendingTenants?: number;
   readonly corsOrigins?: CorsOrigins;
   readonly trustProxy?: TrustedProxies;
   readonly valueFrom?: PlanEnvironment['valueFrom'];
@@ -113,7 +114,17 @@ export function sharedApi(options: TestApiOptions = {}): () => TestApi {
 export async function apiOn(
   database: Database,
   dispose: () => PromiseLike<void>,
-  { rateLimit, planRateLimit, corsOrigins, trustProxy, sources, people, localPeople, ...given }: TestApiOptions = {},
+  {
+    rateLimit,
+    planRateLimit,
+    pendingTenants,
+    corsOrigins,
+    trustProxy,
+    sources,
+    people,
+    localPeople,
+    ...given
+  }: TestApiOptions = {},
 ): Promise<TestApi> {
   const defects: unknown[] = [];
   const engine = engineOn(database, given);
@@ -141,6 +152,7 @@ export async function apiOn(
     ...(localPeople === undefined ? {} : { localPeople }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(planRateLimit === undefined ? {} : { planRateLimit }),
+    ...(pendingTenants === undefined ? {} : { pendingTenants }),
     ...(corsOrigins === undefined ? {} : { corsOrigins }),
     ...(trustProxy === undefined ? {} : { trustProxy }),
     report: (error) => defects.push(error),

@@ -32,13 +32,14 @@ const example = {
 
 /** How tenants come and what becomes of them; the kind itself lists and replaces them. */
 export const tenants: AreaRoutes = {
-  add(app, engine) {
+  add(app, engine, { pendingTenants: mostPending }) {
     const update = { config: { access: { module: 'msp', operation: 'update' } } } as const;
     const create = { config: { access: { module: 'msp', operation: 'create' } } } as const;
     const subscribe = { config: { access: { module: 'billing', operation: 'update' } } } as const;
     const recover = recoverCreated(engine, engine.registry.get('MSPTenant'));
     app.post(path, { config: { ...create.config, recover } }, async (request, reply) => {
-      const written = await createTenant(engine, callOf(request), objectBody(request.body), writeOptions(request));
+      const options = { ...writeOptions(request), mostPending };
+      const written = await createTenant(engine, callOf(request), objectBody(request.body), options);
       return sendWritten(engine, written, request, reply);
     });
     app.post(`${path}/:id/dns`, update, async (request, reply) => {
@@ -76,7 +77,7 @@ export const tenants: AreaRoutes = {
         tag: 'msp',
         summary: 'Make a tenant',
         description:
-          'Makes the account of the tenant too, unless its domain has one already (`existing`), which can then be invited.',
+          'Makes the account of the tenant too, unless its domain has one already (`existing`), which can then be invited. An account may have so many tenants that wait for the proof of their domain as the server allows (409).',
         parameters: [header('Prefer')],
         body: json(named('MSPTenantRequest'), body),
         answer: json(named('MSPTenant'), example),

@@ -18,7 +18,7 @@ import { readServerConfig } from './server-config.ts';
 
 /** What the server is started with. */
 export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize' | 'waitForDatabaseMs'> &
-  Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'planRateLimit'> &
+  Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'planRateLimit' | 'pendingTenants'> &
   Pick<
     Config,
     | 'corsOrigins'
@@ -90,7 +90,16 @@ const declaration = {
       'preparedStatements',
       'openEndpoints',
     ] as const),
-    ...(['configFile', 'edition', 'rateLimit', 'planRateLimit', 'secretKey', 'secretKeyFile', 'valuesDir'] as const),
+    ...([
+      'configFile',
+      'edition',
+      'rateLimit',
+      'planRateLimit',
+      'pendingTenants',
+      'secretKey',
+      'secretKeyFile',
+      'valuesDir',
+    ] as const),
     ...([
       'shareValues',
       'valueGrants',

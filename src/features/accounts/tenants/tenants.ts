@@ -32,7 +32,7 @@ export async function createTenant(
   engine: Engine,
   call: Call,
   body: JsonObject,
-  options: WriteOptions,
+  options: WriteOptions & { readonly mostPending: number },
 ): Promise<Written> {
   const domain = canonicalDomain(String(body['domain'])) ?? '';
   const present = await findEntry(engine.database, domainEntry, domain);
@@ -47,6 +47,7 @@ export async function createTenant(
       throw new Conflict('taken', `a tenant with the account of ${domain} already exists`);
     // A tenant that has the domain already has the key too, and the domain is what is told.
     const key = state.findByKey(kind.name, domain) === undefined ? { key: domain } : {};
+    if (present === undefined) refuseTooMany(state, options.mostPending);
     const seed = { id, ...key, derived };
     outcome = planCreate(contextOf(engine, call, state, options), kind, body, undefined, seed);
     return outcome;
@@ -61,6 +62,14 @@ export async function createTenant(
     }),
   });
   return { object: requireTenant(state, id), state, ignored: outcome?.ignored ?? [], outputs: {} };
+}
+
+/** Each of them is an account, made by whoever names a domain. */
+function refuseTooMany(state: Snapshot, most: number): void {
+  const pending = state.ofKind('MSPTenant').filter((tenant) => statusOf(tenant) === 'pending').length;
+  if (pending < most) return;
+  const message = `the account has ${pending} tenants whose domain is not proved, and may have ${most} on this server; prove or delete one, or the operator raises HEDDLE_PENDING_TENANTS`;
+  throw new Conflict('refused', message);
 }
 
 /** The account of a tenant whose domain is still to be proved: it has no domain yet, and an owner who is no person. */

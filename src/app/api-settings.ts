@@ -1,0 +1,24 @@
+import type { ServeOptions } from '../app.ts';
+import { programVersion } from '../version.ts';
+
+/** What of the options is the interface's own affair. */
+export function settingsOfApi({
+  openEndpoints,
+  planRateLimit,
+  pendingTenants,
+  corsOrigins,
+  trustProxy,
+  rateLimit,
+  edition,
+}: ServeOptions) {
+  const limit = rateLimit ?? (edition === 'hosted' ? { perMinute: 120, burst: 1200 } : 'off');
+  return {
+    version: programVersion(),
+    openEndpoints,
+    planRateLimit,
+    pendingTenants,
+    corsOrigins,
+    trustProxy,
+    rateLimit: limit,
+  };
+}

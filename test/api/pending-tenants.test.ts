@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { testApi } from './setup.ts';
+
+const tenants = '/api/integrations/msp/tenants';
+
+it('an account has so many tenants whose domain is not proved as the server allows', async () => {
+  const records = new Map<string, readonly string[]>();
+  await using own = await testApi('postgres', {
+    pendingTenants: 2,
+    resolveTxt: async (name) => records.get(name) ?? [],
+  });
+  const create = (name: string) => own.call('POST', tenants, { name, domain: `${name}.example.com`, groups: [] });
+  // However many are asked for at once.
+  const made = await Promise.all(['a', 'b', 'c', 'd'].map(create));
+  expect(made.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409]);
+  const message = expect.stringMatching(
+    /^the account has 2 tenants whose domain is not proved, and may have 2 on this server; prove or delete one, or the operator raises HEDDLE_PENDING_TENANTS$/,
+  );
+  for (const { status, body } of made) if (status === 409) expect(body.message).toEqual(message);
+  const [first, second] = made.filter(({ status }) => status === 200).map(({ body }) => body);
+  records.set(`_heddle-challenge.${first.domain}`, [first.dns_challenge]);
+  expect((await own.call('POST', `${tenants}/${first.id}/dns`)).status).toBe(200);
+  expect((await create('e')).status).toBe(200);
+  expect((await create('f')).status).toBe(409);
+  expect((await own.call('DELETE', `${tenants}/${second.id}`)).status).toBe(200);
+  expect((await create('f')).status).toBe(200);
+});
