@@ -6,7 +6,6 @@ import type { Feeds } from '../features/logs/service.ts';
 import type { Peering } from '../features/peers/service.ts';
 import type { Hub } from '../features/peers/streams/hub.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { Edition } from '../model/edition.ts';
 import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
 import { accounts } from './routes/accounts.ts';
@@ -49,6 +48,8 @@ export interface AreaRoutes {
   add(app: FastifyInstance, engine: Engine, services: Services): unknown;
   /** Path items by path, as in an OpenAPI document. */
   readonly paths: JsonObject;
+  /** The schemas that they refer to, by name. */
+  readonly schemas?: JsonObject;
   /** Only this edition has them; elsewhere they say so. */
   readonly edition?: 'hosted';
 }
@@ -76,9 +77,3 @@ export const areas: readonly AreaRoutes[] = [
   tokens,
   users,
 ];
-
-/** The path items of all areas that an edition has. */
-export function areaPaths(edition: Edition): JsonObject {
-  const offered = areas.filter((area) => area.edition === undefined || area.edition === edition);
-  return Object.assign({}, ...offered.map(({ paths }) => paths));
-}

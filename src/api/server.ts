@@ -14,13 +14,13 @@ import { type ConnectionListener, createHub } from '../features/peers/streams/hu
 import { plainRules, type SourceRules } from '../features/sources/source-admin.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { Unavailable } from '../model/errors.ts';
-import { lowerToOpenApi } from '../model/lower/openapi/openapi.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { addEtags } from './answers/etags.ts';
 import { sendInParts, sliceLongAnswers } from './answers/long-answers.ts';
-import { areaPaths, areas, type Services } from './area-routes.ts';
+import { areas, type Services } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
 import { addConfigRoutes } from './config/routes.ts';
+import { describeApi } from './description.ts';
 import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
 import { addHeaders, exposedHeaders, placeOf, requestId } from './headers.ts';
@@ -125,7 +125,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   refuseUnknownPaths(app);
   refuseOtherCharsets(app);
   const { edition } = engine.planEnvironment;
-  const describe = once(() => lowerToOpenApi(engine.registry, { version, extraPaths: areaPaths(edition), edition }));
+  const describe = once(() => describeApi(engine.registry, { version, edition }));
   guardAddresses(app, createParameterIndex(describe), refuseUnknown);
   paceMachines(app);
   const authenticate = createAuthHook(options.authenticator, engine);

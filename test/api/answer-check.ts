@@ -1,10 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import { areaPaths } from '../../src/api/area-routes.ts';
+import { describeApi } from '../../src/api/description.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { Registry } from '../../src/model/declare/registry.ts';
 import type { Edition } from '../../src/model/edition.ts';
-import { lowerToOpenApi } from '../../src/model/lower/openapi/openapi.ts';
 import type { Answer } from './setup.ts';
 
 /** Fails the test when an answer is not what the OpenAPI document says about its operation. */
@@ -16,8 +15,7 @@ const checks = new Map<string, AnswerCheck>();
 /** Checks every answer by what the program says about itself in an edition. */
 export function createAnswerCheck(registry: Registry, edition: Edition): AnswerCheck {
   const key = JSON.stringify([edition, registry.installation]);
-  const check =
-    checks.get(key) ?? checkBy(lowerToOpenApi(registry, { version: '0', extraPaths: areaPaths(edition), edition }));
+  const check = checks.get(key) ?? checkBy(describeApi(registry, { version: '0', edition }));
   checks.set(key, check);
   return check;
 }

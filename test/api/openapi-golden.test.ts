@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
-import { areaPaths } from '../../src/api/area-routes.ts';
+import { describeApi } from '../../src/api/description.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
-import { lowerToOpenApi } from '../../src/model/lower/openapi/openapi.ts';
 import { registry } from '../model/product.ts';
 
 // A change of the interface shows as a difference of these files. Review it, and accept it by running this file with `-u`.
 it.each(['self-hosted', 'hosted'] as const)('the interface of the %s edition is the committed one', async (edition) => {
-  const document = lowerToOpenApi(registry, { version: '0.0.0', extraPaths: areaPaths(edition), edition });
+  const document = describeApi(registry, { version: '0.0.0', edition });
   await expect(`${write(withoutTexts(document), '')}\n`).toMatchFileSnapshot(`../golden/openapi.${edition}.json`);
 });
 

@@ -10,12 +10,13 @@ export interface Row {
   readonly pure?: true;
 }
 
-const core = ['objects', 'commit', 'db', 'plan', 'access', 'model', 'lib'];
+const core = ['operations', 'objects', 'commit', 'db', 'plan', 'access', 'model', 'lib'];
 
 /** "Who may import whom" of the architecture page, a line a module: a folder of src, or a file of src itself. */
 const table: Readonly<Record<string, Row>> = {
   lib: { pure: true, modules: [] },
   model: { pure: true, modules: ['lib'], packages: ['ajv', 'ajv-formats'] },
+  operations: { pure: true, modules: ['model', 'lib'] },
   'kinds/*': { pure: true, modules: ['kinds/shared', 'model', 'lib'] },
   kinds: { pure: true, modules: ['kinds/*', 'model', 'lib'] },
   plan: { pure: true, modules: ['model', 'lib'], packages: ['fast-json-patch'] },

@@ -54,6 +54,8 @@ function valuesOf(field: AnyField): fc.Arbitrary<Json> {
       return fc.array(valuesOf(field.of), { maxLength: 4 });
     case 'keyed':
       return fc.uniqueArray(specs(field.fields), { maxLength: 4, selector: (entry) => String(entry[field.key]) });
+    case 'json':
+      return fc.constant({});
     case 'object':
       return specs(field.fields);
   }

@@ -11,7 +11,7 @@ const withRanges = (count: number) => ({
 });
 
 it('a wrong spelling is told beside other faults, but not looked for among thousands of values', () => {
-  expect(formatFaultsBeside(postureCheck, withRanges(2), [missing])).not.toEqual([]);
-  expect(formatFaultsBeside(postureCheck, withRanges(6000), [missing])).toEqual([]);
-  expect(formatFaultsBeside(postureCheck, withRanges(6000), [])).toHaveLength(6000);
+  expect(formatFaultsBeside(postureCheck.spec, withRanges(2), [missing])).not.toEqual([]);
+  expect(formatFaultsBeside(postureCheck.spec, withRanges(6000), [missing])).toEqual([]);
+  expect(formatFaultsBeside(postureCheck.spec, withRanges(6000), [])).toHaveLength(6000);
 });

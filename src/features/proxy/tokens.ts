@@ -10,24 +10,24 @@ import {
   type ProxyTokenRow,
   readProxyTokenHash,
 } from '../../db/proxy/proxy-tokens.ts';
-import type { JsonObject } from '../../lib/json.ts';
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import { isWellFormedToken, makeToken, tokenRandomBytes } from '../../lib/token.ts';
-import { InvalidInput, NotFound, Unauthenticated } from '../../model/errors.ts';
-import type { Problem } from '../../model/problem.ts';
+import { NotFound, Unauthenticated } from '../../model/errors.ts';
 import { removeProxies } from '../peers/proxy-peers.ts';
 
 const prefix = 'nbx_';
-const longestLife = 10 * 365 * 86_400;
 
 /** The tokens of the account's reverse proxies. */
-export async function readProxyTokens(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
+export async function readProxyTokens(engine: Engine, call: Call) {
   return (await listProxyTokens(engine.database, call.account)).map(show);
 }
 
-/** Makes a token for reverse proxies; its value is shown this once. Throws `InvalidInput` with all problems. */
-export async function addProxyToken(engine: Engine, call: Call, body: JsonObject): Promise<JsonObject> {
-  const { name, seconds } = readRequest(body);
+/** Makes a token for reverse proxies, valid for so many seconds, or without an end for 0; its value is shown this once. */
+export async function addProxyToken(
+  engine: Engine,
+  call: Call,
+  { name, expires_in: seconds }: { readonly name: string; readonly expires_in: number },
+) {
   const value = makeToken(prefix, engine.planEnvironment.random(tokenRandomBytes));
   const at = engine.now();
   const id = newIdFor(engine, call);
@@ -78,27 +78,7 @@ export async function authenticateProxy(engine: Engine, header: string | undefin
   return owner;
 }
 
-function readRequest({ name, expires_in: seconds = 0 }: JsonObject): {
-  readonly name: string;
-  readonly seconds: number;
-} {
-  const problems: Problem[] = [];
-  const refuse = (path: string, code: string, message: string) => problems.push({ code, path: `/${path}`, message });
-  if (typeof name !== 'string' || name.trim() === '')
-    refuse('name', 'field_required', '`name` is required: a text by which you will know the token');
-  else if (name.length > 255) refuse('name', 'value_too_long', '`name` must have at most 255 characters');
-  if (typeof seconds !== 'number' || !Number.isInteger(seconds) || seconds < 0 || seconds > longestLife)
-    refuse(
-      'expires_in',
-      'value_out_of_range',
-      `\`expires_in\` must be a whole number of seconds from 0 (it never ends) to ${longestLife}`,
-    );
-  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
-  // What was not right was refused.
-  return { name: String(name), seconds: Number(seconds) };
-}
-
-function show({ id, name, created_by, created_at, expires_at, last_used }: ProxyTokenRow): JsonObject {
+function show({ id, name, created_by, created_at, expires_at, last_used }: ProxyTokenRow) {
   return {
     ...{ id, name, created_by, created_at: created_at.toISOString() },
     ...(expires_at === null ? {} : { expires_at: expires_at.toISOString() }),

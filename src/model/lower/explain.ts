@@ -149,6 +149,8 @@ function typeOf(field: AnyField): string {
       return `list, each: ${typeOf(field.of)}`;
     case 'keyed':
       return `list of objects, known by \`${field.key}\``;
+    case 'json':
+      return 'JSON';
     case 'object':
       return 'object';
     default:

@@ -128,6 +128,8 @@ function valueSchema(field: AnyField, names: SchemaNames): JsonObject {
       return { type: 'array', items: valueSchema(field.of, names) };
     case 'keyed':
       return { type: 'array', items: entrySchema(field, names) };
+    case 'json':
+      return field.schema;
     case 'object':
       return sectionSchema(field, names);
     default:

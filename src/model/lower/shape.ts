@@ -128,6 +128,8 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
       );
     case 'keyed':
       return keyedSchema(field, surface);
+    case 'json':
+      return field.schema;
     case 'object':
       return {
         ...objectSchema(field.fields, surface, { nameFromKey: false }),

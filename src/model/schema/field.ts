@@ -12,6 +12,8 @@ export type Access = 'declared' | 'createOnly' | 'updateOnly' | 'server' | 'docu
 /** A scalar text form with one canonical spelling, such as a CIDR or a domain. */
 export interface Format {
   readonly name: string;
+  /** The name by which JSON Schema knows it, if it does. */
+  readonly jsonFormat?: 'date-time';
   /** The canonical spelling, or what is wrong with the text and how to mend it. */
   canonical(text: string): { readonly value: string } | { readonly fault: string };
 }
@@ -108,6 +110,13 @@ interface ObjectShape {
   readonly fields: Fields;
   /** Owned as one piece, because its members mean something only together. */
   readonly whole?: boolean;
+  /** Its name among the schemas of the OpenAPI document; absent: it is described in place. */
+  readonly schema?: string;
+}
+/** A value that only a JSON Schema describes: of an operation, not of a kind. */
+interface JsonShape {
+  readonly type: 'json';
+  readonly schema: JsonObject;
 }
 interface RefShape {
   readonly type: 'ref';
@@ -183,6 +192,7 @@ export type Shape =
   | ListShape
   | KeyedShape
   | ObjectShape
+  | JsonShape
   | RefShape
   | RefsShape
   | MembersShape
@@ -196,7 +206,17 @@ export type AnyField = Field<unknown>;
 export type Fields = { readonly [name: string]: AnyField };
 
 /** The canonical value of a set of fields; a field without default may be absent. */
-export type SpecOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
+export type SpecOf<F extends Fields> = {
+  readonly [K in keyof F as F[K] extends Optional ? never : K]: ValueOf<F[K]>;
+} & { readonly [K in keyof F as F[K] extends Optional ? K : never]?: ValueOf<F[K]> };
+
+/** What tells a field of an operation that may be absent. */
+export interface Optional {
+  readonly required: false;
+}
+
+/** The canonical value of a field. */
+export type ValueOf<F> = F extends Field<infer T> ? T : never;
 
 /** Membership as it is kept in memory: element id to the origins that put it there. */
 export type Members = Readonly<Record<string, readonly string[]>>;
@@ -245,11 +265,12 @@ export function keyed<F extends Fields>(
   return { type: 'keyed', fields, default: [], ids: false, ...options };
 }
 /** A nested object whose members are owned one by one, unless it is `whole`. */
-export function object<F extends Fields>(
-  fields: F,
-  options: FieldOptions & { readonly whole?: boolean },
-): Field<SpecOf<F>> {
+export function object<F extends Fields>(fields: F, options: Options<Omit<ObjectShape, 'fields'>>): Field<SpecOf<F>> {
   return { type: 'object', fields, ...options };
+}
+/** A value that a JSON Schema describes, where no other field can. */
+export function json<T extends Json = Json>(schema: JsonObject, options: FieldOptions): Field<T> {
+  return { type: 'json', schema, ...options };
 }
 /** A reference to one object, absent when empty. */
 export function ref(kind: string, options: FieldOptions): Field<string | undefined> {

@@ -91,6 +91,7 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string,
     case 'enum':
     case 'ref':
     case 'refByType':
+    case 'json':
       return value;
     case 'refs':
       return Array.isArray(value) ? sortedSet(value, run, path) : value;

@@ -25,6 +25,15 @@ export function prepareRequest(fields: Fields, readOnly: ReadonlySet<string>, bo
   };
 }
 
+/** The faults of members that nothing knows, for callers who want none ignored. */
+export function unknownFaults({ ignored }: Pick<Prepared, 'ignored'>): readonly Fault[] {
+  return ignored.map((path) => ({
+    code: 'field_unknown',
+    path,
+    message: `unknown field \`${path.slice(1)}\`; remove it`,
+  }));
+}
+
 interface Run {
   readonly ignored: string[];
   readonly faults: Fault[];

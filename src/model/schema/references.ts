@@ -77,6 +77,8 @@ function mapValue(field: AnyField, value: Json, rename: Rename, pointer: string,
             isRecord(item) ? mapReferences(field.fields, item, rename, `${pointer}/${at}`, path) : item,
           )
         : value;
+    case 'json':
+      return value;
     case 'object':
       return isRecord(value) ? mapReferences(field.fields, value, rename, pointer, path) : value;
     default:

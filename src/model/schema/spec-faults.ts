@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
 import { canonicalSpec } from './canonical.ts';
+import type { Fields } from './field.ts';
 import { normalizeStated } from './normalize.ts';
 
 /** Faults of the shape after which values may have any type. */
@@ -17,9 +18,9 @@ export function isTyped(faults: readonly Fault[]): boolean {
  * What else is wrong with the spellings of a spec that has faults already: whoever mends those is not told of more later.
  * Of a spec with thousands of values it is not asked: nobody mends so many by hand, and others would wait meanwhile.
  */
-export function formatFaultsBeside(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
+export function formatFaultsBeside(fields: Fields, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
   if (!isTyped(faults) || (faults.length > 0 && holdsMore(spec, mostValues))) return [];
-  return withoutPlacesOf(normalizeStated(kind.spec, spec).faults, faults);
+  return withoutPlacesOf(normalizeStated(fields, spec).faults, faults);
 }
 
 const mostValues = 5000;

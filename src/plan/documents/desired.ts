@@ -96,7 +96,7 @@ function expandDocument({ registry, validator, storedTexts }: Checking, document
 }
 
 function documentFaults(kind: Kind, document: Document, shape: readonly Fault[]): readonly Fault[] {
-  const faults = shape.length === 0 ? [] : [...shape, ...formatFaultsBeside(kind, document.spec, shape)];
+  const faults = shape.length === 0 ? [] : [...shape, ...formatFaultsBeside(kind.spec, document.spec, shape)];
   if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
   return [
     {

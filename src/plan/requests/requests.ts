@@ -10,7 +10,7 @@ import type { Fields } from '../../model/schema/field.ts';
 import { withGivenDefaults } from '../../model/schema/given-defaults.ts';
 import { withListOrder } from '../../model/schema/list-order.ts';
 import { type Normalized, normalize } from '../../model/schema/normalize.ts';
-import { prepareRequest } from '../../model/schema/prepare.ts';
+import { prepareRequest, unknownFaults } from '../../model/schema/prepare.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { sealSecrets } from '../../model/schema/secrets.ts';
 import { formatFaultsBeside, isTyped, ruleFaultsBeside } from '../../model/schema/spec-faults.ts';
@@ -208,13 +208,7 @@ function readBody(
   const surface = before === undefined ? 'request' : 'replace';
   const fields = fieldsOn(kind, surface);
   const prepared = prepareRequest(fields, readOnlyMembers(context.snapshot, kind, fields), body);
-  const unknown = context.strict
-    ? prepared.ignored.map((path) => ({
-        code: 'field_unknown',
-        path,
-        message: `unknown field \`${path.slice(1)}\`; remove it`,
-      }))
-    : [];
+  const unknown = context.strict ? unknownFaults(prepared) : [];
   const { ignored } = prepared;
   const stated = Object.fromEntries(Object.entries(prepared.body).filter(([name]) => !(name in (kind.inputs ?? {}))));
   const shape = [
@@ -229,7 +223,7 @@ function readBody(
   const sealed = sealSecrets(kind.spec, stated, target, context.planEnvironment ?? emptyEnvironment, 'request');
   const unknownInputs = [...inputs.faults, ...unknownIds(context.snapshot, kind.inputs ?? {}, inputs.spec)];
   const deeper = [
-    ...formatFaultsBeside(kind, stated, shape),
+    ...formatFaultsBeside(kind.spec, stated, shape),
     ...sealed.faults,
     ...unknownIds(context.snapshot, kind.spec, sealed.spec),
     ...unknownInputs,

@@ -11,14 +11,19 @@ import { withQueryFaults, withScope, withWrites } from './writes.ts';
 export interface OpenApiOptions {
   /** The release. */
   readonly version: string;
-  /** Path items of routes written by hand. */
+  /** Path items of operations that are not of kinds. */
   readonly extraPaths?: JsonObject;
+  /** The schemas that these refer to. */
+  readonly extraSchemas?: JsonObject;
   /** What only the hosted edition has is left out elsewhere. */
   readonly edition: Edition;
 }
 
 /** The OpenAPI 3.1 document of the whole interface. */
-export function lowerToOpenApi(registry: Registry, { version, extraPaths = {}, edition }: OpenApiOptions): JsonObject {
+export function lowerToOpenApi(
+  registry: Registry,
+  { version, extraPaths = {}, extraSchemas = {}, edition }: OpenApiOptions,
+): JsonObject {
   const paths = withQueryFaults(
     withScope(withWrites(withPaths({ ...kindPaths(registry, edition), ...configPaths }, extraPaths))),
   );
@@ -35,7 +40,7 @@ export function lowerToOpenApi(registry: Registry, { version, extraPaths = {}, e
     tags: tagsOf(paths).map((name) => ({ name })),
     paths,
     components: {
-      schemas: { ...kindSchemas(registry, edition), ...configSchemas, ...errorSchemas },
+      schemas: { ...kindSchemas(registry, edition), ...configSchemas, ...extraSchemas, ...errorSchemas },
       responses: errorResponses,
       parameters: sharedParameters,
       headers: sharedHeaders,
@@ -44,7 +49,7 @@ export function lowerToOpenApi(registry: Registry, { version, extraPaths = {}, e
   };
 }
 
-/** Routes written by hand stand beside those of kinds, also on the same path. */
+/** These operations stand beside those of kinds, also on the same path. */
 function withPaths(paths: JsonObject, extra: JsonObject): JsonObject {
   const items = Object.entries(extra).map(([path, item]) => [
     path,

@@ -1,0 +1,119 @@
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RouteShorthandOptions,
+} from 'fastify';
+import type { Call, Engine } from '../../commit/engine.ts';
+import type { Done } from '../../commit/idempotency.ts';
+import { isObject, type Json } from '../../lib/json.ts';
+import { pathsOf, schemasOf } from '../../model/operation/openapi.ts';
+import type { AnswerOf, Area, InputOf, Operation } from '../../model/operation/operation.ts';
+import { mask } from '../../model/schema/sealing.ts';
+import { sendLong } from '../answers/answers.ts';
+import type { AreaRoutes, Services } from '../area-routes.ts';
+import { callOf } from '../authenticate.ts';
+import { keepInstead, type Recover } from '../idempotency.ts';
+import { recoverBody } from '../recover.ts';
+import { readInput } from './input.ts';
+
+/** What a handler is given: the input that the declaration describes, and the request for what no declaration says. */
+type Given<O extends Operation> = InputOf<O> & {
+  /** On whose behalf. An open operation, or one of the operator, has none: asking for it throws. */
+  readonly call: Call;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+};
+
+/** Answers what is declared. What cannot be a value, such as a stream, is sent by the handler itself. */
+type Handle<O extends Operation> = (given: Given<O>) => Result<O> | Promise<Result<O>>;
+
+type Result<O extends Operation> = AnswerOf<O> | FastifyReply;
+
+/** A handler with what its route needs besides. */
+interface Handling<O extends Operation> {
+  readonly handle: Handle<O>;
+  /** Runs before the body is read. */
+  readonly onRequest?: NonNullable<RouteShorthandOptions['onRequest']>;
+  readonly bodyLimit?: number;
+  /** Answers a repetition of a request whose answer was lost; absent: with the body that was kept for it. */
+  readonly recover?: (given: Given<O>, done: Done) => Promise<AnswerOf<O> | undefined>;
+  readonly mayRepeat?: NonNullable<FastifyContextConfig['mayRepeat']>;
+}
+
+type Handlers<A extends Area> = { readonly [Name in keyof A]: Handle<A[Name]> | Handling<A[Name]> };
+
+/** Binds the operations of an area to the functions that carry them out. */
+export function implement<A extends Area>(
+  area: A,
+  make: (engine: Engine, services: Services) => Handlers<A>,
+): AreaRoutes {
+  return {
+    add(app, engine, services) {
+      const handlers = make(engine, services);
+      for (const [name, operation] of Object.entries(area)) {
+        const handler = handlers[name as keyof A];
+        // Each handler takes what its own operation declares, which is what `readInput` reads.
+        const handling = (typeof handler === 'function' ? { handle: handler } : handler) as Handling<Operation>;
+        mount(app, operation, handling);
+      }
+    },
+    paths: pathsOf(Object.values(area)),
+    schemas: schemasOf(Object.values(area)),
+  };
+}
+
+function mount(
+  app: FastifyInstance,
+  operation: Operation,
+  { handle, recover, mayRepeat, ...route }: Handling<Operation>,
+) {
+  const { access } = operation;
+  app.route({
+    ...route,
+    method: operation.method,
+    url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+    config: {
+      ...(access === 'operator' ? { server: true } : {}),
+      ...(access === 'anyone' || (typeof access === 'object' && 'module' in access) ? { access } : {}),
+      ...(operation.method === 'POST' ? { recover: recoverBy(operation, recover) } : {}),
+      ...(mayRepeat === undefined ? {} : { mayRepeat }),
+    },
+    async handler(request, reply) {
+      const answer = await handle(givenBy(operation, request, reply));
+      return answer === reply ? reply : send(operation, request, reply, answer);
+    },
+  });
+}
+
+function givenBy(operation: Operation, request: FastifyRequest, reply: FastifyReply): Given<Operation> {
+  return {
+    ...readInput(operation, request, reply),
+    ...{ request, reply },
+    get call() {
+      return callOf(request);
+    },
+  };
+}
+
+/** Answers a repetition as the handler says, or with the body that was kept for it. */
+function recoverBy(operation: Operation, recover: Handling<Operation>['recover']): Recover {
+  if (recover === undefined) return recoverBody;
+  return (request, reply, done) => {
+    if (operation.status !== undefined) void reply.code(operation.status);
+    return recover(givenBy(operation, request, reply), done);
+  };
+}
+
+/** Sends what a handler answered, with the headers that the declaration wants. */
+function send(operation: Operation, request: FastifyRequest, reply: FastifyReply, answer: unknown) {
+  const { shownOnce, noStore, status, method } = operation;
+  if (status !== undefined) void reply.code(status);
+  if (noStore === true || shownOnce !== undefined) void reply.header('cache-control', 'no-store');
+  if (operation.answer === undefined) return reply.send();
+  // By its type it is what a field declares, which is JSON.
+  const body = answer as Json;
+  if (shownOnce !== undefined && isObject(body)) keepInstead(request, { ...body, [shownOnce]: mask });
+  return method === 'GET' ? sendLong(request, reply, { version: 0, body }) : reply.send(body);
+}

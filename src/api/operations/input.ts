@@ -1,0 +1,35 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Fault } from '../../model/declare/kind.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import { readBody } from '../../model/operation/body.ts';
+import type { InputOf, Operation } from '../../model/operation/operation.ts';
+import { readQuery } from '../../model/operation/query.ts';
+import { sortProblems } from '../../model/problem.ts';
+import { objectBody } from '../input/bodies.ts';
+import { addIgnored, isStrict } from '../input/preferences.ts';
+
+/** The input of an operation as its declaration describes it. Throws `InvalidInput` with all that is wrong. */
+export function readInput(operation: Operation, request: FastifyRequest, reply: FastifyReply): InputOf<Operation> {
+  const { query, faults } = readQuery(operation.query, request.query as Readonly<Record<string, unknown>>);
+  const read = readBodyOf(operation, request);
+  addIgnored(reply, read.ignored);
+  refuse([...faults, ...read.faults]);
+  return { params: request.params as InputOf<Operation>['params'], query, body: read.body };
+}
+
+const noBody = { body: {}, faults: [], ignored: [] };
+
+function readBodyOf({ body: fields, optionalBody }: Operation, request: FastifyRequest) {
+  if (fields === undefined) return noBody;
+  const given = optionalBody === true && (request.body ?? undefined) === undefined ? {} : objectBody(request.body);
+  return readBody(fields, given, { strict: isStrict(request) });
+}
+
+/** Who has more problems is not helped by all of them. */
+const mostProblems = 1000;
+
+function refuse(faults: readonly Fault[]): void {
+  if (faults.length === 0) return;
+  const problems = sortProblems(faults.slice(0, mostProblems));
+  throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+}

@@ -1,0 +1,38 @@
+import type { Json, JsonObject } from '../../lib/json.ts';
+import type { Fault } from '../declare/kind.ts';
+import type { Fields } from '../schema/field.ts';
+import { normalize } from '../schema/normalize.ts';
+import { prepareRequest, unknownFaults } from '../schema/prepare.ts';
+import { formatFaultsBeside, isTyped } from '../schema/spec-faults.ts';
+import { createChecker } from '../schema/validate.ts';
+import { schemaOfFields } from './schema.ts';
+
+/** The canonical body of a request, what is wrong with it, and the members that nothing knows. */
+export interface ReadBody {
+  readonly body: JsonObject;
+  readonly faults: readonly Fault[];
+  /** JSON pointers. */
+  readonly ignored: readonly string[];
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+/** Reads a body as those of kinds are read: prepared, validated with all faults at once, brought to its canonical form. */
+export function readBody(fields: Fields, given: JsonObject, { strict }: { readonly strict: boolean }): ReadBody {
+  const prepared = prepareRequest(fields, nothing, given);
+  const { ignored } = prepared;
+  const shape = [...prepared.faults, ...(strict ? unknownFaults(prepared) : []), ...checkerOf(fields)(prepared.body)];
+  const faults = isTyped(shape) ? [...shape, ...formatFaultsBeside(fields, prepared.body, shape)] : shape;
+  return { body: faults.length > 0 ? {} : normalize(fields, prepared.body).spec, faults, ignored };
+}
+
+type Checker = (value: Json) => readonly Fault[];
+
+/** Declarations are never edited: each is compiled once. */
+const checkers = new WeakMap<Fields, Checker>();
+
+function checkerOf(fields: Fields): Checker {
+  const known = checkers.get(fields) ?? createChecker(schemaOfFields(fields, 'check'));
+  checkers.set(fields, known);
+  return known;
+}

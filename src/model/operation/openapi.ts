@@ -1,0 +1,104 @@
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { header, json, named, operation, pathParameters, query } from '../lower/openapi/operation.ts';
+import { type AnyField, entriesOf } from '../schema/field.ts';
+import { failures, type Operation } from './operation.ts';
+import { namedSchemas, schemaOfField, schemaOfFields } from './schema.ts';
+
+/** The path items of operations. */
+export function pathsOf(operations: readonly Operation[]): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const declared of operations)
+    paths[declared.path] = {
+      ...pathParameters(declared.path, (name) => parameterOf(declared, name)),
+      ...paths[declared.path],
+      [declared.method.toLowerCase()]: describe(declared),
+    };
+  return paths;
+}
+
+/** The schemas of their bodies and answers, by name. */
+export function schemasOf(operations: readonly Operation[]): JsonObject {
+  const schemas = operations.flatMap((declared): readonly (readonly [string, Json])[] => [
+    ...(declared.body === undefined ? [] : [[bodyName(declared), schemaOfFields(declared.body, 'request')] as const]),
+    ...Object.values(declared.body ?? {}).flatMap((field) => namedSchemas(field, 'request')),
+    ...(declared.answer === undefined ? [] : namedSchemas(declared.answer, 'answer')),
+  ]);
+  return Object.fromEntries(schemas);
+}
+
+/** The section of the reference in which an operation stands. */
+function tagOf({ id, tag, access }: Operation): string {
+  if (tag !== undefined) return tag;
+  if (typeof access === 'object' && 'module' in access) return access.module;
+  throw new Error(`${id}: an operation of no module has to say its \`tag\``);
+}
+
+/** Whether answers carry an ETag: what is read does, by which it is not sent again. */
+function hasEtag({ method, answer }: Operation): boolean {
+  return method === 'GET' && answer !== undefined;
+}
+
+function describe(declared: Operation): JsonObject {
+  const { access, answer, body, example, status } = declared;
+  const isRead = hasEtag(declared);
+  return operation({
+    ...{ id: declared.id, tag: tagOf(declared), summary: declared.summary },
+    ...(declared.doc === undefined ? {} : { description: declared.doc }),
+    ...parametersOf(declared),
+    ...(body === undefined ? {} : { body: json(named(bodyName(declared)), example.body ?? {}) }),
+    ...(declared.optionalBody === true ? { optionalBody: true } : {}),
+    ...(answer === undefined ? {} : { answer: json(schemaOfField(answer, 'answer'), example.answer ?? {}) }),
+    ...(status === undefined ? {} : { status }),
+    ...headersOf(declared),
+    ...(isRead ? { unchanged: true } : {}),
+    ...(typeof access === 'object' && 'open' in access ? { open: true } : {}),
+    ...(access === 'operator' ? { operator: true } : {}),
+    errors: statusesOf(declared),
+  });
+}
+
+function parametersOf(declared: Operation) {
+  const parameters = [
+    ...entriesOf(declared.query).map(([name, field]) => query(name, field.doc, withoutDoc(field))),
+    ...(hasEtag(declared) ? [header('IfNoneMatch')] : []),
+    ...(declared.body === undefined ? [] : [header('Prefer')]),
+  ];
+  return parameters.length === 0 ? {} : { parameters };
+}
+
+function headersOf(declared: Operation) {
+  const headers = [
+    ...(hasEtag(declared) ? ['ETag'] : []),
+    ...(declared.body === undefined ? [] : ['Heddle-Ignored']),
+    ...(declared.headers ?? []),
+  ];
+  return headers.length === 0 ? {} : { headers };
+}
+
+/** Those that follow from what an operation is, and those that it states. */
+function statusesOf({ access, path, body, errors = [] }: Operation): readonly number[] {
+  const isOpen = typeof access === 'object' && 'open' in access;
+  const statuses = [
+    ...(isOpen ? [] : [401, 403]),
+    ...(path.includes('{') ? [404] : []),
+    ...(body === undefined ? [] : [400, 413, 415, 422]),
+    ...errors.map((name) => failures[name]),
+    ...[429, 503],
+  ];
+  return [...new Set(statuses)].sort((a, b) => a - b);
+}
+
+function parameterOf({ params, example }: Operation, name: string): JsonObject {
+  // Parameters and path fit: `defineOperation` looked.
+  const field = params[name] as AnyField;
+  const shown = example.params?.[name];
+  return { description: field.doc, schema: withoutDoc(field), ...(shown === undefined ? {} : { example: shown }) };
+}
+
+function withoutDoc(field: AnyField): JsonObject {
+  return schemaOfField({ ...field, doc: '' }, 'answer');
+}
+
+function bodyName({ id }: Operation): string {
+  return `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`;
+}

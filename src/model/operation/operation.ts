@@ -1,0 +1,106 @@
+import type { Json } from '../../lib/json.ts';
+import type { Module, Operation as Right } from '../declare/roles.ts';
+import type { AnyField, Field, Fields, SpecOf } from '../schema/field.ts';
+import { completed } from './fields.ts';
+
+/**
+ * Who may call an operation. `anyone`: every caller with credentials. `operator`: whoever runs the server. `open`: no
+ * credentials of an account are needed, and the text says what guards it instead.
+ */
+type Access =
+  | { readonly module: Module; readonly operation: Right; readonly own?: true }
+  | 'anyone'
+  | 'operator'
+  | { readonly open: string };
+
+/** How an operation can fail beside what follows from its shape, with the status. */
+export const failures = { conflict: 409, gone: 410, precondition: 412, approval: 428, not_found: 404, invalid: 422 };
+
+interface Facts {
+  /** Unique; generated clients name their functions by it. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Such as `/api/users/{userId}/tokens`. */
+  readonly path: `/${string}`;
+  readonly access: Access;
+  /** The section of the reference; the module of its access unless given. */
+  readonly tag?: string;
+  readonly summary: string;
+  readonly doc?: string;
+  /** The body may be left out, which is as if it were `{}`. */
+  readonly optionalBody?: true;
+  /** Status of success, 200 unless given. */
+  readonly status?: 201 | 202;
+  /** Headers of the answer beside those that follow from its shape. */
+  readonly headers?: readonly string[];
+  readonly errors?: readonly (keyof typeof failures)[];
+  /** No cache may keep the answer. */
+  readonly noStore?: true;
+  /** The member of the answer that is shown this once: no cache keeps the answer, and a repetition shows a mask after a day. */
+  readonly shownOnce?: string;
+  /** Only this edition has it. */
+  readonly edition?: 'hosted';
+  /** Parameters of the path need one when the document tells of no object that they could name. */
+  readonly example: {
+    readonly params?: Readonly<Record<string, string>>;
+    readonly body?: Json;
+    readonly answer?: Json;
+  };
+}
+
+/** What a declaration says. Fields are required unless they are `optional()` or have a default. */
+interface Declaration<P extends Fields, Q extends Fields, B extends Fields, A> extends Facts {
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Absent: the answer has no body. */
+  readonly answer?: Field<A>;
+}
+
+/** One declared operation of the interface: its route, validation, description, rights and client derive from it. */
+export interface Operation<P extends Fields = Fields, Q extends Fields = Fields, B extends Fields = Fields, A = unknown>
+  extends Facts {
+  readonly params: P;
+  readonly query: Q;
+  /** Absent: it takes no body. */
+  readonly body: B | undefined;
+  readonly answer: Field<A> | undefined;
+}
+
+/** The operations of an area, by the names under which handlers and clients refer to them. */
+export type Area = Readonly<Record<string, Operation>>;
+
+type None = Readonly<Record<never, AnyField>>;
+
+/** Declares an operation. Throws a defect of the declaration: path and parameters that do not fit. */
+export function defineOperation<P extends Fields = None, Q extends Fields = None, B extends Fields = None, A = void>(
+  declared: Declaration<P, Q, B, A>,
+): Operation<P, Q, B, A> {
+  const { params, query, body, answer, ...facts } = declared;
+  const named = [...declared.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  if (
+    named.sort().join() !==
+    Object.keys(params ?? {})
+      .sort()
+      .join()
+  )
+    throw new Error(`${declared.id}: \`params\` must name what stands in ${declared.path}`);
+  return {
+    ...facts,
+    // Absent, the type is that of no fields.
+    params: (params ?? {}) as P,
+    query: (query ?? {}) as Q,
+    body: body === undefined ? undefined : completed(body),
+    answer,
+  };
+}
+
+/** What a caller of an operation gives. */
+export interface InputOf<O extends Operation> {
+  readonly params: SpecOf<O['params']>;
+  readonly query: SpecOf<O['query']>;
+  readonly body: SpecOf<NonNullable<O['body']>>;
+}
+
+/** What an operation answers. */
+export type AnswerOf<O extends Operation> = O extends Operation<Fields, Fields, Fields, infer A> ? A : never;

@@ -1,0 +1,60 @@
+import type { Json, JsonObject } from '../../lib/json.ts';
+import type { Fault } from '../declare/kind.ts';
+import { type AnyField, entriesOf, type Fields } from '../schema/field.ts';
+
+/** The parameters of a query by their fields, and what is wrong with them. */
+export interface ReadQuery {
+  readonly query: JsonObject;
+  readonly faults: readonly Fault[];
+}
+
+/** Reads the texts of a query. An empty one is absent; names that no field has are left to the caller. */
+export function readQuery(fields: Fields, given: Readonly<Record<string, unknown>>): ReadQuery {
+  const query: Record<string, Json> = {};
+  const faults: Fault[] = [];
+  for (const [name, field] of entriesOf(fields)) {
+    const text = given[name];
+    const read = typeof text === 'string' && text !== '' ? readText(name, field, text) : { value: field.default };
+    if ('fault' in read) faults.push({ code: 'filter_invalid', path: `/${name}`, message: read.fault });
+    else if (read.value !== undefined) query[name] = read.value;
+    else if (field.required !== false)
+      faults.push({ code: 'field_required', path: `/${name}`, message: `\`${name}\` is required; add it` });
+  }
+  return { query, faults };
+}
+
+type Read = { readonly value: Json | undefined } | { readonly fault: string };
+
+function readText(name: string, field: AnyField, text: string): Read {
+  switch (field.type) {
+    case 'integer': {
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = field;
+      if (value >= minimum && value <= maximum) return { value };
+      return { fault: `\`${name}\` must be a whole number from ${minimum} to ${maximum}` };
+    }
+    case 'boolean':
+      return text === 'true' || text === 'false'
+        ? { value: text === 'true' }
+        : { fault: `\`${name}\` must be true or false` };
+    case 'enum':
+      return field.values.includes(text)
+        ? { value: text }
+        : { fault: `\`${name}\` must be one of ${field.values.join(', ')}` };
+    case 'string':
+      return textOf(name, field, text);
+    default:
+      throw new Error(`a query has no fields of type ${field.type}`);
+  }
+}
+
+const longest = 1000;
+
+function textOf(name: string, field: Extract<AnyField, { readonly type: 'string' }>, text: string): Read {
+  const { format, maxLength = longest } = field;
+  if (text.length > maxLength) return { fault: `\`${name}\` must have at most ${maxLength} characters` };
+  // A plus sign that was not escaped arrives as a space.
+  const isTime = format?.jsonFormat === 'date-time';
+  const read = format?.canonical(isTime ? text.replace(/ (?=\d\d:?\d\d$)/, '+') : text) ?? { value: text };
+  return 'fault' in read ? { fault: `\`${name}\`: ${read.fault}` } : read;
+}

@@ -1,0 +1,99 @@
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { named } from '../lower/openapi/operation.ts';
+import { type AnyField, entriesOf, type Fields } from '../schema/field.ts';
+import { isRequired } from './fields.ts';
+
+/**
+ * What a schema is for. `check`: bodies of requests, prepared, are validated by it. `request` and `answer` are the same two
+ * in the OpenAPI document, with their documentation.
+ */
+export type Purpose = 'check' | 'request' | 'answer';
+
+/** JSON Schema of an object with these fields. */
+export function schemaOfFields(fields: Fields, purpose: Purpose, doc = ''): JsonObject {
+  const entries = entriesOf(fields);
+  const required = entries.filter(([, field]) => isRequired(field)).map(([name]) => name);
+  return {
+    type: 'object',
+    ...described(doc, purpose),
+    ...(required.length === 0 ? {} : { required }),
+    properties: Object.fromEntries(entries.map(([name, field]) => [name, schemaOfField(field, purpose)])),
+  };
+}
+
+/** JSON Schema of the value of one field. */
+export function schemaOfField(field: AnyField, purpose: Purpose): JsonObject {
+  const { default: fallback } = field;
+  return {
+    ...shapeOf(field, purpose),
+    ...described(field.doc, purpose),
+    ...(purpose === 'request' && isScalar(fallback) ? { default: fallback } : {}),
+  };
+}
+
+/** The schemas that fields refer to, by name. */
+export function namedSchemas(field: AnyField, purpose: Purpose): readonly (readonly [string, JsonObject])[] {
+  switch (field.type) {
+    case 'list':
+    case 'map':
+      return namedSchemas(field.of, purpose);
+    case 'object': {
+      const inner = Object.values(field.fields).flatMap((member) => namedSchemas(member, purpose));
+      if (field.schema === undefined) return inner;
+      return [[field.schema, schemaOfFields(field.fields, purpose, field.doc)], ...inner];
+    }
+    default:
+      return [];
+  }
+}
+
+function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
+  switch (field.type) {
+    case 'string': {
+      const { format, minLength, maxLength } = field;
+      const isFormatted = purpose !== 'check' && format?.jsonFormat !== undefined;
+      return {
+        type: 'string',
+        ...(isFormatted ? { format: format.jsonFormat } : {}),
+        ...(purpose === 'answer' ? {} : given({ minLength, maxLength })),
+      };
+    }
+    case 'secret':
+      return { type: 'string', ...given({ minLength: field.minLength, maxLength: field.maxLength }) };
+    case 'integer':
+      return { type: 'integer', ...given({ minimum: field.minimum, maximum: field.maximum }) };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'enum':
+      return { type: 'string', enum: field.values };
+    case 'ref':
+      return { type: 'string', ...(purpose === 'check' ? {} : { 'x-ref': field.kind }) };
+    case 'list': {
+      const bounds = purpose === 'answer' ? {} : given({ minItems: field.minItems, maxItems: field.maxItems });
+      return { type: 'array', items: schemaOfField(field.of, purpose), ...bounds };
+    }
+    case 'map':
+      return { type: 'object', additionalProperties: schemaOfField(field.of, purpose) };
+    case 'json':
+      return field.schema;
+    case 'object':
+      return field.schema === undefined || purpose === 'check'
+        ? schemaOfFields(field.fields, purpose)
+        : named(field.schema);
+    default:
+      throw new Error(`fields of type ${field.type} belong to kinds; operations name references by \`ref\``);
+  }
+}
+
+function described(doc: string, purpose: Purpose): JsonObject {
+  return purpose === 'check' || doc === '' ? {} : { description: doc };
+}
+
+function given(bounds: Readonly<Record<string, number | undefined>>): JsonObject {
+  const present = Object.entries(bounds).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  return Object.fromEntries(present);
+}
+
+function isScalar(value: Json | undefined): value is string | number | boolean {
+  return value !== undefined && typeof value !== 'object';
+}

@@ -1,0 +1,21 @@
+import { defineOperation } from '../model/operation/operation.ts';
+import { json, string } from '../model/schema/field.ts';
+
+/** The JSON Schemas of documents, which editors and pipelines may load from the server. */
+export const schemas = {
+  read: defineOperation({
+    id: 'readDocumentSchema',
+    method: 'GET',
+    path: '/api/config/schemas/{kind}',
+    access: 'anyone',
+    tag: 'config',
+    summary: 'Read the JSON Schema of the documents of a kind',
+    doc: 'Draft 7, for editors. `all` is the schema of every document. The `x-` keywords say how units merge.',
+    params: { kind: string({ doc: 'A kind that documents may have, or `all`.' }) },
+    answer: json({ type: 'object' }, { doc: '' }),
+    example: {
+      params: { kind: 'Policy' },
+      answer: { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Policy' },
+    },
+  }),
+};

@@ -1,0 +1,75 @@
+import type { JsonObject } from '../lib/json.ts';
+import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
+import { defineOperation } from '../model/operation/operation.ts';
+import { type Format, list, longest, object, string } from '../model/schema/field.ts';
+
+const tunnelKey: Format = {
+  name: 'public_key',
+  canonical(text) {
+    const key = readPublicKey(text);
+    return key === undefined
+      ? { fault: 'this is not an X25519 key; write its 32 bytes in base64' }
+      : { value: tunnelSpelling(key) };
+  },
+};
+
+/** The traffic that one rule is about. */
+type Traffic = Readonly<Record<'protocol', string>> & JsonObject;
+
+/** `all`, `icmp`, `tcp/22`, `udp/1000-2000`, `ssh/22`; or what is wrong with the text. */
+export function parseTemporaryRule(text: string): Traffic | string {
+  if (text === 'all' || text === 'icmp') return { protocol: text };
+  const [, protocol = '', from = '', to = from] = /^(tcp|udp|ssh)\/(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
+  const [start, end] = [Number(from), Number(to)];
+  if (protocol === '')
+    return `\`${text}\` is no rule; write \`all\`, \`icmp\`, or a protocol with a port or a range, such as \`tcp/22\` or \`udp/1000-2000\``;
+  if (start < 1 || end > 65535 || start > end)
+    return `\`${text}\` has no ports; they are from 1 to 65535, the lower one first`;
+  return start === end ? { protocol, ports: [String(start)] } : { protocol, port_ranges: [{ start, end }] };
+}
+
+/** A rule of temporary access, in the one spelling that it has. */
+const temporaryRule: Format = {
+  name: 'rule',
+  canonical(text) {
+    const rule = parseTemporaryRule(text);
+    return typeof rule === 'string' ? { fault: rule } : { value: text };
+  },
+};
+
+const grammar = 'Each `all`, `icmp`, or a protocol (`tcp`, `udp`, `ssh`) with a port or a range, such as `tcp/22`.';
+
+/** Lets somebody reach a peer for a while. */
+export const temporaryAccess = {
+  grant: defineOperation({
+    id: 'grantTemporaryAccess',
+    method: 'POST',
+    path: '/api/peers/{peerId}/temporary-access',
+    access: { module: 'peers', operation: 'create' },
+    summary: 'Let somebody reach a peer for a while',
+    doc: 'Makes a peer with this key that reaches this one by these rules and nobody else. It comes to life when whoever asked enrols with the key (`POST /agent/enrol`), which shows that it is theirs; until then it keeps nobody else who holds the key from enrolling. It goes, with its policies, 30 s after it disconnects, or after 10 minutes when it never connects.',
+    params: { peerId: string({ doc: 'The id of the peer.' }) },
+    body: {
+      name: string({ doc: 'The host name of the new peer.', minLength: 1, maxLength: longest.name }),
+      wg_pub_key: string({ doc: 'The public X25519 key of its tunnel, base64.', format: tunnelKey }),
+      rules: list(string({ doc: '', format: temporaryRule }), {
+        doc: `What it may open. ${grammar}`,
+        minItems: 1,
+        maxItems: 100,
+      }),
+    },
+    answer: object(
+      {
+        name: string({ doc: 'Its name.' }),
+        id: string({ doc: 'Its id.' }),
+        rules: list(string({ doc: '' }), { doc: 'What it may open.' }),
+      },
+      { doc: 'A peer that may reach another one for a while.', schema: 'TemporaryAccess' },
+    ),
+    errors: ['conflict'],
+    example: {
+      body: { name: 'browser', wg_pub_key: 'hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=', rules: ['tcp/22'] },
+      answer: { name: 'browser', id: 'ch8i4ug6lnn4g9hqv7n0', rules: ['tcp/22'] },
+    },
+  }),
+};

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/lib/json.ts';
+import { readBody } from '../../../src/model/operation/body.ts';
+import type { InputOf } from '../../../src/model/operation/operation.ts';
+import { present } from '../../setup/present.ts';
+import { addShelf } from './sample.ts';
+
+const fields = present(addShelf.body);
+const sound = { name: 'Left', boards: [{ width: 3 }] };
+const read = (body: JsonObject, strict = false) => readBody(fields, body, { strict });
+
+describe('the body of an operation', () => {
+  it('is brought to its canonical form, with defaults', () => {
+    expect(read(sound)).toEqual({ body: { ...sound, height: 3 }, faults: [], ignored: [] });
+  });
+
+  it('has the type that its fields say', () => {
+    const body: InputOf<typeof addShelf>['body'] = { ...sound, height: 3 };
+    // @ts-expect-error a required field is missing
+    const { name: _, ...unnamed }: InputOf<typeof addShelf>['body'] = { boards: [], height: 3 };
+    // @ts-expect-error a field has another type
+    const wide: InputOf<typeof addShelf>['body'] = { ...body, boards: [{ width: 'wide' }] };
+    expect([body.colours, unnamed, wide.boards]).toEqual([undefined, { boards: [], height: 3 }, [{ width: 'wide' }]]);
+  });
+
+  it('is refused with everything that is wrong with it', () => {
+    const { faults } = read({ name: '  ', boards: [{}, { width: -1 }], height: 10 });
+    expect(faults.map(({ code, path }) => [code, path])).toEqual([
+      ['field_required', '/boards/0'],
+      ['value_out_of_range', '/boards/1/width'],
+      ['value_out_of_range', '/height'],
+      ['name_invalid', '/name'],
+    ]);
+  });
+
+  it('needs every field that is not optional and has no default, lists among them', () => {
+    expect(read({}).faults.map(({ message }) => message)).toEqual([
+      '`name` is required; add it',
+      '`boards` is required; add it',
+    ]);
+  });
+
+  it('may give null for what is absent', () => {
+    expect(read({ ...sound, colours: null, height: null }).body).toEqual({ ...sound, height: 3 });
+    expect(read({ ...sound, boards: null }).faults.map(({ code }) => code)).toEqual(['list_too_short']);
+  });
+
+  it('may have members that nothing knows: they are named, or refused when the caller wants that', () => {
+    const more = { ...sound, colour: 'red', boards: [{ width: 3, depth: 4 }] };
+    expect(read(more)).toEqual({
+      body: { ...sound, height: 3 },
+      faults: [],
+      ignored: ['/boards/0/depth', '/colour'],
+    });
+    expect(read(more, true).faults.map(({ code, path }) => [code, path])).toEqual([
+      ['field_unknown', '/boards/0/depth'],
+      ['field_unknown', '/colour'],
+    ]);
+  });
+});

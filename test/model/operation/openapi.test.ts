@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest';
+import { pathsOf, schemasOf } from '../../../src/model/operation/openapi.ts';
+import { defineOperation } from '../../../src/model/operation/operation.ts';
+import { string } from '../../../src/model/schema/field.ts';
+import { addShelf } from './sample.ts';
+
+it('the OpenAPI document describes an operation by its declaration, with named schemas', () => {
+  const { '/api/rooms/{roomId}/shelves': item } = pathsOf([addShelf]);
+  expect(item).toMatchObject({
+    parameters: [{ name: 'roomId', in: 'path', required: true, schema: { type: 'string' } }],
+    post: {
+      operationId: 'addShelf',
+      tags: ['networks'],
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/AddShelfRequest' } } },
+      },
+      responses: {
+        200: {
+          headers: { 'Heddle-Ignored': { $ref: '#/components/headers/Heddle-Ignored' } },
+          content: {
+            'application/json': {
+              schema: { properties: { shelves: { items: { $ref: '#/components/schemas/Shelf' } } } },
+            },
+          },
+        },
+        409: { $ref: '#/components/responses/409' },
+      },
+    },
+  });
+  expect(Object.keys((item as typeof item & { post: { responses: object } }).post.responses)).toEqual([
+    '200',
+    '400',
+    '401',
+    '403',
+    '404',
+    '409',
+    '413',
+    '415',
+    '422',
+    '429',
+    '503',
+  ]);
+  expect(schemasOf([addShelf])).toEqual({
+    AddShelfRequest: {
+      type: 'object',
+      required: ['name', 'boards'],
+      properties: {
+        name: { type: 'string', minLength: 1, maxLength: 255, description: 'The name.' },
+        boards: {
+          type: 'array',
+          items: { $ref: '#/components/schemas/Board', description: 'A board.' },
+          minItems: 1,
+          description: 'From below.',
+        },
+        colours: { type: 'array', items: { type: 'string', maxLength: 4096 }, description: 'Its colours.' },
+        height: { type: 'integer', minimum: 0, maximum: 9, default: 3, description: 'How high.' },
+      },
+    },
+    Board: {
+      type: 'object',
+      description: 'A board.',
+      required: ['width'],
+      properties: { width: { type: 'integer', minimum: 0, description: 'How wide.' } },
+    },
+    Shelf: {
+      type: 'object',
+      description: 'A shelf.',
+      required: ['id'],
+      properties: {
+        id: { type: 'string', description: 'Its id.' },
+        made_at: { type: 'string', format: 'date-time', description: 'When it was made.' },
+      },
+    },
+  });
+});
+
+it('a declaration must name the parameters of its path', () => {
+  const declare = () =>
+    defineOperation({
+      ...{ id: 'readRoom', method: 'GET', path: '/api/rooms/{roomId}', summary: 'Read a room', access: 'anyone' },
+      params: { room: string({ doc: 'The id of the room.' }) },
+      example: {},
+    });
+  expect(declare).toThrow('readRoom: `params` must name what stands in /api/rooms/{roomId}');
+});

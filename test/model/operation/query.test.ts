@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { readQuery } from '../../../src/model/operation/query.ts';
+import { addShelf } from './sample.ts';
+
+it('a query is read by its fields, with defaults; what is empty is absent', () => {
+  const given = { limit: '7', order: '', since: '2026-03-01T10:00:00 01:00', all: 'true', near: 'door', other: 'x' };
+  expect(readQuery(addShelf.query, given)).toEqual({
+    query: { limit: 7, order: 'asc', since: '2026-03-01T09:00:00.000Z', all: true, near: 'door' },
+    faults: [],
+  });
+});
+
+it('a query is refused with everything that is wrong with it', () => {
+  const { faults } = readQuery(addShelf.query, { limit: '11', order: 'up', since: 'today', all: 'yes' });
+  expect(faults.map(({ code, message }) => [code, message])).toEqual([
+    ['filter_invalid', '`limit` must be a whole number from 0 to 10'],
+    ['filter_invalid', '`order` must be one of asc, desc'],
+    [
+      'filter_invalid',
+      '`since`: this is not a time; write a date such as 2026-03-01, or a time such as 2026-03-01T10:00:00Z',
+    ],
+    ['filter_invalid', '`all` must be true or false'],
+    ['field_required', '`near` is required; add it'],
+  ]);
+});

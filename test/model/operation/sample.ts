@@ -1,0 +1,38 @@
+import { count, label, optional, time } from '../../../src/model/operation/fields.ts';
+import { defineOperation } from '../../../src/model/operation/operation.ts';
+import { boolean, list, object, oneOf, string } from '../../../src/model/schema/field.ts';
+
+const shelf = object(
+  { id: string({ doc: 'Its id.' }), made_at: optional(time({ doc: 'When it was made.' })) },
+  { doc: 'A shelf.', schema: 'Shelf' },
+);
+
+/** An operation that has one field of every sort. */
+export const addShelf = defineOperation({
+  id: 'addShelf',
+  method: 'POST',
+  path: '/api/rooms/{roomId}/shelves',
+  access: { module: 'networks', operation: 'create' },
+  summary: 'Add a shelf',
+  doc: 'It stands at the end.',
+  params: { roomId: string({ doc: 'The id of the room.' }) },
+  query: {
+    limit: optional(count({ doc: 'How many at most.', maximum: 10 })),
+    order: oneOf(['asc', 'desc'], { doc: 'In which order.', default: 'asc' }),
+    since: optional(time({ doc: 'Only what is newer.' })),
+    all: optional(boolean({ doc: 'Whether all.' })),
+    near: string({ doc: 'Near what.' }),
+  },
+  body: {
+    name: label({ doc: 'The name.' }),
+    boards: list(object({ width: count({ doc: 'How wide.' }) }, { doc: 'A board.', schema: 'Board' }), {
+      doc: 'From below.',
+      minItems: 1,
+    }),
+    colours: optional(list(string({ doc: '' }), { doc: 'Its colours.' })),
+    height: count({ doc: 'How high.', default: 3, maximum: 9 }),
+  },
+  answer: object({ shelves: list(shelf, { doc: 'All of them.' }) }, { doc: 'The room.' }),
+  errors: ['conflict'],
+  example: { body: { name: 'Left', boards: [{ width: 3 }] }, answer: { shelves: [{ id: 'a' }] } },
+});
