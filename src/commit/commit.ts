@@ -56,7 +56,7 @@ export interface Mutation {
   /** What is observed about the peers of the plan, and stored with it. */
   observe?(): readonly StatusUpdate[];
   /** What the plan leaves of the claims of sources, and which claims it was made with: with others it is made again. */
-  claims?(plan: Plan): PlannedClaims;
+  claims?(plan: Plan): PlannedClaims | undefined;
   /** What is recorded beside the changes themselves. */
   audit?(plan: Plan): readonly AuditEvent[];
 }

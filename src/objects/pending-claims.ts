@@ -10,6 +10,7 @@ import {
 } from '../db/sources/claims.ts';
 import { canonicalJson, equalJson, type JsonObject } from '../lib/json.ts';
 import type { Registry } from '../model/declare/registry.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
 import { evictionsOf, type PendingClaim, stuckIn } from '../plan/ownership/contested.ts';
 import type { Plan } from '../plan/plan.ts';
 
@@ -26,6 +27,23 @@ export const noClaims: PendingClaims = { sequence: 0, list: [] };
 /** Reads what the sources of an account claim. */
 export async function readClaims(database: AccountAccess, account: string): Promise<PendingClaims> {
   return claimsIn(await listClaims(database, account));
+}
+
+/**
+ * Plans with the claims of the account. The snapshot's word that there are none costs no look: a commit that was planned by
+ * it is refused once there are some, and what commits nothing is planned again with those that there are now.
+ */
+export async function planAmongClaims<Planned>(
+  database: AccountAccess,
+  { account, unclaimed }: Snapshot,
+  plan: (claims: PendingClaims) => Promise<Planned>,
+  isCommitted: (planned: Planned) => boolean,
+): Promise<Planned> {
+  if (unclaimed === undefined) return plan(await readClaims(database, account));
+  const planned = await plan({ sequence: unclaimed, list: [] });
+  if (isCommitted(planned)) return planned;
+  const claims = await readClaims(database, account);
+  return claims.sequence === unclaimed ? planned : plan(claims);
 }
 
 function claimsIn({ sequence, sources }: StoredClaims): PendingClaims {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../src/app.ts';
 import type { Engine } from '../../src/commit/engine.ts';
 import { endLapsedClaims, runLapseLoop } from '../../src/features/config/overrides/lapses.ts';
 import type { ApplyRequest } from '../../src/features/config/plans/apply-request.ts';
 import { applyDocuments } from '../../src/features/config/plans/documents.ts';
+import { countTransactions } from '../bench/counting.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { applyRequest, newOffice, type Office, rowsOf } from './office.ts';
 
@@ -71,6 +73,45 @@ function interrupted(engine: Engine, when: 'before' | 'after', work: () => Promi
   };
   return { ...engine, committer: { ...engine.committer, mutate } };
 }
+
+/** A server that counts what it asks the database for. */
+function counting({ database }: Office) {
+  const counted = countTransactions(database);
+  return { engine: createEngine(counted.database, () => {}), asked: () => counted.transactions() };
+}
+
+describe('an apply without claims, and without overrides', () => {
+  it('asks the database for nothing but its commit', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, asked } = counting(office);
+    await engine.snapshots.current(office.account);
+    const before = asked();
+    expect(await push({ ...office, engine }, 'a', 'ours')).toBe('applied');
+    expect(await push({ ...office, engine }, 'a', 'ours, again')).toBe('applied');
+    expect(asked() - before).toBe(2);
+  });
+
+  it('is refused when another server has noted a claim meanwhile', async () => {
+    await using office = await newOffice('postgres');
+    const { engine } = counting(office);
+    expect(await push({ ...office, engine }, 'a', 'ours')).toBe('applied');
+    const [seen] = [await engine.snapshots.current(office.account), await push(office, 'b', 'theirs')];
+    expect(seen.unclaimed).toBeTypeOf('number');
+    expect(await push({ ...office, engine }, 'a', 'a third')).toBe('invalid');
+  });
+
+  it('is decided on the claims of the moment when it writes nothing', async () => {
+    await using office = await newOffice('postgres');
+    const { engine } = counting(office);
+    expect(await push({ ...office, engine }, 'a', 'ours')).toBe('applied');
+    const leave = () => applyDocuments(engine, office.call, applyRequest('a', []));
+    // Nobody else claims the policy, so it would go.
+    expect(await leave()).toMatchObject({ state: 'needs_approval', plan: { counts: { delete: 1 } } });
+    expect(await push(office, 'b', 'theirs')).toBe('invalid');
+    // Now it is left to the other.
+    expect(await leave()).toMatchObject({ state: 'needs_approval', plan: { counts: { delete: 0, claims: 1 } } });
+  });
+});
 
 describe('the claims of refused pushes', () => {
   it('lapse by the clock of the database, after a warning and with an event each, and hold nobody up then', async () => {

@@ -75,6 +75,7 @@ export async function loadSnapshot(
   return emptySnapshot(registry, account, head.revision, head.sequences)
     .with({ put, remove: [] }, head.revision)
     .withSealForm(head.form)
+    .withUnclaimed(head.unclaimed ?? undefined)
     .withSettings(gatherSettings(sources));
 }
 
@@ -132,24 +133,27 @@ export async function catchUp(database: AccountAccess, snapshot: Snapshot): Prom
   );
   const [head] = heads;
   if (head === undefined) throw new NotFound(`account ${account} not found`);
-  if (head.revision === revision) return snapshot;
+  if (head.revision === revision) return snapshot.withUnclaimed(head.unclaimed ?? undefined);
   if (revision < head.oldest) return (await loadSnapshot(database, snapshot.registry, account)) ?? snapshot;
   const missed: readonly ChangeRow[] = rows;
   return replay(snapshot, missed, head.revision, head.sequences)
     .withSealForm(head.form)
+    .withUnclaimed(head.unclaimed ?? undefined)
     .withSettings(gatherSettings(sources));
 }
 
-/** The account now, the oldest snapshot that can be caught up, and how its secrets are sealed. */
+/** The account now, the oldest snapshot that can be caught up, how its secrets are sealed, and as of when nothing is claimed. */
 interface Head {
   readonly revision: number;
   readonly sequences: Readonly<Record<string, number>>;
   readonly oldest: number;
   readonly form: SealForm;
+  readonly unclaimed: number | null;
 }
 
 const headText = `select a.revision, a.sequences, coalesce(greatest(b.revision, b.valid_from), 0) as oldest,
-  coalesce((select form from sealing), 'bound') as form
+  coalesce((select form from sealing), 'bound') as form,
+  case when exists (select from sources s where s.account_id = $1 and s.wanted <> '{}') then null else a.claim_sequence end as unclaimed
 from accounts a left join history_base b using (account_id) where a.account_id = $1`;
 
 /** Settings change with a revision, so they are read beside the head. */

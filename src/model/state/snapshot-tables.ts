@@ -36,6 +36,7 @@ export interface Tables {
   readonly numbers: Readonly<Record<string, number>>;
   readonly settings: ReadonlyMap<string, SourceSettings>;
   readonly sealForm: SealForm;
+  readonly unclaimed: number | undefined;
 }
 
 /** Between an id and a field in the entries of `referrers`. */
@@ -55,6 +56,7 @@ export function emptyTables(numbers: Readonly<Record<string, number>>): Tables {
     settings: new Map(),
     // What no server of an earlier release ever read.
     sealForm: 'bound',
+    unclaimed: undefined,
   };
 }
 
@@ -101,6 +103,7 @@ export function* editTables(registry: Registry, tables: Tables, edits: Edits): G
     numbers: countOn(registry, tables.numbers, edits),
     settings: tables.settings,
     sealForm: tables.sealForm,
+    unclaimed: tables.unclaimed,
   };
 }
 

@@ -44,6 +44,13 @@ export interface Snapshot extends State {
   readonly sealForm: SealForm;
   /** The same objects, whose secrets are sealed in another form from now on. */
   withSealForm(form: SealForm): Snapshot;
+  /**
+   * The number of the last change of pending claims, when no source of the account had any then; `undefined` when there are
+   * some, or nobody looked. They change without a revision, so it may be out of date.
+   */
+  readonly unclaimed: number | undefined;
+  /** The same objects, with this known of pending claims. */
+  withUnclaimed(sequence: number | undefined): Snapshot;
   /** The same objects under other settings of sources. */
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot;
   with(edits: Edits, revision?: number): Snapshot;
@@ -195,6 +202,15 @@ class AccountSnapshot implements Snapshot {
   withSealForm(sealForm: SealForm): Snapshot {
     if (sealForm === this.sealForm) return this;
     return new AccountSnapshot(this.registry, this.account, this.revision, { ...this.#tables, sealForm });
+  }
+
+  get unclaimed(): number | undefined {
+    return this.#tables.unclaimed;
+  }
+
+  withUnclaimed(unclaimed: number | undefined): Snapshot {
+    if (unclaimed === this.unclaimed) return this;
+    return new AccountSnapshot(this.registry, this.account, this.revision, { ...this.#tables, unclaimed });
   }
 
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot {

@@ -1,32 +1,26 @@
 import type { Mutation, Propose } from '../../../commit/commit.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { runInSlices } from '../../../commit/slices.ts';
+import type { PlannedClaims } from '../../../db/commit/history.ts';
 import type { SavedPlan } from '../../../db/config/plans.ts';
 import type { AccountAccess } from '../../../db/database.ts';
 import type { AuditEvent } from '../../../model/declare/kind.ts';
-import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
-import { type Problem, sortProblems } from '../../../model/problem.ts';
-import { environmentOfPush, environmentOfSource } from '../../../model/schema/values.ts';
+import type { Problem } from '../../../model/problem.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { type AlsoUsedBy, planAmongInvites } from '../../../objects/invited.ts';
 import {
   claimsAfter,
   noClaims,
   noteClaims,
   type PendingClaims,
+  planAmongClaims,
   type Refused,
   readClaims,
 } from '../../../objects/pending-claims.ts';
-import { planDocuments } from '../../../plan/documents/documents.ts';
-import { judgeForeign } from '../../../plan/documents/foreign-files.ts';
-import type { DocumentsInput } from '../../../plan/documents/stated-object.ts';
-import { limitSize } from '../../../plan/guards/size.ts';
-import { requestedOptions } from '../../../plan/options.ts';
 import { stuckIn, waitingKeys } from '../../../plan/ownership/contested.ts';
-import type { Outcome, Plan } from '../../../plan/plan.ts';
-import { planRollback } from '../../../plan/rollback/rollback.ts';
+import { overriddenObjects } from '../../../plan/ownership/running-overrides.ts';
+import { isEmptyPlan, type Outcome, type Plan } from '../../../plan/plan.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import { afterCommit } from './bookkeeping.ts';
+import { draft, type PlanContext } from './draft-documents.ts';
 import { moveDocuments } from './moved-documents.ts';
 import { keepOutputs } from './outputs.ts';
 import { placeOutcome, placeProblems, placeWarnings } from './places.ts';
@@ -55,9 +49,7 @@ export async function planApply(
   call: Call,
   request: ApplyRequest,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
-  const before = await engine.snapshots.at(call.account, call.revision);
-  const past = await pastOf(engine, call, request);
-  const context = await planContextOf(engine, engine.database, call, request, past);
+  const { before, context } = await readContext(engine, call, request);
   return { outcome: await placeOutcome(request, await planOn(engine, call, before, request, context)), before };
 }
 
@@ -67,21 +59,8 @@ export async function planUnreviewed(
   call: Call,
   request: ApplyRequest,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
-  const before = await engine.snapshots.at(call.account, call.revision);
-  const past = await pastOf(engine, call, request);
-  const context = await planContextOf(engine, engine.database, call, request, past);
+  const { before, context } = await readContext(engine, call, request);
   return { outcome: await placeOutcome(request, await draft(engine, call, before, request, context)), before };
-}
-
-/** What a plan takes that is not in the snapshot. */
-interface PlanContext {
-  /** What the sources of the account claim and could not have. */
-  readonly claims: PendingClaims;
-  /** By the database's clock: overrides end for all servers at the same time. */
-  readonly now: string;
-  readonly database: AccountAccess;
-  /** The state that a rollback goes back to. */
-  readonly past?: Snapshot;
 }
 
 /** Read before and not with each plan: while the account is held for a plan, the database has no connection to spare. */
@@ -94,17 +73,28 @@ async function pastOf(
   return archived ?? (await engine.past.at(account, rollback.revision));
 }
 
-/** Claims are read with each plan: what is committed was planned with those that there are then. */
-async function planContextOf(
+/** On what a request is planned that is only looked at. */
+async function readContext(
+  engine: Engine,
+  call: Call,
+  request: ApplyRequest,
+): Promise<{ readonly before: Snapshot; readonly context: PlanContext }> {
+  const { database } = engine;
+  const before = await engine.snapshots.at(call.account, call.revision);
+  const past = await pastOf(engine, call, request);
+  const claims = request.rollback === undefined ? await readClaims(database, call.account) : noClaims;
+  return { before, context: await contextOf(engine, database, { before, past, claims }) };
+}
+
+async function contextOf(
   engine: Engine,
   database: AccountAccess,
-  { account }: Call,
-  { rollback }: ApplyRequest,
-  past: Snapshot | undefined,
+  { before, past, claims }: Pick<PlanContext, 'claims'> & { before: Snapshot; past: Snapshot | undefined },
 ): Promise<PlanContext> {
-  const now = await engine.time(database, account);
-  if (rollback === undefined) return { now, database, claims: await readClaims(database, account) };
-  return { now, database, claims: noClaims, ...(past === undefined ? {} : { past }) };
+  const states = past === undefined ? [before] : [before, past];
+  const isTimed = states.some((state) => overriddenObjects(state).length > 0);
+  const now = isTimed ? await engine.time(database, before.account) : engine.now();
+  return { now, database, claims, ...(past === undefined ? {} : { past }) };
 }
 
 async function planOn(
@@ -118,70 +108,6 @@ async function planOn(
   // Whoever applies a plan of somebody else takes over what its guards said.
   const actors = [call.actor, ...(request.plannedBy === undefined ? [] : [request.plannedBy])];
   return await reviewAccess(engine, { before, source: request.source, actors }, outcome);
-}
-
-function draft(
-  engine: Engine,
-  call: Call,
-  before: Snapshot,
-  request: ApplyRequest,
-  context: PlanContext,
-): Promise<Outcome> {
-  const plan = (alsoUsedBy?: AlsoUsedBy) => draftAmong(engine, call, before, request, { ...context, alsoUsedBy });
-  return planAmongInvites(context.database, before, plan);
-}
-
-async function draftAmong(
-  engine: Engine,
-  { actor }: Call,
-  before: Snapshot,
-  request: ApplyRequest,
-  { claims, now, past, alsoUsedBy }: PlanContext & { readonly alsoUsedBy: AlsoUsedBy | undefined },
-): Promise<Outcome> {
-  if (past !== undefined && request.rollback !== undefined) {
-    const { newId, planEnvironment } = engine;
-    const { scope } = request.rollback;
-    const back = { snapshot: before, past, scope, now, newId, planEnvironment, actor, alsoUsedBy };
-    return limitSize(await runInSlices(planRollback(back)));
-  }
-  const files = judgeForeign({
-    foreign: request.foreign ?? [],
-    source: request.source,
-    kinds: engine.registry.names,
-    strict: request.strictFiles === true || before.settingsOf(request.source).strictFiles,
-    stated: () => before.declaredBy(request.source),
-  });
-  const unread = [...request.problems, ...files.problems];
-  const isRead = unread.length === 0;
-  // Where documents could not be read, nothing is known to be gone.
-  const sure = isRead ? request : { ...request, prune: false };
-  const outcome = await runInSlices(
-    planDocuments({
-      ...inputOf(engine, before, sure),
-      now,
-      actor,
-      claimed: claims.list,
-      alsoUsedBy,
-      isApply: request.byHand === true,
-    }),
-  );
-  if (outcome.ok && isRead) return limitSize({ ...outcome, plan: withWarnings(outcome.plan, files.warnings) });
-  const found = outcome.ok ? [] : outcome.problems;
-  const certain = isRead ? found : found.filter((problem) => isSure(problem, unread));
-  // Documents that could not be read may want anything.
-  const lacks = isRead && !outcome.ok && outcome.claimed !== undefined ? { claimed: outcome.claimed } : {};
-  return { ok: false, problems: sortProblems([...unread, ...certain]), ...lacks };
-}
-
-function withWarnings(plan: Plan, more: readonly Problem[]): Plan {
-  return more.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...more]) };
-}
-
-/** Beside documents that could not be read, references may only seem unknown; documents stated twice were told already. */
-function isSure({ code, kind, key }: Problem, reported: readonly Problem[]): boolean {
-  if (code === 'object_duplicate')
-    return !reported.some((other) => other.code === 'document_duplicate' && other.kind === kind && other.key === key);
-  return !code.startsWith('reference_');
 }
 
 /**
@@ -229,6 +155,30 @@ interface Attempt {
   readonly refused: Refused | undefined;
 }
 
+/** A plan that is to be applied, with the claims it was made with, and what keeps it from being applied. */
+interface Applicable {
+  readonly outcome: Outcome;
+  readonly known: PendingClaims;
+  readonly halt: Reconciled | 'stopped' | undefined;
+}
+
+async function planToApply(
+  engine: Engine,
+  call: Call,
+  request: ApplyRequest,
+  { before, database, past }: { before: Snapshot; database: AccountAccess; past: Snapshot | undefined },
+  isStop: (plan: Plan) => boolean,
+): Promise<Applicable> {
+  const plan = async (known: PendingClaims): Promise<Applicable> => {
+    const context = await contextOf(engine, database, { before, past, claims: known });
+    const outcome = await planOn(engine, call, before, request, context);
+    return { outcome, known, halt: outcome.ok ? haltOf(outcome, request, before, isStop) : undefined };
+  };
+  if (request.rollback !== undefined) return plan(noClaims);
+  const isCommitted = ({ outcome, halt }: Applicable) => outcome.ok && halt === undefined && !isEmptyPlan(outcome.plan);
+  return planAmongClaims(database, before, plan, isCommitted);
+}
+
 async function applyAgainst(
   engine: Engine,
   call: Call,
@@ -238,28 +188,28 @@ async function applyAgainst(
 ): Promise<Attempt> {
   let halted: Reconciled | 'stopped' | undefined;
   let refused: Refused | undefined;
-  let claims = noClaims;
+  let claims: PlannedClaims | undefined;
   let kept: SavedPlan | undefined;
   const lapse = request.lease === undefined ? engine.claimLapse : undefined;
   const propose: Propose = async (before, database) => {
-    halted = undefined;
-    kept = undefined;
-    const context = await planContextOf(engine, database, call, request, past);
-    claims = context.claims;
+    [claims, kept] = [undefined, undefined];
     if (request.byHand === true) {
       refuseSuspended(before, request.source);
       refuseByHand(before, request.source, request.override);
     }
-    const outcome = await planOn(engine, call, before, request, context);
+    const { outcome, known, halt } = await planToApply(engine, call, request, { before, database, past }, isStop);
+    halted = halt;
     const lacks = outcome.ok ? { keys: waitingKeys(outcome.plan), units: [] } : outcome.claimed;
     refused = lacks === undefined ? undefined : { revision: before.revision, lacks, lapse };
     if (!outcome.ok) return outcome;
-    if (isStop(outcome.plan)) halted = 'stopped';
-    else halted = haltOf(outcome.plan, request, before, outcome.next);
-    if (typeof halted === 'object' && halted.state === 'needs_approval')
+    if (typeof halt === 'object' && halt.state === 'needs_approval')
       for (const { guard } of outcome.plan.guards) engine.observer.report({ what: 'guard', guard });
     // A plan that may not be applied proposes nothing.
-    return halted === undefined ? outcome : { ok: true, plan: nothing(outcome.plan), next: before };
+    if (halt !== undefined) return { ok: true, plan: nothing(outcome.plan), next: before };
+    if (request.rollback !== undefined) return outcome;
+    claims = { at: known.sequence, put: claimsAfter(engine.registry, outcome.plan, known, engine.now()) };
+    // Once it is written, what is known of claims is out of date.
+    return claims.put.length === 0 ? outcome : { ...outcome, next: outcome.next.withUnclaimed(undefined) };
   };
   const { commitRef, commitInfo, planId, lease, approve } = request;
   const keep: Mutation['keep'] = (planned) => {
@@ -277,9 +227,7 @@ async function applyAgainst(
     ...(planId === undefined ? {} : { planId }),
     ...(lease === undefined ? {} : { lease }),
     ...(request.keepOutputs === true ? { keep } : {}),
-    ...(request.rollback === undefined
-      ? { claims: (plan) => ({ at: claims.sequence, put: claimsAfter(engine.registry, plan, claims, engine.now()) }) }
-      : {}),
+    claims: () => claims,
   });
   if (!committed.ok)
     return { result: { state: 'invalid', problems: await placeProblems(request, committed.problems) }, refused };
@@ -321,7 +269,13 @@ function appliedEvent(
   };
 }
 
-function haltOf(plan: Plan, request: ApplyRequest, before: Snapshot, after: Snapshot): Reconciled | undefined {
+function haltOf(
+  { plan, next: after }: Extract<Outcome, { readonly ok: true }>,
+  request: ApplyRequest,
+  before: Snapshot,
+  isStop: (plan: Plan) => boolean,
+): Reconciled | 'stopped' | undefined {
+  if (isStop(plan)) return 'stopped';
   const { expectDigest = plan.digest, expectBase = before.revision } = request;
   if (expectDigest !== plan.digest || expectBase !== before.revision) return { state: 'stale', plan, before, after };
   if (plan.guards.length > 0 && request.approve !== plan.digest)
@@ -337,33 +291,4 @@ async function placeHalted(request: ApplyRequest, halted: Reconciled | 'stopped'
 
 function nothing(plan: Plan): Plan {
   return { ...plan, changes: [], claims: [], moves: [], counts: { create: 0, update: 0, delete: 0, claims: 0 } };
-}
-
-function environmentOf(
-  planEnvironment: PlanEnvironment,
-  { values }: ApplyRequest,
-  user: { readonly account: string; readonly source: string },
-): PlanEnvironment {
-  return values === undefined
-    ? environmentOfSource(planEnvironment, user)
-    : environmentOfPush(planEnvironment, values, user);
-}
-
-function inputOf(engine: Engine, snapshot: Snapshot, request: ApplyRequest): Omit<DocumentsInput, 'now'> {
-  const { source, documents } = request;
-  const since =
-    request.since?.revision === snapshot.revision && request.problems.length === 0
-      ? { since: request.since.documents }
-      : {};
-  return {
-    ...since,
-    ...requestedOptions(request),
-    snapshot,
-    validator: engine.validator,
-    source,
-    documents,
-    rules: request.rules,
-    newId: engine.newId,
-    planEnvironment: environmentOf(engine.planEnvironment, request, { account: snapshot.account, source }),
-  };
 }

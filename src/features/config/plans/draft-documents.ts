@@ -1,0 +1,122 @@
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { runInSlices } from '../../../commit/slices.ts';
+import type { AccountAccess } from '../../../db/database.ts';
+import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
+import { type Problem, sortProblems } from '../../../model/problem.ts';
+import { environmentOfPush, environmentOfSource } from '../../../model/schema/values.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { type AlsoUsedBy, planAmongInvites } from '../../../objects/invited.ts';
+import type { PendingClaims } from '../../../objects/pending-claims.ts';
+import { planDocuments } from '../../../plan/documents/documents.ts';
+import { judgeForeign } from '../../../plan/documents/foreign-files.ts';
+import type { DocumentsInput } from '../../../plan/documents/stated-object.ts';
+import { limitSize } from '../../../plan/guards/size.ts';
+import { requestedOptions } from '../../../plan/options.ts';
+import type { Outcome, Plan } from '../../../plan/plan.ts';
+import { planRollback } from '../../../plan/rollback/rollback.ts';
+import type { ApplyRequest } from './apply-request.ts';
+
+/** What a plan takes that is not in the snapshot. */
+export interface PlanContext {
+  /** What the sources of the account claim and could not have. */
+  readonly claims: PendingClaims;
+  /** By the database's clock while there are overrides, which end for all servers at the same time. */
+  readonly now: string;
+  readonly database: AccountAccess;
+  /** The state that a rollback goes back to. */
+  readonly past?: Snapshot;
+}
+
+/** Plans an apply request on a state, without a look at who gains and loses access. */
+export function draft(
+  engine: Engine,
+  call: Call,
+  before: Snapshot,
+  request: ApplyRequest,
+  context: PlanContext,
+): Promise<Outcome> {
+  const plan = (alsoUsedBy?: AlsoUsedBy) => draftAmong(engine, call, before, request, { ...context, alsoUsedBy });
+  return planAmongInvites(context.database, before, plan);
+}
+
+async function draftAmong(
+  engine: Engine,
+  { actor }: Call,
+  before: Snapshot,
+  request: ApplyRequest,
+  { claims, now, past, alsoUsedBy }: PlanContext & { readonly alsoUsedBy: AlsoUsedBy | undefined },
+): Promise<Outcome> {
+  if (past !== undefined && request.rollback !== undefined) {
+    const { newId, planEnvironment } = engine;
+    const { scope } = request.rollback;
+    const back = { snapshot: before, past, scope, now, newId, planEnvironment, actor, alsoUsedBy };
+    return limitSize(await runInSlices(planRollback(back)));
+  }
+  const files = judgeForeign({
+    foreign: request.foreign ?? [],
+    source: request.source,
+    kinds: engine.registry.names,
+    strict: request.strictFiles === true || before.settingsOf(request.source).strictFiles,
+    stated: () => before.declaredBy(request.source),
+  });
+  const unread = [...request.problems, ...files.problems];
+  const isRead = unread.length === 0;
+  // Where documents could not be read, nothing is known to be gone.
+  const sure = isRead ? request : { ...request, prune: false };
+  const outcome = await runInSlices(
+    planDocuments({
+      ...inputOf(engine, before, sure),
+      now,
+      actor,
+      claimed: claims.list,
+      alsoUsedBy,
+      isApply: request.byHand === true,
+    }),
+  );
+  if (outcome.ok && isRead) return limitSize({ ...outcome, plan: withWarnings(outcome.plan, files.warnings) });
+  const found = outcome.ok ? [] : outcome.problems;
+  const certain = isRead ? found : found.filter((problem) => isSure(problem, unread));
+  // Documents that could not be read may want anything.
+  const lacks = isRead && !outcome.ok && outcome.claimed !== undefined ? { claimed: outcome.claimed } : {};
+  return { ok: false, problems: sortProblems([...unread, ...certain]), ...lacks };
+}
+
+function withWarnings(plan: Plan, more: readonly Problem[]): Plan {
+  return more.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...more]) };
+}
+
+/** Beside documents that could not be read, references may only seem unknown; documents stated twice were told already. */
+function isSure({ code, kind, key }: Problem, reported: readonly Problem[]): boolean {
+  if (code === 'object_duplicate')
+    return !reported.some((other) => other.code === 'document_duplicate' && other.kind === kind && other.key === key);
+  return !code.startsWith('reference_');
+}
+
+function environmentOf(
+  planEnvironment: PlanEnvironment,
+  { values }: ApplyRequest,
+  user: { readonly account: string; readonly source: string },
+): PlanEnvironment {
+  return values === undefined
+    ? environmentOfSource(planEnvironment, user)
+    : environmentOfPush(planEnvironment, values, user);
+}
+
+function inputOf(engine: Engine, snapshot: Snapshot, request: ApplyRequest): Omit<DocumentsInput, 'now'> {
+  const { source, documents } = request;
+  const since =
+    request.since?.revision === snapshot.revision && request.problems.length === 0
+      ? { since: request.since.documents }
+      : {};
+  return {
+    ...since,
+    ...requestedOptions(request),
+    snapshot,
+    validator: engine.validator,
+    source,
+    documents,
+    rules: request.rules,
+    newId: engine.newId,
+    planEnvironment: environmentOf(engine.planEnvironment, request, { account: snapshot.account, source }),
+  };
+}
