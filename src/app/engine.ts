@@ -27,6 +27,7 @@ import type { SealForm } from '../model/schema/sealing.ts';
 import { createValidator } from '../model/schema/validate.ts';
 import { describeChange } from '../plan/view/describe.ts';
 import { viewPlan } from '../plan/view/view.ts';
+import { createRandomPool } from './random-pool.ts';
 
 /** All kinds of the program. */
 export function productRegistry(installation?: Installation): Registry {
@@ -84,7 +85,7 @@ export function createEngine(
     },
     defect: (what, error) => log({ level: 'error', message: `defect: ${what}: ${describe(error)}` }),
   });
-  const newId = createIdSource({ now: Date.now, random: (bytes) => randomBytes(bytes) });
+  const newId = createIdSource({ now: Date.now, random: createRandomPool() });
   return {
     planEnvironment,
     registry,

@@ -7,6 +7,7 @@ export interface IdInputs {
 const alphabet = '0123456789abcdefghijklmnopqrstuv';
 const lastCount = 0xffff;
 const randomBytes = 6;
+const length = 20;
 
 /**
  * Makes a source of 20-character ids (base32hex of 4 bytes seconds, 2 bytes counter, 6 random bytes each): whoever knows one
@@ -20,21 +21,26 @@ export function createIdSource(inputs: IdInputs): () => string {
     if (now > seconds) [seconds, count] = [now, 0];
     else if (count < lastCount) count += 1;
     else [seconds, count] = [seconds + 1, 0];
-    return encode((BigInt(seconds) << 64n) | (BigInt(count) << 48n) | bytesToNumber(inputs.random(randomBytes)));
+    return encode([...bytesOf(seconds, 4), ...bytesOf(count, 2), ...inputs.random(randomBytes)]);
   };
 }
 
 /** 96 bits in 20 characters of 5 bits; the last four of the 100 bits are zero. */
-function encode(value: bigint): string {
-  let rest = value << 4n;
+function encode(bytes: readonly number[]): string {
   let text = '';
-  for (let index = 0; index < 20; index += 1) {
-    text = `${alphabet[Number(rest & 31n)]}${text}`;
-    rest >>= 5n;
+  let [pending, bits] = [0, 0];
+  for (const byte of [...bytes, 0]) {
+    pending = (pending << 8) | byte;
+    for (bits += 8; bits >= 5 && text.length < length; ) {
+      bits -= 5;
+      text += alphabet[pending >>> bits];
+      pending &= (1 << bits) - 1;
+    }
   }
   return text;
 }
 
-function bytesToNumber(bytes: Uint8Array): bigint {
-  return bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+/** The last bytes of a number, the highest first. */
+function bytesOf(value: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, at) => Math.floor(value / 2 ** (8 * (count - 1 - at))) & 0xff);
 }

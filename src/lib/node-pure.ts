@@ -1,5 +1,5 @@
 /** The only file of the pure core that imports `node:`, and only functions whose answer depends on their arguments alone. */
-import { createHash, hash, X509Certificate } from 'node:crypto';
+import { createHash, type Hash, hash, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { crc32 as crc32OfBytes } from 'node:zlib';
@@ -9,14 +9,23 @@ export function sha256(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
+/** So many characters are hashed at once: an object that hashes part by part costs more than a short text. */
+const hashedAtOnce = 16 * 1024;
+
 /** SHA-256 of the UTF-8 text that parts make together, in hex. Yields after each. */
 export function* sha256InSteps(parts: Iterable<string>): Generator<undefined, string> {
-  const sum = createHash('sha256');
+  let sum: Hash | undefined;
+  let text = '';
   for (const part of parts) {
-    sum.update(part);
+    text += part;
+    if (text.length >= hashedAtOnce) {
+      sum ??= createHash('sha256');
+      sum.update(text);
+      text = '';
+    }
     yield undefined;
   }
-  return sum.digest('hex');
+  return sum === undefined ? sha256(text) : sum.update(text).digest('hex');
 }
 
 /** SHA-256 of the UTF-8 text, in standard base64 with padding. */

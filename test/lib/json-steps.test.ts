@@ -7,13 +7,17 @@ import { textInParts } from '../../src/lib/text-parts.ts';
 
 const text = (value: unknown) => runToEnd(jsonInSteps(value));
 
+/** The same value in one that is long enough to be made in parts. */
+const within = (value: unknown) => ({ value, filler: 'x'.repeat(300_000) });
+
 it('JSON in steps is the text of JSON.stringify', () => {
   fc.assert(
     fc.property(fc.anything({ withDate: true, withNullPrototype: true, maxDepth: 8 }), (value) => {
       fc.pre(isSerialisable(value));
       expect(text(value)).toBe(JSON.stringify(value) ?? 'null');
+      expect(text(within(value))).toBe(JSON.stringify(within(value)));
     }),
-    { numRuns: 500 },
+    { numRuns: 300 },
   );
 });
 
@@ -36,6 +40,14 @@ it.each<[string, unknown]>([
   ['lists in lists in lists', [[[[[[[1]]]]]]]],
 ])('JSON in steps keeps %s', (_, value) => {
   expect(text(value)).toBe(JSON.stringify(value));
+  expect(text(within(value))).toBe(JSON.stringify(within(value)));
+});
+
+it.each([
+  ['few parts', Array.from({ length: 20 }, (_, at) => ({ at })), 1],
+  ['many parts', Array.from({ length: 5000 }, (_, at) => ({ at })), 100],
+])('JSON of %s is made in enough steps', (_, value, least) => {
+  expect([...jsonInSteps(value)].length + 1).toBeGreaterThanOrEqual(least);
 });
 
 it('the hash of a text in parts is the hash of the text, wherever it is cut', () => {
@@ -43,6 +55,8 @@ it('the hash of a text in parts is the hash of the text, wherever it is cut', ()
     fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (value, most) => {
       expect([...textInParts(value, most)].join('')).toBe(value);
       expect(runToEnd(sha256InSteps(textInParts(value, most)))).toBe(sha256(value));
+      const long = value.repeat(1000);
+      expect(runToEnd(sha256InSteps(textInParts(long, 1000 * most)))).toBe(sha256(long));
     }),
   );
 });
