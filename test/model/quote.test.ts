@@ -12,9 +12,23 @@ describe('a message', () => {
     expect(shortMessage(sentence(long))).toBe(sentence(`${'x'.repeat(200)}… (100000 characters)`));
   });
 
-  test('is bounded whatever the input holds', () => {
-    for (const text of [long, '`'.repeat(100_000), '`x'.repeat(100_000), `${'y '.repeat(100_000)}\``])
-      expect(shortMessage(`\`${text}\` is wrong`).length).toBeLessThan(4100);
+  test('repeats as little of a text that holds backticks itself', () => {
+    const spaced = `${'y '.repeat(1500)}\``;
+    for (const text of [
+      `a\`${long}`,
+      `${long}\`a`,
+      '`'.repeat(4000),
+      '`x'.repeat(4000),
+      `${spaced} ${spaced} ${spaced}`,
+    ])
+      expect(shortMessage(`\`${text}\` is wrong; write one such as x`).length).toBeLessThan(300);
+    // The words between two quotes are kept.
+    const sentence = (text: string) => `\`${text}\` is called \`${text}\` now; write that`;
+    expect(shortMessage(sentence('x'.repeat(255)))).toBe(sentence(`${'x'.repeat(200)}… (255 characters)`));
+  });
+
+  test('is bounded without quotes too', () => {
+    expect(shortMessage(`there is no ${long}`).length).toBeLessThan(4100);
   });
 
   test('of an error and of its problems is short', () => {
