@@ -6,6 +6,7 @@ import type { Feeds } from '../features/logs/service.ts';
 import type { Peering } from '../features/peers/service.ts';
 import type { Hub } from '../features/peers/streams/hub.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { Operation } from '../model/operation/operation.ts';
 import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
 import { accounts } from './routes/accounts.ts';
@@ -42,14 +43,14 @@ export interface Services {
   readonly feeds: Feeds;
 }
 
-/** Routes that no declaration of a kind describes, with their OpenAPI path items. */
+/** Routes that are not of kinds, with their declarations or OpenAPI path items. */
 export interface AreaRoutes {
   /** May be waited for, when the area has a scope of its own. */
   add(app: FastifyInstance, engine: Engine, services: Services): unknown;
-  /** Path items by path, as in an OpenAPI document. */
+  /** Path items of what is not declared, by path, as in an OpenAPI document. */
   readonly paths: JsonObject;
-  /** The schemas that they refer to, by name. */
-  readonly schemas?: JsonObject;
+  /** What is declared of them: it needs no path items. */
+  readonly operations?: readonly Operation[];
   /** Only this edition has them; elsewhere they say so. */
   readonly edition?: 'hosted';
 }

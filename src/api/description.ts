@@ -2,25 +2,40 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import type { Edition } from '../model/edition.ts';
 import { lowerToOpenApi } from '../model/lower/openapi/openapi.ts';
-import { type AreaRoutes, areas } from './area-routes.ts';
+import { pathsOf, schemasOf } from '../model/operation/openapi.ts';
+import type { Operation } from '../model/operation/operation.ts';
+import { areas } from './area-routes.ts';
+import { routeOf } from './operations/route.ts';
+
+/** Every operation that is declared beside those of kinds. */
+const declared: readonly Operation[] = areas.flatMap(({ operations = [] }) => operations);
+
+/** The declared operations that want no credentials of an account, by method and route, with what guards each. */
+export const openOperations: Readonly<Record<string, string>> = Object.fromEntries(
+  declared.flatMap(({ access, method, path }) =>
+    typeof access === 'object' && 'open' in access ? [[`${method} ${routeOf(path)}`, access.open]] : [],
+  ),
+);
 
 /** The OpenAPI document of the whole interface: kinds, and every operation beside theirs. */
 export function describeApi(
   registry: Registry,
   { version, edition }: { readonly version: string; readonly edition: Edition },
 ): JsonObject {
-  const offered = areas.filter((area) => area.edition === undefined || area.edition === edition);
+  const isOffered = (of: { readonly edition?: Edition }) => of.edition === undefined || of.edition === edition;
+  const offered = declared.filter(isOffered);
+  const paths: readonly JsonObject[] = [...areas.filter(isOffered).map((area) => area.paths), pathsOf(offered)];
   return lowerToOpenApi(registry, {
     ...{ version, edition },
-    extraPaths: pathsOf(offered),
-    extraSchemas: Object.assign({}, ...offered.map(({ schemas }) => schemas ?? {})),
+    extraPaths: mergePaths(paths),
+    extraSchemas: schemasOf(offered),
   });
 }
 
 /** Several areas may have operations at one path. */
-function pathsOf(offered: readonly AreaRoutes[]): JsonObject {
-  const paths: Record<string, JsonObject> = {};
-  for (const area of offered)
-    for (const [path, item] of Object.entries(area.paths)) paths[path] = { ...paths[path], ...(item as JsonObject) };
-  return paths;
+function mergePaths(all: readonly JsonObject[]): JsonObject {
+  const merged: Record<string, JsonObject> = {};
+  for (const [path, item] of all.flatMap((paths) => Object.entries(paths)))
+    merged[path] = { ...merged[path], ...(item as JsonObject) };
+  return merged;
 }

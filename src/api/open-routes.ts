@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
+import { openOperations } from './description.ts';
 
 /**
- * Every route that wants none of the account's credentials, and what guards it instead. A route is open because it stands
- * here, and for no other reason.
+ * Every route that wants none of the account's credentials, and what guards it instead. A route is open because its
+ * declaration says so or because it stands here, and for no other reason.
  */
 export const openRoutes: Readonly<Record<string, string>> = {
+  ...openOperations,
   'GET /healthz': 'tells only that the process answers',
   'GET /readyz': 'tells only that the database answers',
   'POST /agent/challenge': 'tells nothing of any account',
@@ -27,8 +29,6 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'GET /api/users/invites/:id': 'wants the token of an invite in its path',
   'POST /api/users/invites/:id/accept': 'wants the token of an invite in its path',
   'GET /invite/:token': 'is a page that tells nothing by itself',
-  'GET /api/instance': 'tells only whether the first person is still to come',
-  'POST /api/setup': "works until the first person has come; where people were before it wants the operator's token",
   'POST /proxy/register': 'wants a proxy token',
   'POST /proxy/heartbeat': 'wants a proxy token',
   'POST /proxy/disconnect': 'wants a proxy token',

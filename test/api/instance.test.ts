@@ -17,10 +17,11 @@ describe('a new server', () => {
   const setup = (change: JsonObject) => callAsNobody(api())('POST', '/api/setup', { ...first, ...change });
 
   it.each<readonly [JsonObject, readonly string[]]>([
-    [{ email: '' }, ['field_required /email']],
+    [{ email: '' }, ['value_too_short /email']],
     [{ email: 'nobody' }, ['email_invalid /email']],
-    [{ name: ' ' }, ['field_required /name']],
-    [{ password: 'seven c' }, ['password_invalid /password']],
+    [{ name: ' ' }, ['name_invalid /name']],
+    [{ password: 'seven c' }, ['value_too_short /password']],
+    [{ password: 'password1' }, ['password_invalid /password']],
     [{ create_pat: 'yes' }, ['type_wrong /create_pat']],
     [{ create_pat: true, pat_expire_in: 366 }, ['value_out_of_range /pat_expire_in']],
     [{ create_pat: true, pat_expire_in: 0 }, ['value_out_of_range /pat_expire_in']],
@@ -35,7 +36,7 @@ describe('a new server', () => {
 
   it('tells every problem at once', async () => {
     const answer = await callAsNobody(api())('POST', '/api/setup', {});
-    expect(problemsOf(answer)).toEqual(['field_required /email', 'field_required /name', 'password_invalid /password']);
+    expect(problemsOf(answer)).toEqual(['field_required ', 'field_required ', 'field_required ']);
   });
 
   it('still waits for the first person, also when there are invites and users without a password', async () => {

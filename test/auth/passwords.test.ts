@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword, passwordFault, verifyPassword } from '../../src/features/auth/passwords.ts';
+import { hashPassword, verifyPassword } from '../../src/features/auth/passwords.ts';
+import { passwordFault } from '../../src/lib/new-password.ts';
 
 describe('a password', () => {
   it.each([

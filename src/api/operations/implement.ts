@@ -8,7 +8,6 @@ import type {
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { Done } from '../../commit/idempotency.ts';
 import { isObject, type Json } from '../../lib/json.ts';
-import { pathsOf, schemasOf } from '../../model/operation/openapi.ts';
 import type { AnswerOf, Area, InputOf, Operation } from '../../model/operation/operation.ts';
 import { mask } from '../../model/schema/sealing.ts';
 import { sendLong } from '../answers/answers.ts';
@@ -17,6 +16,7 @@ import { callOf } from '../authenticate.ts';
 import { keepInstead, type Recover } from '../idempotency.ts';
 import { recoverBody } from '../recover.ts';
 import { readInput } from './input.ts';
+import { routeOf } from './route.ts';
 
 /** What a handler is given: the input that the declaration describes, and the request for what no declaration says. */
 type Given<O extends Operation> = InputOf<O> & {
@@ -59,8 +59,8 @@ export function implement<A extends Area>(
         mount(app, operation, handling);
       }
     },
-    paths: pathsOf(Object.values(area)),
-    schemas: schemasOf(Object.values(area)),
+    paths: {},
+    operations: Object.values(area),
   };
 }
 
@@ -73,7 +73,7 @@ function mount(
   app.route({
     ...route,
     method: operation.method,
-    url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+    url: routeOf(operation.path),
     config: {
       ...(access === 'operator' ? { server: true } : {}),
       ...(access === 'anyone' || (typeof access === 'object' && 'module' in access) ? { access } : {}),

@@ -15,6 +15,7 @@ import {
 } from '../../db/accounts/invites.ts';
 import { valueLost } from '../../db/repeated.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { passwordFault } from '../../lib/new-password.ts';
 import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -29,10 +30,9 @@ import {
 import { inviteFault } from '../accounts/invite-sender.ts';
 import { inviteLink, inviteMail } from './invite-mail.ts';
 import { inviteProof, isInviteProof } from './invite-proof.ts';
-
 import { inviteHash, newInviteToken } from './invite-tokens.ts';
 import type { LocalPeople } from './local-people.ts';
-import { hashPassword, passwordFault } from './passwords.ts';
+import { hashPassword } from './passwords.ts';
 
 /** What whoever invites is told: the body, and whether a mail was sent. */
 export interface Invited {

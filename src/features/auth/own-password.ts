@@ -1,13 +1,14 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import { changePassword, readCredentials } from '../../db/accounts/credentials.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { passwordFault } from '../../lib/new-password.ts';
 import { Conflict, InvalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import { auditEntry, requireUser } from '../accounts/admission.ts';
 import { personIn } from './guesses.ts';
 import { requireProvider } from './invites.ts';
 import type { LocalPeople } from './local-people.ts';
-import { hashPassword, passwordFault, verifyPassword } from './passwords.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
 
 /** Where a request comes from. */
 interface Origin {

@@ -1,3 +1,4 @@
+import { passwordFault, passwordLength } from '../../lib/new-password.ts';
 import {
   type AnyField,
   entriesOf,
@@ -29,6 +30,12 @@ export function label(options: FieldOptions): Field<string> {
   return string({ minLength: 1, maxLength: longest.name, ...options, format: visible });
 }
 
+/** A new password. */
+export function password(options: FieldOptions): Field<string> {
+  const { least: minLength, most: maxLength } = passwordLength;
+  return string({ minLength, maxLength, ...options, format: newPassword });
+}
+
 /** A whole number from 0. */
 export function count(options: FieldOptions & { readonly maximum?: number }): Field<number> {
   return integer({ minimum: 0, ...options });
@@ -38,6 +45,14 @@ const visible: Format = {
   name: 'name',
   canonical: (text) =>
     text.trim() === '' ? { fault: 'a name needs characters that can be seen; write some' } : { value: text },
+};
+
+const newPassword: Format = {
+  name: 'password',
+  canonical(text) {
+    const fault = passwordFault(text);
+    return fault === undefined ? { value: text } : { fault: `\`password\` ${fault}` };
+  },
 };
 
 const timestamp: Format = {

@@ -14,7 +14,10 @@ type Access =
   | { readonly open: string };
 
 /** How an operation can fail beside what follows from its shape, with the status. */
-export const failures = { conflict: 409, gone: 410, precondition: 412, approval: 428, not_found: 404, invalid: 422 };
+export const failures = {
+  ...{ unauthenticated: 401, not_allowed: 403, not_found: 404, conflict: 409, gone: 410, precondition: 412 },
+  ...{ invalid: 422, approval: 428 },
+};
 
 interface Facts {
   /** Unique; generated clients name their functions by it. */

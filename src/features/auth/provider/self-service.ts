@@ -1,5 +1,6 @@
 import { changePassword, readCredentials } from '../../../db/accounts/credentials.ts';
-import { hashPassword, passwordFault, verifyPassword } from '../passwords.ts';
+import { passwordFault } from '../../../lib/new-password.ts';
+import { hashPassword, verifyPassword } from '../passwords.ts';
 import type { Host } from './host.ts';
 import type { Person } from './people.ts';
 import {

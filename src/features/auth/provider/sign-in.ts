@@ -1,7 +1,8 @@
 import type { errors, Interaction, InteractionResults } from 'oidc-provider';
 import { changePassword } from '../../../db/accounts/credentials.ts';
+import { passwordFault } from '../../../lib/new-password.ts';
 import { checkPassword } from '../password-sign-in.ts';
-import { hashPassword, passwordFault, verifyPassword } from '../passwords.ts';
+import { hashPassword, verifyPassword } from '../passwords.ts';
 import { chosenAccount, offerAccounts } from './choose-account.ts';
 import { clientIds } from './clients.ts';
 import { noteSignIn } from './first-sign-in.ts';
