@@ -1,0 +1,120 @@
+import { shellWord } from '../../lib/shell-word.ts';
+
+/** The systems for which `heddle init` writes a pipeline. */
+export const ciSystems = ['github', 'gitlab'] as const;
+
+/** One of them. */
+export type CiSystem = (typeof ciSystems)[number];
+
+/** Where the pipeline of a system stands in its repository, and its text for documents in a directory of it. */
+export const ciFiles: Readonly<Record<CiSystem, { readonly path: string; text(directory: string): string }>> = {
+  github: { path: '.github/workflows/heddle.yaml', text: githubFile },
+  gitlab: { path: '.gitlab-ci.yml', text: gitlabFile },
+};
+
+const token = `of a service user, made with \`plan_only\`: it may look and plan, and write nothing`;
+
+function githubFile(directory: string): string {
+  const word = shellWord(directory);
+  return `# Every change of the documents is validated, and its plan is shown in the summary of the run.
+#
+# The repository needs (Settings, Secrets and variables, Actions):
+#
+#   HEDDLE_SERVER       a variable: the address of the server
+#   HEDDLE_IMAGE        a variable: the image of your Heddle
+#   HEDDLE_PLAN_TOKEN   a secret: a token ${token}
+#
+# Pull requests from forks get no secrets, so they are validated and not planned.
+name: heddle
+
+on:
+  pull_request:
+  push:
+    branches: [main, master]
+
+permissions:
+  contents: read
+
+env:
+  HEDDLE_SERVER: \${{ vars.HEDDLE_SERVER }}
+  HEDDLE_IMAGE: \${{ vars.HEDDLE_IMAGE }}
+  # Makes \`heddle\` a command that runs in the image, on the files of the repository and with the variables above.
+  MAKE_COMMAND: |
+    mkdir -p "$HOME/bin"
+    printf '#!/bin/sh\\nexec docker run --rm --user "$(id -u):$(id -g)" --volume "$PWD:/config" --workdir /config --env HEDDLE_SERVER --env HEDDLE_TOKEN "$HEDDLE_IMAGE" "$@"\\n' > "$HOME/bin/heddle"
+    chmod +x "$HOME/bin/heddle"
+    echo "$HOME/bin" >> "$GITHUB_PATH"
+
+jobs:
+  validate:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: eval "$MAKE_COMMAND"
+      # Needs no server and no token; shows every problem beside its line.
+      - run: |
+          heddle validate ${word} --format github
+
+  plan:
+    if: github.event_name == 'push' || github.event.pull_request.head.repo.full_name == github.repository
+    needs: validate
+    runs-on: ubuntu-latest
+    env:
+      HEDDLE_TOKEN: \${{ secrets.HEDDLE_PLAN_TOKEN }}
+    steps:
+      - uses: actions/checkout@v4
+      - run: eval "$MAKE_COMMAND"
+      # 0: planned. 3: a guard would stop it, and the plan says which one. Anything else fails here, with the reason.
+      - run: |
+          code=0
+          heddle plan ${word} --format markdown > plan.md || code=$?
+          cat plan.md | tee -a "$GITHUB_STEP_SUMMARY"
+          [ "$code" = 0 ] || [ "$code" = 3 ]
+`;
+}
+
+function gitlabFile(directory: string): string {
+  const word = shellWord(directory);
+  return `# Every change of the documents is validated, and its plan is shown in the log of the job.
+#
+# The project needs variables (Settings, CI/CD):
+#
+#   HEDDLE_SERVER       the address of the server
+#   HEDDLE_IMAGE        the image of your Heddle
+#   HEDDLE_PLAN_TOKEN   masked: a token ${token}
+stages: [validate, plan]
+
+default:
+  image:
+    name: $HEDDLE_IMAGE
+    entrypoint: [""]
+
+workflow:
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+    - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+
+validate:
+  stage: validate
+  script:
+    # Needs no server and no token. The report shows every problem beside its line, the log tells them all.
+    - |
+      heddle validate ${word} --format gitlab > validate.json || true
+      heddle validate ${word}
+  artifacts:
+    when: always
+    reports:
+      codequality: validate.json
+
+plan:
+  stage: plan
+  variables:
+    HEDDLE_TOKEN: $HEDDLE_PLAN_TOKEN
+  script:
+    # 0: planned. 3: a guard would stop it, and the plan says which one. Anything else fails here, with the reason.
+    - |
+      code=0
+      heddle plan ${word} || code=$?
+      [ "$code" = 0 ] || [ "$code" = 3 ]
+`;
+}
