@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { isInDoubt } from '../commit/doubt.ts';
+import { isInDoubt } from '../commit/in-doubt.ts';
 import { NeedsApproval } from '../features/config/plans/approvals.ts';
 import {
   Conflict,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { onceWritten } from '../commit/doubt.ts';
 import type { Call, Engine } from '../commit/engine.ts';
+import { onceWritten } from '../commit/in-doubt.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { mapInSteps } from '../lib/steps.ts';
 import type { Kind, State, Verb } from '../model/declare/kind.ts';

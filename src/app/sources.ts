@@ -1,7 +1,7 @@
 import type { ServeOptions } from '../app.ts';
 import type { Database } from '../db/database.ts';
 import { listFormerGitHosts } from '../db/sources/former-git-hosts.ts';
-import { createGitTurns } from '../features/sources/git/turns.ts';
+import { createGitSlots } from '../features/sources/git/git-slots.ts';
 import type { ConfiguredSources } from '../features/sources/installation.ts';
 import type { NamedSource } from '../features/sources/names.ts';
 import { createValuePolicy, type ValuePolicy } from '../model/schema/value-policy.ts';
@@ -32,7 +32,7 @@ export async function configureSources(
   { account, outbound, policy, report }: Around,
 ): Promise<ConfiguredSources> {
   const { statedSources: stated, dataDir, valuesDir, gitTransports: transports, gitEnvironment: environment } = options;
-  const turns = createGitTurns(options.gitProcesses);
+  const turns = createGitSlots(options.gitProcesses);
   const formerHosts = await readFormerHosts(database, account, report);
   return {
     named,

@@ -4,7 +4,13 @@ import { InvalidInput } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { renderMarkdown } from '../plan/view/markdown.ts';
 import { renderFailureMarkdown, renderValidMarkdown } from '../plan/view/markdown-problems.ts';
-import { type Remark, remarkPlan, remarkProblems, renderGithub, renderGitlab } from '../plan/view/remarks.ts';
+import {
+  commentOnPlan,
+  commentOnProblems,
+  type ReviewComment,
+  renderGithub,
+  renderGitlab,
+} from '../plan/view/review-comments.ts';
 import type { PlanView } from '../plan/view/view.ts';
 import { guessHint } from './arguments.ts';
 import type { Flags, Invocation } from './command.ts';
@@ -46,7 +52,7 @@ function guess(format: string): string {
 /** A plan in a format, with who exactly gains and loses access when that was asked for. */
 export function formatPlan(format: Format, plan: PlanView, pairs?: PlanPairs): string {
   if (format === 'markdown') return renderMarkdown(plan, undefined, pairs === undefined ? [] : diffPairs(pairs));
-  return formatRemarks(format, [...remarkPlan(plan), ...(pairs === undefined ? [] : remarkPairs(pairs))]);
+  return formatRemarks(format, [...commentOnPlan(plan), ...(pairs === undefined ? [] : remarkPairs(pairs))]);
 }
 
 /** What is wrong with documents, or why nothing could be said about them. */
@@ -57,18 +63,18 @@ export function formatFailure(
   warnings: readonly Problem[] = [],
 ): string {
   if (format === 'markdown') return renderFailureMarkdown(message, problems);
-  const failed: Remark = { level: 'error', code: 'failed', title: 'heddle', message };
-  const remarks = problems.length === 0 ? [failed] : remarkProblems(problems);
-  return formatRemarks(format, [...remarks, ...remarkProblems(warnings, 'warning')]);
+  const failed: ReviewComment = { level: 'error', code: 'failed', title: 'heddle', message };
+  const remarks = problems.length === 0 ? [failed] : commentOnProblems(problems);
+  return formatRemarks(format, [...remarks, ...commentOnProblems(warnings, 'warning')]);
 }
 
 /** What is to be said about documents that are in order. */
 export function formatValid(format: Format, message: string, warnings: readonly Problem[]): string {
   if (format === 'markdown') return renderValidMarkdown(message, warnings);
-  return formatRemarks(format, remarkProblems(warnings, 'warning'));
+  return formatRemarks(format, commentOnProblems(warnings, 'warning'));
 }
 
-function formatRemarks(format: 'github' | 'gitlab', remarks: readonly Remark[]): string {
+function formatRemarks(format: 'github' | 'gitlab', remarks: readonly ReviewComment[]): string {
   const placed = remarks.map((remark) =>
     remark.file === undefined ? remark : { ...remark, file: pathIn(remark.file) },
   );

@@ -47,7 +47,7 @@ const mostAccounts = 1000;
 
 /** Creates the source of images; those of the account used longest ago go first when there are too many. */
 export function createAccessImages(source: ObservedPeersSource = { of: async () => nothingObserved }): AccessImages {
-  const [informed, bare] = [createShelf(), createShelf()];
+  const [informed, bare] = [createImageCache(), createImageCache()];
   let observedPeers = source;
   const last = new Map<string, ObservedPeers>();
   const ask = async (account: string): Promise<ObservedPeers> => {
@@ -57,23 +57,23 @@ export function createAccessImages(source: ObservedPeersSource = { of: async () 
     if (last.size > mostAccounts) last.delete(last.keys().next().value ?? '');
     return now;
   };
-  const shelfFor = (now: ObservedPeers) => (now === nothingObserved ? bare : informed);
+  const cacheFor = (now: ObservedPeers) => (now === nothingObserved ? bare : informed);
   return {
     async of(state) {
       const now = await ask(state.account);
-      return await runInSlices(shelfFor(now).of(state, now));
+      return await runInSlices(cacheFor(now).of(state, now));
     },
     async soon(state) {
       const now = last.get(state.account) ?? (await ask(state.account));
-      return await runInSlices(shelfFor(now).of(state, now));
+      return await runInSlices(cacheFor(now).of(state, now));
     },
     async ahead(state) {
       const now = last.get(state.account);
-      return now === undefined ? undefined : await runInSlices(shelfFor(now).ahead(state, now));
+      return now === undefined ? undefined : await runInSlices(cacheFor(now).ahead(state, now));
     },
     async counter(state) {
       const now = await observedPeers.of(state.account);
-      return (peer) => accessibleCount(runToEnd(shelfFor(now).of(state, now)), peer);
+      return (peer) => accessibleCount(runToEnd(cacheFor(now).of(state, now)), peer);
     },
     bare: (state) => runInSlices(bare.of(state, nothingObserved)),
     after: (before, from, to) => runInSlices(updateAccessInSteps(before, to, to.changedSince(from))),
@@ -85,12 +85,12 @@ export function createAccessImages(source: ObservedPeersSource = { of: async () 
 }
 
 /** Images of several accounts, each the newest that was asked for. */
-interface Shelf {
+interface ImageCache {
   of(state: Snapshot, now: ObservedPeers): Generator<undefined, Access>;
   ahead(state: Snapshot, now: ObservedPeers): Generator<undefined, Access | undefined>;
 }
 
-function createShelf(): Shelf {
+function createImageCache(): ImageCache {
   const known = new Map<string, Kept>();
   const coming = new WeakMap<Snapshot, Access>();
   function* of(state: Snapshot, now: ObservedPeers): Generator<undefined, Access> {
@@ -147,10 +147,10 @@ function differing(before: ReadonlySet<string>, after: ReadonlySet<string>): rea
 
 function evict(known: Map<string, Kept>): void {
   let total = 0;
-  for (const { image } of known.values()) total += image.ends.ids.length;
+  for (const { image } of known.values()) total += image.endpoints.ids.length;
   for (const [account, { image }] of known) {
     if (total <= capacity || known.size === 1) return;
     known.delete(account);
-    total -= image.ends.ids.length;
+    total -= image.endpoints.ids.length;
   }
 }

@@ -17,7 +17,7 @@ import type { Snapshot } from '../model/state/snapshot.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
 import { auditEvents } from '../plan/view/audit.ts';
 import type { CommitterOptions } from './commit.ts';
-import { attempts, isInDoubt, markOf, settleCommit } from './doubt.ts';
+import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
 import type { BatchWriter } from './write-batch.ts';
 
 /** What happens in each account. */

@@ -13,8 +13,8 @@ import type { Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
 import { type SealPlace, sealPlaces } from '../model/schema/sealing.ts';
-import { onceWritten, writeUntilKnown } from './doubt.ts';
 import type { Call, Engine } from './engine.ts';
+import { onceWritten, writeUntilKnown } from './in-doubt.ts';
 import type { ShownOnce } from './shown-once.ts';
 
 /** A request that may come more than once: the caller's key, and what was asked. */

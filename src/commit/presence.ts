@@ -2,7 +2,7 @@ import type { AccountAccess } from '../db/database.ts';
 import { readStatuses, type StatusRow, type StatusUpdate, writeStatuses } from '../db/peers/peer-status.ts';
 import { equalJson, type JsonObject } from '../lib/json.ts';
 import type { Observed } from '../model/state/observed.ts';
-import { createGatherer } from './gather.ts';
+import { createBatcher } from './batcher.ts';
 
 /** What is observed about one peer. */
 export interface PeerStatus {
@@ -60,7 +60,7 @@ export function createPresence(database: AccountAccess): Presence {
   const wrote = (account: string): void => {
     for (const listener of written) listener(account);
   };
-  const reading = createGatherer<string, undefined, PresenceImage>(async (account) => {
+  const reading = createBatcher<string, undefined, PresenceImage>(async (account) => {
     const present = known.get(account) ?? { peers: new Map(), mark: '0' };
     const { rows, mark, now } = await readStatuses(database, account, present.mark);
     const changed = take(present, rows);
@@ -72,7 +72,7 @@ export function createPresence(database: AccountAccess): Presence {
     const image = { peers: present.peers, now: now.toISOString() };
     return () => image;
   });
-  const writing = createGatherer<string, StatusUpdate, undefined>(async (account, updates) => {
+  const writing = createBatcher<string, StatusUpdate, undefined>(async (account, updates) => {
     for (const round of rounds(updates)) await writeStatuses(database, account, round);
     return () => undefined;
   });

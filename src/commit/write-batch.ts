@@ -3,7 +3,7 @@ import { readFate } from '../db/commit/revisions.ts';
 import { Unavailable } from '../model/errors.ts';
 import { type Planned, planBatch, type Waiting } from './batch.ts';
 import type { CommitterOptions } from './commit.ts';
-import { attempts, isInDoubt, markOf, settleCommit } from './doubt.ts';
+import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
 import { inSlices } from './slices.ts';
 import type { Turn, Turns } from './turns.ts';
 

@@ -3,10 +3,10 @@ import { nearest } from '../lib/nearest.ts';
 import { apiVersion, type Document, type Metadata } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import { longest } from '../model/schema/field.ts';
-import { brief } from './brief.ts';
 import { limits } from './limits.ts';
 import { nameFault } from './name.ts';
 import { type Position, pointerTo } from './position.ts';
+import { truncate } from './truncate.ts';
 
 /** One object as it stands in a file: its value, where it begins, and how to find a place in it. */
 export interface StatedObject {
@@ -74,7 +74,7 @@ export function reporter(stated: StatedObject, problems: Problem[]): Report {
     if (problems.length > limits.fileProblems) return;
     const path = stated.pointer + pointer;
     const { line, column } = stated.where(path);
-    problems.push({ code, message, ...named, path: brief(path, longestPath), file: stated.file, line, column });
+    problems.push({ code, message, ...named, path: truncate(path, longestPath), file: stated.file, line, column });
   };
 }
 
@@ -83,8 +83,8 @@ function nameOf(value: Json): { kind?: string; key?: string } {
   const { kind, metadata } = value;
   const key = isObject(metadata) ? metadata['name'] : undefined;
   return {
-    ...(typeof kind === 'string' && { kind: brief(kind, longestPath) }),
-    ...(typeof key === 'string' && { key: brief(key, longestPath) }),
+    ...(typeof kind === 'string' && { kind: truncate(kind, longestPath) }),
+    ...(typeof key === 'string' && { key: truncate(key, longestPath) }),
   };
 }
 
@@ -100,7 +100,7 @@ export function checkMembers(value: JsonObject, known: readonly string[], pointe
         : meant === undefined
           ? `known are ${known.join(', ')}`
           : `did you mean \`${meant}\`?`;
-    report('member_unknown', pointerTo(pointer, member), `There is no member \`${brief(member)}\` here; ${hint}`);
+    report('member_unknown', pointerTo(pointer, member), `There is no member \`${truncate(member)}\` here; ${hint}`);
   }
 }
 
@@ -208,14 +208,14 @@ function readTextMap(
       report(
         'value_too_long',
         place,
-        `\`${brief(key)}\` is too long; names may have ${longest.name} characters and values ${longest.text}.`,
+        `\`${truncate(key)}\` is too long; names may have ${longest.name} characters and values ${longest.text}.`,
       );
     else if (typeof value === 'string') texts[key] = value;
     else
       report(
         'metadata_invalid',
         place,
-        `\`${brief(key)}\` must be a string and is ${describe(value)}; ${quoteHint(stated, place)}.`,
+        `\`${truncate(key)}\` must be a string and is ${describe(value)}; ${quoteHint(stated, place)}.`,
       );
   }
   return texts;
@@ -223,14 +223,14 @@ function readTextMap(
 
 function quoteHint(stated: StatedObject, pointer: string): string {
   const { source } = stated.where(stated.pointer + pointer);
-  return source === undefined ? 'write a text' : `quote it: "${brief(source)}"`;
+  return source === undefined ? 'write a text' : `quote it: "${truncate(source)}"`;
 }
 
 function describe(value: Json): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
-  return typeof value === 'string' ? `the text \`${brief(value)}\`` : `the ${typeof value} ${value}`;
+  return typeof value === 'string' ? `the text \`${truncate(value)}\`` : `the ${typeof value} ${value}`;
 }
 
 /** Whether a JSON value is an object, for the type checker too. */

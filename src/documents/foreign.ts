@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { apiVersion } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
-import { brief } from './brief.ts';
 import { isList } from './objects.ts';
+import { truncate } from './truncate.ts';
 import { readYamlStream } from './yaml/yaml-text.ts';
 
 /** Why a file is none of ours. */
@@ -59,7 +59,7 @@ function ofGroup(map: JsonObject): Foreign | undefined {
   if (group.includes('heddle') || nearest(group, [ownGroup]) !== undefined) return undefined;
   const isWhole = isList(map);
   if (isWhole && Array.isArray(items) && !items.every((item) => foreignValue(item) !== undefined)) return undefined;
-  return { holds: `${brief(kind)} of ${String(stated)}`, kinds: group === '' && !isWhole ? [kind] : [] };
+  return { holds: `${truncate(kind)} of ${String(stated)}`, kinds: group === '' && !isWhole ? [kind] : [] };
 }
 
 /** Without a version, what has most of our envelope lacks only that. */

@@ -1,10 +1,10 @@
 import type { Document, ForeignFile, Place, SourceFile } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
-import { brief } from './brief.ts';
 import { limits } from './limits.ts';
 import type { Position } from './position.ts';
 import type { Reader } from './reader.ts';
 import type { ReadFor } from './threads/parser.ts';
+import { truncate } from './truncate.ts';
 
 /** The documents of some files, what is wrong with them, and a way to say more exactly where later problems stand. */
 export interface DocumentInput {
@@ -82,6 +82,6 @@ function placeProblem(problem: Problem, position: Position | undefined): Problem
     ...problem,
     line,
     column,
-    message: quoted ? `${problem.message}; quote it: "${brief(source)}"` : problem.message,
+    message: quoted ? `${problem.message}; quote it: "${truncate(source)}"` : problem.message,
   };
 }

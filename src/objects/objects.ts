@@ -18,7 +18,7 @@ import {
   type RequestOutcome,
 } from '../plan/requests/requests.ts';
 import { judgeRequest } from './access-tests.ts';
-import { type AlsoUsedBy, usedByInvites } from './invited.ts';
+import { type OtherUses, usedByInvites } from './invite-uses.ts';
 import { withCommits } from './managed.ts';
 import { type OverrideRequest, startBreakGlass } from './overrides.ts';
 import { readableProblems } from './readable-problems.ts';
@@ -129,7 +129,7 @@ export async function deleteObject(
 ): Promise<Written> {
   const manner = await dated(engine, call, options);
   return await write(engine, call, kind, (state, database) => {
-    const end = (alsoUsedBy: AlsoUsedBy): RequestOutcome => {
+    const end = (alsoUsedBy: OtherUses): RequestOutcome => {
       const object = requireObject(state, kind, id, parent);
       requireVersion(object, options);
       return planDelete({ ...contextOf(engine, call, state, manner), alsoUsedBy }, kind, object);

@@ -1,7 +1,7 @@
 import type { Engine } from '../commit/engine.ts';
 import { observedIn } from '../commit/presence.ts';
 import { readLogins } from '../db/accounts/identities.ts';
-import { readProxyNews } from '../db/proxy/proxies.ts';
+import { readProxyStatus } from '../db/proxy/proxies.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
 import type { Observed } from '../model/state/observed.ts';
@@ -20,7 +20,7 @@ async function observedOfPeople({ database }: Engine, account: string): Promise<
 }
 
 async function observedByProxies({ database }: Engine, account: string): Promise<Observed> {
-  const { clusters, services } = await readProxyNews(database, account);
+  const { clusters, services } = await readProxyStatus(database, account);
   const known = new Map<string, JsonObject>();
   for (const { cluster_id, connected } of clusters) known.set(cluster_id, { connected_proxies: connected });
   for (const { service_id, status, certificate_issued_at } of services) {

@@ -11,7 +11,7 @@ import {
 import { canonicalJson, equalJson, type JsonObject } from '../lib/json.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
-import { evictionsOf, type PendingClaim, stuckIn } from '../plan/ownership/contested.ts';
+import { evictionsOf, type PendingClaim, postponedIn } from '../plan/ownership/claims-of-others.ts';
 import type { Plan } from '../plan/plan.ts';
 
 /** What the sources of an account claim and could not have. */
@@ -106,7 +106,7 @@ export function claimsAfter(
   at: string,
 ): readonly ClaimUpdate[] {
   const { source = '' } = plan;
-  const own = { source, claims: noteOf(stuckIn(plan)), at };
+  const own = { source, claims: noteOf(postponedIn(plan)), at };
   const known = list.find((one) => one.source === source);
   const isSame = equalJson(own.claims, noteOf(known ?? {}));
   const evictions = Map.groupBy(evictionsOf(registry, plan), (eviction) => eviction.source);

@@ -1,4 +1,4 @@
-import type { AccessDiff, PairShift, PairTraffic } from '../../src/access/diff/diff.ts';
+import type { AccessDiff, PairDelta, PairTraffic } from '../../src/access/diff/diff.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { placeOf } from './image.ts';
 import { isAbout, type Probe } from './naive.ts';
@@ -120,7 +120,7 @@ function tellerOf(cells: readonly Probe[], words: number) {
     }
     return conditional.length;
   };
-  return (shift: PairShift, at: number, gained: Int32Array, lost: Int32Array): number =>
+  return (shift: PairDelta, at: number, gained: Int32Array, lost: Int32Array): number =>
     put(shift.gained, at, gained) + put(shift.lost, at, lost) > 0 ? 1 : 0;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AccessDiff, diffAccess, type PairShift } from '../../src/access/diff/diff.ts';
+import { type AccessDiff, diffAccess, type PairDelta } from '../../src/access/diff/diff.ts';
 import type { Access } from '../../src/access/ruleset/access.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import { aChange, anAccount, applyChange, type Change, runs, someObservedPeers } from './account.ts';
@@ -36,7 +36,7 @@ function listed(diff: AccessDiff): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-function tell({ gained, lost }: PairShift, probe: Probe): readonly string[] {
+function tell({ gained, lost }: PairDelta, probe: Probe): readonly string[] {
   const text = `${probe.protocol}/${probe.port}`;
   return [
     ...(contains(gained.sure, probe) ? [`gained ${text}`] : []),

@@ -1,4 +1,4 @@
-import { trafficBetween } from '../../src/access/evaluate/line.ts';
+import { trafficBetween } from '../../src/access/evaluate/layers.ts';
 import { type Traffic, trafficAsked } from '../../src/access/evaluate/traffic.ts';
 import type { Access } from '../../src/access/ruleset/access.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';

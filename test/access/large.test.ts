@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { diffAccess } from '../../src/access/diff/diff.ts';
-import { trafficBetween } from '../../src/access/evaluate/line.ts';
+import { trafficBetween } from '../../src/access/evaluate/layers.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import { nothingObserved } from '../../src/access/ruleset/facts.ts';
 import { stateOf } from '../kinds/objects.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { trafficBetween } from '../../src/access/evaluate/line.ts';
+import { trafficBetween } from '../../src/access/evaluate/layers.ts';
 import { explainAccess, type Question, type Verdict } from '../../src/access/explain/explain.ts';
 import { judgeAccess, testAccess } from '../../src/access/explain/test-access.ts';
 import { compileAccess } from '../../src/access/ruleset/compile.ts';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutTraffic } from '../../src/access/evaluate/pieces.ts';
 import {
   allTraffic,
   missingText,
@@ -12,6 +11,7 @@ import {
   trafficParts,
   trafficText,
 } from '../../src/access/evaluate/traffic.ts';
+import { partitionTraffic } from '../../src/access/evaluate/traffic-partition.ts';
 import type { Protocol } from '../../src/access/ruleset/vocabulary.ts';
 import { intersectIntervals, joinIntervals, subtractIntervals } from '../../src/lib/bits/intervals.ts';
 
@@ -108,7 +108,7 @@ describe('pieces', () => {
   test('make up every traffic they were cut from, and nothing is in two of them', () => {
     fc.assert(
       fc.property(fc.array(someTraffic, { maxLength: 6 }), (given) => {
-        const { pieces, parts } = cutTraffic(given);
+        const { pieces, parts } = partitionTraffic(given);
         for (const [at, traffic] of given.entries()) {
           const whole = joinIntervals((parts[at] ?? []).flatMap((piece) => pieces[piece] ?? []));
           expect(trafficKey(whole)).toBe(trafficKey(traffic));

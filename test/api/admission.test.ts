@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createGuesses } from '../../src/features/auth/guesses.ts';
 import { createLocalPeople } from '../../src/features/auth/local-people.ts';
 import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
+import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makePending } from '../spec/world.ts';
 import { callAs, callAsNobody, newestEvents, person, rowsOf } from './people.ts';
@@ -18,7 +18,7 @@ const users = '/api/users';
 const make = async (own: TestApi = api(), change: JsonObject = {}) =>
   (await own.call('POST', users, person(change))).body;
 const signIn = async (own: TestApi, email: string, password: string, address = 'a') =>
-  (await checkPassword(own.engine, createGuesses(), { address, person: email, password })).result;
+  (await checkPassword(own.engine, createSignInLimits(), { address, person: email, password })).result;
 const shown = async (own: TestApi, id: string): Promise<JsonObject | undefined> =>
   (await own.call('GET', users)).body.find((user: JsonObject) => user['id'] === id);
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
 import { statement } from '../../src/db/builder.ts';
 import { watchMachineToken } from '../../src/features/auth/bootstrap.ts';
-import { createGuesses } from '../../src/features/auth/guesses.ts';
 import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
+import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { testDatabase } from '../setup/database.ts';
 import { callAsNobody, guest, newestEvents, person, rowsOf } from './people.ts';
@@ -73,7 +73,7 @@ describe('the setup', () => {
     ]);
     const [known, unknown] = await Promise.all(
       ['first@example.com', 'second@example.com'].map((person) =>
-        checkPassword(own.engine, createGuesses(), { address: 'a', person, password: 'correct horse' }),
+        checkPassword(own.engine, createSignInLimits(), { address: 'a', person, password: 'correct horse' }),
       ),
     );
     expect([known?.result, unknown?.result]).toEqual(['right', 'wrong']);

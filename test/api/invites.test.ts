@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { statement } from '../../src/db/builder.ts';
-import { createGuesses } from '../../src/features/auth/guesses.ts';
 import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
 import { noteSignIn } from '../../src/features/auth/provider/first-sign-in.ts';
+import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { present } from '../setup/present.ts';
@@ -19,7 +19,7 @@ const accept = (token: string, body: JsonObject = { password }, own = api()) =>
   callAsNobody(own)('POST', `${path}/${token}/accept`, body);
 const read = (token: string, own = api()) => callAsNobody(own)('GET', `${path}/${token}`);
 const signIn = (own: TestApi, email: string, word = password) =>
-  checkPassword(own.engine, createGuesses(), { address: 'a', person: email, password: word });
+  checkPassword(own.engine, createSignInLimits(), { address: 'a', person: email, password: word });
 const expire = (own: TestApi, id: string) =>
   own.engine.database.inAccount(own.account, [
     statement("update invites set expires_at = now() - interval '1 second' where account_id = $1 and id = $2", [

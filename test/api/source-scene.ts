@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createReader } from '../../src/documents/reader.ts';
-import { createGitTurns } from '../../src/features/sources/git/turns.ts';
+import { createGitSlots } from '../../src/features/sources/git/git-slots.ts';
 import {
   type ConfiguredSources,
   installSources,
@@ -54,7 +54,7 @@ export async function running(
       environment,
       outbound: plainOutbound,
       formerHosts: () => new Set<string>(),
-      turns: createGitTurns(8),
+      turns: createGitSlots(8),
       mostGitSources: 20,
       ...more,
     },

@@ -45,7 +45,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/features/logs/values.ts keys': 'lives as long as one report is read',
   'src/features/logs/values.ts wanted': 'lives as long as one report is read',
   'src/features/auth/bearer.ts remembered': 'the hash of a signed token, which is of one person',
-  'src/features/auth/guesses.ts known': 'person and address; answers how fast to guess, and nothing else',
+  'src/features/auth/sign-in-limits.ts known': 'person and address; answers how fast to guess, and nothing else',
   'src/features/auth/sign-in.ts running': 'issuer and subject, which is one person',
   'src/features/auth/token-uses.ts written': 'the id of a token, which no two accounts share',
   'src/features/peers/connection-tracker.ts writing': 'writes under way, waited for at the end',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createGuesses } from '../../src/features/auth/guesses.ts';
 import { hashPassword } from '../../src/features/auth/passwords.ts';
+import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
 import { present } from '../setup/present.ts';
 import { idpScene } from './idp-scene.ts';
 import { bodyOf, password, signingIn } from './signing-in.ts';
@@ -133,7 +133,7 @@ describe('an address that users of two accounts have', () => {
 
 describe('guesses', () => {
   it('at a person are slowed down for addresses that were right about another user with the address', () => {
-    const guesses = createGuesses(() => 0);
+    const guesses = createSignInLimits(() => 0);
     const person = 'ana@example.com';
     for (let at = 0; at < 60; at++) {
       const guess = { address: `stranger ${at}`, person };

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { endsAt } from '../../src/objects/own-ends.ts';
+import { endpointsAt } from '../../src/objects/endpoints-at.ts';
 import { doc } from '../api/documents.ts';
 import { sharedServer } from '../cli/served.ts';
 import { putObjects } from '../setup/objects.ts';
@@ -348,8 +348,8 @@ describe('a guard', () => {
       host('elsewhere.example.com');
       await apply('office', groups);
       const state = await engine.snapshots.fresh(account);
-      expect(endsAt(state, 'deep.far.example.com')).toHaveLength(1);
-      expect(endsAt(state, 'far.example.com')).toEqual([]);
+      expect(endpointsAt(state, 'deep.far.example.com')).toHaveLength(1);
+      expect(endpointsAt(state, 'far.example.com')).toEqual([]);
     } finally {
       host();
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { nextStatus, type SourceEvent } from '../../src/model/sources/conditions.ts';
-import { eventsBetween, isReminderDue } from '../../src/model/sources/news.ts';
+import { eventsBetween, isReminderDue } from '../../src/model/sources/source-events.ts';
 import {
   type ConditionType,
   isSameStatus,

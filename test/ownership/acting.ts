@@ -7,7 +7,7 @@ import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts'
 import { unitsOf } from '../../src/model/state/units.ts';
 import { planDocuments } from '../../src/plan/documents/documents.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
-import type { PendingClaim } from '../../src/plan/ownership/contested.ts';
+import type { PendingClaim } from '../../src/plan/ownership/claims-of-others.ts';
 import { planDetach } from '../../src/plan/ownership/detach.ts';
 import { planExpiry } from '../../src/plan/ownership/expiry.ts';
 import type { Outcome } from '../../src/plan/plan.ts';

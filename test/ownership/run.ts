@@ -1,7 +1,7 @@
 import { type ChangeRow, changeRows, replay } from '../../src/db/commit/history.ts';
 import { equalJson, type Json } from '../../src/lib/json.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
-import type { PendingClaim } from '../../src/plan/ownership/contested.ts';
+import type { PendingClaim } from '../../src/plan/ownership/claims-of-others.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../../src/plan/plan.ts';
 import * as acting from './acting.ts';
 import * as model from './model.ts';

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, vi } from 'vitest';
 import { openHttpSink } from '../../src/features/peers/streams/http-sink.ts';
-import { eventPieces, keepAlive, type Sink } from '../../src/features/peers/streams/sink.ts';
+import { eventChunks, keepAlive, type Sink } from '../../src/features/peers/streams/sink.ts';
 import { readEvents } from './follower.ts';
 
 /** A server with one stream, and a reader of it. */
@@ -37,9 +37,9 @@ async function opened() {
 it('a stream over HTTP carries events in pieces, comments in between, and an end', async () => {
   await using stream = await opened();
   expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-  expect(stream.sink.write(eventPieces({ type: 'map', id: '4.ab' }, '"a":1', Buffer.from('"b":"ü"')))).toBe(true);
+  expect(stream.sink.write(eventChunks({ type: 'map', id: '4.ab' }, '"a":1', Buffer.from('"b":"ü"')))).toBe(true);
   stream.sink.write([keepAlive]);
-  stream.sink.write(eventPieces({ type: 'end' }, '"reason":"deleted"'));
+  stream.sink.write(eventChunks({ type: 'end' }, '"reason":"deleted"'));
   stream.sink.end();
   let text = '';
   for (let part = await stream.reader.read(); !part.done; part = await stream.reader.read())

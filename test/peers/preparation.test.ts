@@ -42,7 +42,7 @@ it('what was prepared is what would be told without it, for those whom it concer
     const prepared = preparation.take(stream, image);
     if (touched?.has(peer) !== true) expect(prepared).toBeUndefined();
     else expect(prepared).toEqual(updateFor(stream, image, [], bytes));
-    if (typeof prepared === 'object') texts.set(peer, (prepared.pieces ?? []).map(String).join(''));
+    if (typeof prepared === 'object') texts.set(peer, (prepared.chunks ?? []).map(String).join(''));
   }
   expect(preparation.take(streams.get('p2') as Stream, image)).toBe('deleted');
   expect([...texts.values()].filter((text) => text.includes('event: change'))).not.toEqual([]);

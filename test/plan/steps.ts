@@ -8,7 +8,7 @@ import { plainSettings, type SourceSettings } from '../../src/model/sources/sett
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { planDocuments } from '../../src/plan/documents/documents.ts';
 import type { RequestedOptions } from '../../src/plan/options.ts';
-import type { PendingClaim } from '../../src/plan/ownership/contested.ts';
+import type { PendingClaim } from '../../src/plan/ownership/claims-of-others.ts';
 import { type Outcome, type Plan, subjectOf } from '../../src/plan/plan.ts';
 import type { BreakGlass } from '../../src/plan/requests/break-glass.ts';
 import {

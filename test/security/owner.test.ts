@@ -8,8 +8,8 @@ import { writeArchive } from '../../src/db/archive/format.ts';
 import { compressArchive } from '../../src/db/archive/lines.ts';
 import { foundAccount } from '../../src/features/accounts/join.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
-import { createGuesses } from '../../src/features/auth/guesses.ts';
 import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
+import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
 import { backUp } from '../../src/features/config/archive/backup.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
@@ -204,7 +204,7 @@ describe('an owner', () => {
   it('neither keeps an address from others nor learns whether others have it', async () => {
     const person = (email: string) => ({ name: 'Zoe', email, role: 'user', auto_groups: [], is_service_user: false });
     const signIn = (password: string) =>
-      checkPassword(api.engine, createGuesses(), { address: 'a', person: 'zoe@example.com', password });
+      checkPassword(api.engine, createSignInLimits(), { address: 'a', person: 'zoe@example.com', password });
     const there = await ask(vera, 'POST', '/api/users', person('zoe@example.com'));
     const taken = await ask(mallory, 'POST', '/api/users', person('zoe@example.com'));
     const free = await ask(mallory, 'POST', '/api/users', person('free@example.com'));
@@ -230,7 +230,7 @@ describe('an owner', () => {
     for (const [at, { body }] of invited.entries())
       expect((await accept(body.invite_token, `correct horse ${at}`)).status).toBe(200);
     const attempt = { address: 'a', person: 'yan@example.com', password: 'correct horse 1' };
-    expect(await checkPassword(api.engine, createGuesses(), attempt)).toMatchObject({
+    expect(await checkPassword(api.engine, createSignInLimits(), attempt)).toMatchObject({
       matches: [{ credentials: { account: vera.account } }],
     });
   });

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import type { Origin } from '../../src/features/sources/files/origin.ts';
 import { type GitOptions, openGit } from '../../src/features/sources/git/git.ts';
-import { createGitTurns } from '../../src/features/sources/git/turns.ts';
+import { createGitSlots } from '../../src/features/sources/git/git-slots.ts';
 import { ofOperator } from '../../src/features/sources/permission.ts';
 import { nothingAllowed } from '../../src/lib/net/public-address.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
@@ -74,7 +74,7 @@ export async function follow(
     network: { outbound, namedBy: 'operator' },
     permission: ofOperator,
     account: 'account',
-    turns: createGitTurns(8),
+    turns: createGitSlots(8),
     onError: (error) => errors.push(error),
     ...options,
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { approvePlan } from '../../src/features/config/plans/approvals.ts';
-import { askForReconcile, hintAtSource } from '../../src/features/sources/called-sources.ts';
+import { hintAtSource, requestSourceRun } from '../../src/features/sources/scheduled-sources.ts';
 import { suspendSource } from '../../src/features/sources/sources.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { upTo } from '../commit/office.ts';
@@ -96,7 +96,7 @@ test('E134: two writers who undo each other are stopped and named, and run again
   shelf.put(groups('more'));
   stop.abort();
   expect(shelf.reads).toBe(reads);
-  await askForReconcile(office.engine, office.call, 'team');
+  await requestSourceRun(office.engine, office.call, 'team');
   await expect.poll(async () => (await office.statusOf('team')).state).not.toBe('stalled');
 });
 
@@ -162,7 +162,7 @@ test('E135: what runs when the source is suspended completes, nothing follows, a
   await expect.poll(office.groups).toEqual(['a', 'b']);
   shelf.put(groups('a', 'b', 'c'));
   await hintAtSource(office.engine, office.account, 'team');
-  await askForReconcile(office.engine, office.call, 'team');
+  await requestSourceRun(office.engine, office.call, 'team');
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('suspended');
   expect(await office.groups()).toEqual(['a', 'b']);
   await suspendSource(office.engine, office.call, { id: 'team', suspended: false });
@@ -177,11 +177,11 @@ test('a request is heeded once, whichever server got it, and content that did no
   await expect.poll(office.groups).toEqual(['a']);
   const other = await office.another();
   const { reads } = shelf;
-  await askForReconcile(other, office.call, 'team');
+  await requestSourceRun(other, office.call, 'team');
   const waiting = () => office.rows('select id from sources where handled_at is null or handled_at < requested_at');
   await expect.poll(waiting).toEqual([]);
   expect(shelf.reads).toBe(reads + 1);
-  await expect(askForReconcile(other, office.call, 'nobody')).rejects.toThrow('source nobody not found');
+  await expect(requestSourceRun(other, office.call, 'nobody')).rejects.toThrow('source nobody not found');
 });
 
 test('a hint makes whoever runs the source look, and a hundred hints make few looks', async () => {
@@ -261,7 +261,7 @@ test('E69: before a source deletes, the others of the server record what they wa
   from.put(groups('a'));
   const wanted = () => office.rows("select coalesce(wanted -> 'keys', '[]') as keys from sources where id = 'to'");
   await expect.poll(wanted).toEqual([{ keys: ['Group/moved', 'Group/new'] }]);
-  await askForReconcile(office.engine, office.call, 'to');
+  await requestSourceRun(office.engine, office.call, 'to');
   await expect.poll(wanted).toEqual([{ keys: [] }]);
   await expect.poll(office.groups).toEqual(['a', 'b', 'moved', 'new']);
 });

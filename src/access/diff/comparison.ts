@@ -1,10 +1,10 @@
 import { type BitSet, intersectBits, noBits, numbersIn, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import { ScratchBits } from '../../lib/bits/scratch-bits.ts';
-import { cutTraffic } from '../evaluate/pieces.ts';
 import type { Traffic } from '../evaluate/traffic.ts';
+import { partitionTraffic } from '../evaluate/traffic-partition.ts';
 import type { Access } from '../ruleset/access.ts';
 import { compileAccess } from '../ruleset/compile.ts';
-import { agreeOnSlots } from '../ruleset/ends.ts';
+import { agreeOnSlots } from '../ruleset/endpoints.ts';
 import { equalExtents, type Flow } from '../ruleset/flows.ts';
 
 /** Two images of an account that can be compared, and all that is other. */
@@ -16,7 +16,7 @@ export interface Comparison {
   /** Peers that may reach other things than before. */
   readonly affected: BitSet;
   /** Those to which a guarded route is handed, or not any more. */
-  readonly regated: BitSet;
+  readonly routeReceiversChanged: BitSet;
   /** All traffic of both images, cut up. */
   readonly pieces: readonly Traffic[];
   /** By the key of traffic: its number. */
@@ -36,20 +36,20 @@ export interface About {
 
 /** Finds out what is other. Images that were made apart are brought to the same slots first. */
 export function compareAccess(first: Access, after: Access): Comparison {
-  const before = agreeOnSlots(first.ends, after.ends)
+  const before = agreeOnSlots(first.endpoints, after.endpoints)
     ? first
-    : compileAccess(first.state, first.observedPeers, after.ends);
+    : compileAccess(first.state, first.observedPeers, after.endpoints);
   const moved = movedFlows(before, after);
-  const regated = regatedPeers(before, after);
+  const routeReceiversChanged = peersWithChangedRoutes(before, after);
   const traffics = new Map([...before.flows, ...after.flows].map((flow) => [flow.trafficKey, flow.traffic]));
-  const { pieces, parts } = cutTraffic([...traffics.values()]);
-  const affected = uniteBits(regated, ...moved.map(({ from }) => from.possible));
+  const { pieces, parts } = partitionTraffic([...traffics.values()]);
+  const affected = uniteBits(routeReceiversChanged, ...moved.map(({ from }) => from.possible));
   return {
     before,
     after,
     about: gatherAbout(affected, { before: before.flows, after: after.flows, moved }),
     affected,
-    regated,
+    routeReceiversChanged,
     pieces,
     numbers: new Map([...traffics.keys()].map((key, at) => [key, at])),
     parts,
@@ -97,11 +97,11 @@ function sameEffect(a: Flow, b: Flow): boolean {
 }
 
 /** Gates that came or went leave their routes to flows, which moved then. */
-function regatedPeers(before: Access, after: Access): BitSet {
-  if (before.gates === after.gates) return noBits;
-  const known = new Map(before.gates.map(({ slot, receivers }) => [slot, receivers]));
+function peersWithChangedRoutes(before: Access, after: Access): BitSet {
+  if (before.guardedRoutes === after.guardedRoutes) return noBits;
+  const known = new Map(before.guardedRoutes.map(({ slot, receivers }) => [slot, receivers]));
   const changed: BitSet[] = [];
-  for (const { slot, receivers } of after.gates) {
+  for (const { slot, receivers } of after.guardedRoutes) {
     const old = known.get(slot);
     known.delete(slot);
     changed.push(...(old === undefined ? [receivers] : [subtractBits(old, receivers), subtractBits(receivers, old)]));
@@ -111,5 +111,5 @@ function regatedPeers(before: Access, after: Access): BitSet {
 
 /** Room for sets of ends of both images. */
 export function scratchFor({ before, after }: Comparison): ScratchBits {
-  return new ScratchBits(Math.max(before.ends.ids.length, after.ends.ids.length));
+  return new ScratchBits(Math.max(before.endpoints.ids.length, after.endpoints.ids.length));
 }

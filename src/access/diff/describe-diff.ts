@@ -1,6 +1,6 @@
 import type { Named } from '../evaluate/named.ts';
 import { missingText, type TrafficPart, trafficParts, trafficText } from '../evaluate/traffic.ts';
-import type { AccessDiff, PairCount, PairShift, PairTraffic } from './diff.ts';
+import type { AccessDiff, PairCount, PairDelta, PairTraffic } from './diff.ts';
 import type { GroupShift } from './summary.ts';
 
 /** A difference as plain data. */
@@ -40,7 +40,7 @@ export function describeDiff({ gained, lost, groups }: AccessDiff): DescribedDif
 }
 
 /** A pair for programs. */
-export function describePair({ from, to, gained, lost }: PairShift): DescribedPair {
+export function describePair({ from, to, gained, lost }: PairDelta): DescribedPair {
   const member = <N extends string>(name: N, change: GroupShift['change'], traffic: PairTraffic['sure']) =>
     traffic.length === 0 ? {} : { [name]: textOf(change, traffic) };
   return {
@@ -64,7 +64,7 @@ export function diffLines({ groups }: AccessDiff): readonly string[] {
 }
 
 /** A pair for people: a line for what it gains and one for what it loses. */
-export function pairLines({ from, to, gained, lost }: PairShift): readonly string[] {
+export function pairLines({ from, to, gained, lost }: PairDelta): readonly string[] {
   const line = (sign: '+' | '-', { sure, conditional }: PairTraffic) => {
     const text = (traffic: PairTraffic['sure']) => textOf(sign === '+' ? 'gained' : 'lost', traffic);
     const texts = [

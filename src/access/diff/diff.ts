@@ -2,11 +2,11 @@ import { type BitSet, countBits, hasBit, intersectBits, numbersIn, uniteBits } f
 import { joinIntervals } from '../../lib/bits/intervals.ts';
 import { runToEnd } from '../../lib/steps.ts';
 import { classesOf } from '../evaluate/classes.ts';
-import { compareTexts, endsNamed, type Named, nameOf } from '../evaluate/named.ts';
+import { compareTexts, endpointsNamed, type Named, nameOf } from '../evaluate/named.ts';
 import type { Traffic } from '../evaluate/traffic.ts';
 import type { Access } from '../ruleset/access.ts';
 import { type Comparison, compareAccess, scratchFor } from './comparison.ts';
-import { type Shift, shiftsOf } from './shifts.ts';
+import { type AccessDelta, deltasOf } from './deltas.ts';
 import { type GroupShift, sumUp } from './summary.ts';
 
 /** How many pairs of ends, and how many of them only if posture checks turn out that way. */
@@ -22,7 +22,7 @@ export interface PairTraffic {
 }
 
 /** What one end gained and lost on the way to another. */
-export interface PairShift {
+export interface PairDelta {
   readonly from: Named;
   readonly to: Named;
   readonly gained: PairTraffic;
@@ -43,7 +43,7 @@ export interface AccessDiff {
   /** By the groups and objects that rules name: gains first, then in the order of their names. */
   readonly groups: readonly GroupShift[];
   /** In the order of ids. */
-  pairs(filter?: PairFilter): Generator<PairShift>;
+  pairs(filter?: PairFilter): Generator<PairDelta>;
 }
 
 /** Compares two images of an account. */
@@ -61,27 +61,27 @@ export function* diffAccessInSteps(before: Access, after: Access): Generator<und
   for (const members of classesOf([comparison.before, comparison.after], comparison.affected)) {
     yield undefined;
     scratch.wipe();
-    const shifts = shiftsOf(comparison, members[0] as number, scratch);
-    if (shifts.length === 0) continue;
-    count(gained, members, shifts, { some: (shift) => shift.gained, surely: (shift) => shift.gainedSurely });
-    count(lost, members, shifts, { some: (shift) => shift.lost, surely: (shift) => shift.lostSurely });
-    summary.add(members, shifts);
+    const deltas = deltasOf(comparison, members[0] as number, scratch);
+    if (deltas.length === 0) continue;
+    count(gained, members, deltas, { some: (delta) => delta.gained, surely: (delta) => delta.gainedSurely });
+    count(lost, members, deltas, { some: (delta) => delta.lost, surely: (delta) => delta.lostSurely });
+    summary.add(members, deltas);
   }
   return { gained, lost, groups: summary.rows(), pairs: (filter = {}) => listPairs(comparison, filter) };
 }
 
-type Choose = (shift: Shift) => BitSet;
+type Choose = (delta: AccessDelta) => BitSet;
 
 function count(
   sum: { pairs: number; conditional: number },
   members: readonly number[],
-  shifts: readonly Shift[],
+  deltas: readonly AccessDelta[],
   { some, surely }: { readonly some: Choose; readonly surely: Choose },
 ): void {
-  const pairs = countPairs(members, uniteBits(...shifts.map(some)));
+  const pairs = countPairs(members, uniteBits(...deltas.map(some)));
   sum.pairs += pairs;
-  if (shifts.some((shift) => some(shift) !== surely(shift)))
-    sum.conditional += pairs - countPairs(members, uniteBits(...shifts.map(surely)));
+  if (deltas.some((delta) => some(delta) !== surely(delta)))
+    sum.conditional += pairs - countPairs(members, uniteBits(...deltas.map(surely)));
 }
 
 /** Every member with every other end; nobody makes a pair with himself. */
@@ -89,25 +89,25 @@ function countPairs(members: readonly number[], others: BitSet): number {
   return members.length * countBits(others) - members.filter((member) => hasBit(others, member)).length;
 }
 
-function* listPairs(comparison: Comparison, { from, to }: PairFilter): Generator<PairShift> {
+function* listPairs(comparison: Comparison, { from, to }: PairFilter): Generator<PairDelta> {
   const { before, after, affected } = comparison;
   const chosen = (id: string | undefined) =>
-    id === undefined ? undefined : uniteBits(endsNamed(before, id), endsNamed(after, id));
+    id === undefined ? undefined : uniteBits(endpointsNamed(before, id), endpointsNamed(after, id));
   const [sources, targets] = [chosen(from), chosen(to)];
   const { sorted, named } = register(before, after);
   const scratch = scratchFor(comparison);
   for (const source of sorted(sources === undefined ? affected : intersectBits(affected, sources))) {
     scratch.wipe();
-    const shifts = shiftsOf(comparison, source, scratch);
-    const reached = uniteBits(...shifts.flatMap(({ gained, lost }) => [gained, lost]));
-    const traffics = shifts.map(({ pieces }) =>
+    const deltas = deltasOf(comparison, source, scratch);
+    const reached = uniteBits(...deltas.flatMap(({ gained, lost }) => [gained, lost]));
+    const traffics = deltas.map(({ pieces }) =>
       joinIntervals(pieces.flatMap((piece) => comparison.pieces[piece] ?? [])),
     );
-    const byTraces = new Map<string, Pick<PairShift, 'gained' | 'lost'>>();
+    const byTraces = new Map<string, Pick<PairDelta, 'gained' | 'lost'>>();
     for (const target of sorted(targets === undefined ? reached : intersectBits(reached, targets))) {
       if (target === source) continue;
-      const traces = shifts.map((shift) => traceOf(shift, target)).join('');
-      const known = byTraces.get(traces) ?? shiftOfTraces(traffics, traces);
+      const traces = deltas.map((delta) => traceOf(delta, target)).join('');
+      const known = byTraces.get(traces) ?? deltaOfTraces(traffics, traces);
       byTraces.set(traces, known);
       yield { from: named(source), to: named(target), ...known };
     }
@@ -116,8 +116,8 @@ function* listPairs(comparison: Comparison, { from, to }: PairFilter): Generator
 
 /** The ends of both images: in the order of their ids, and by name. */
 function register(before: Access, after: Access) {
-  const length = Math.max(before.ends.ids.length, after.ends.ids.length);
-  const ids = Array.from({ length }, (_, slot) => after.ends.ids[slot] ?? before.ends.ids[slot] ?? '');
+  const length = Math.max(before.endpoints.ids.length, after.endpoints.ids.length);
+  const ids = Array.from({ length }, (_, slot) => after.endpoints.ids[slot] ?? before.endpoints.ids[slot] ?? '');
   const rank = new Int32Array(length);
   const inOrder = [...ids.keys()].sort((a, b) => compareTexts(ids[a] ?? '', ids[b] ?? ''));
   for (const [at, slot] of inOrder.entries()) rank[slot] = at;
@@ -133,13 +133,13 @@ function register(before: Access, after: Access) {
 }
 
 /** What a shift means for a target, in a letter: large when it is sure. */
-function traceOf({ gained, gainedSurely, lost, lostSurely }: Shift, target: number): string {
+function traceOf({ gained, gainedSurely, lost, lostSurely }: AccessDelta, target: number): string {
   if (hasBit(gained, target)) return hasBit(gainedSurely, target) ? 'G' : 'g';
   if (hasBit(lost, target)) return hasBit(lostSurely, target) ? 'L' : 'l';
   return '-';
 }
 
-function shiftOfTraces(traffics: readonly Traffic[], traces: string): Pick<PairShift, 'gained' | 'lost'> {
+function deltaOfTraces(traffics: readonly Traffic[], traces: string): Pick<PairDelta, 'gained' | 'lost'> {
   const traffic = (trace: string) => joinIntervals(traffics.filter((_, at) => traces[at] === trace).flat());
   return {
     gained: { sure: traffic('G'), conditional: traffic('g') },

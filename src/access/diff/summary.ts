@@ -14,12 +14,12 @@ import {
 } from '../../lib/bits/bit-set.ts';
 import { joinIntervals } from '../../lib/bits/intervals.ts';
 import type { ScratchBits } from '../../lib/bits/scratch-bits.ts';
-import { compareNamed, endsNamed, type Named, nameOf } from '../evaluate/named.ts';
+import { compareNamed, endpointsNamed, type Named, nameOf } from '../evaluate/named.ts';
 import { noTraffic, type Traffic } from '../evaluate/traffic.ts';
 import type { Access } from '../ruleset/access.ts';
 import type { Flow } from '../ruleset/flows.ts';
 import type { Comparison } from './comparison.ts';
-import type { Shift } from './shifts.ts';
+import type { AccessDelta } from './deltas.ts';
 
 /** What the ends of one group, or one end, gain or lose on the way to those of another. */
 export interface GroupShift {
@@ -38,7 +38,7 @@ export interface GroupShift {
 /** Sums up gains by the rules that accept them now, and losses by the rules that accepted them. */
 export interface Summary {
   /** Members are alike; `shifts` are those of the first, still on the scratch. */
-  add(members: readonly number[], shifts: readonly Shift[]): void;
+  add(members: readonly number[], deltas: readonly AccessDelta[]): void;
   rows(): readonly GroupShift[];
 }
 
@@ -48,9 +48,9 @@ export function sumUp(comparison: Comparison, scratch: ScratchBits): Summary {
   const gains = new Side(comparison, scratch, { image: 'after', change: 'gained', surely: 'gainedSurely' });
   const losses = new Side(comparison, scratch, { image: 'before', change: 'lost', surely: 'lostSurely' });
   return {
-    add(members, shifts) {
-      gains.add(members, shifts);
-      losses.add(members, shifts);
+    add(members, deltas) {
+      gains.add(members, deltas);
+      losses.add(members, deltas);
     },
     rows: () => [...gains.rows([after, before]), ...losses.rows([before, after])],
   };
@@ -80,7 +80,7 @@ interface Link {
 interface Shifted {
   readonly some: BitSet;
   readonly sure: BitSet;
-  readonly shifts: readonly Shift[];
+  readonly deltas: readonly AccessDelta[];
   readonly pieces: readonly number[];
 }
 
@@ -91,7 +91,7 @@ class Side {
   readonly #scratch: ScratchBits;
   readonly #links: ReadonlyMap<Flow, readonly Link[]>;
   /** Holds one set at a time, so that none is made for each link of each class. */
-  readonly #desk: BitSet;
+  readonly #buffer: BitSet;
 
   constructor(comparison: Comparison, scratch: ScratchBits, which: Which) {
     const access = comparison[which.image];
@@ -99,29 +99,29 @@ class Side {
     this.#comparison = comparison;
     this.#which = which;
     this.#links = linksOf(access);
-    this.#desk = new Int32Array((access.ends.ids.length + 31) >>> 5);
+    this.#buffer = new Int32Array((access.endpoints.ids.length + 31) >>> 5);
   }
 
-  add(members: readonly number[], all: readonly Shift[]): void {
-    const shifts = all.filter((shift) => !isEmptyBits(shift[this.#which.change]));
-    if (shifts.length === 0) return;
+  add(members: readonly number[], all: readonly AccessDelta[]): void {
+    const deltas = all.filter((delta) => !isEmptyBits(delta[this.#which.change]));
+    if (deltas.length === 0) return;
     const at = members[0] as number;
-    const byPiece: (Shift | undefined)[] = [];
-    for (const shift of shifts) for (const piece of shift.pieces) byPiece[piece] = shift;
+    const byPiece: (AccessDelta | undefined)[] = [];
+    for (const delta of deltas) for (const piece of delta.pieces) byPiece[piece] = delta;
     const known = new Map<string, Shifted | undefined>();
-    const several = new Map<Link, Spoken[]>();
+    const several = new Map<Link, FlowDelta[]>();
     for (const flow of this.#comparison.about[at]?.[this.#which.image] ?? []) {
       if (flow.drop) continue;
       if (!known.has(flow.trafficKey)) known.set(flow.trafficKey, this.#shiftedOf(flow.trafficKey, byPiece));
       const what = known.get(flow.trafficKey);
       if (what === undefined || !shareBits(what.some, flow.to.possible)) continue;
-      const spoken = { flow, what };
+      const flows = { flow, what };
       for (const link of this.#links.get(flow) ?? []) {
-        if (link.rules === 1) this.#count(link, members, [spoken]);
-        else several.set(link, [...(several.get(link) ?? []), spoken]);
+        if (link.rules === 1) this.#count(link, members, [flows]);
+        else several.set(link, [...(several.get(link) ?? []), flows]);
       }
     }
-    for (const [link, spoken] of several) this.#count(link, members, spoken);
+    for (const [link, flows] of several) this.#count(link, members, flows);
   }
 
   rows(images: readonly Access[]): readonly GroupShift[] {
@@ -141,15 +141,15 @@ class Side {
       .sort((a, b) => compareNamed(a.from, b.from) || compareNamed(a.to, b.to));
   }
 
-  #shiftedOf(key: string, byPiece: readonly (Shift | undefined)[]): Shifted | undefined {
+  #shiftedOf(key: string, byPiece: readonly (AccessDelta | undefined)[]): Shifted | undefined {
     const { numbers, parts } = this.#comparison;
     const pieces = (parts[numbers.get(key) ?? 0] ?? []).filter((piece) => byPiece[piece] !== undefined);
     if (pieces.length === 0) return undefined;
-    const shifts = [...new Set(pieces.flatMap((piece) => byPiece[piece] ?? []))];
+    const deltas = [...new Set(pieces.flatMap((piece) => byPiece[piece] ?? []))];
     const { change, surely } = this.#which;
-    const some = this.#united(shifts.map((shift) => shift[change]));
-    const isSure = shifts.every((shift) => shift[change] === shift[surely]);
-    return { some, sure: isSure ? some : this.#united(shifts.map((shift) => shift[surely])), shifts, pieces };
+    const some = this.#united(deltas.map((delta) => delta[change]));
+    const isSure = deltas.every((delta) => delta[change] === delta[surely]);
+    return { some, sure: isSure ? some : this.#united(deltas.map((delta) => delta[surely])), deltas, pieces };
   }
 
   #united(sets: readonly BitSet[]): BitSet {
@@ -159,20 +159,20 @@ class Side {
     return united;
   }
 
-  #count(link: Link, members: readonly number[], spoken: readonly Spoken[]): void {
+  #count(link: Link, members: readonly number[], flows: readonly FlowDelta[]): void {
     const own = members.length === 1 ? members : members.filter((member) => hasBit(link.sources, member));
     if (own.length === 0 || !hasBit(link.sources, own[0] as number)) return;
-    const pairs = this.#pairs(link, own, spoken, false);
+    const pairs = this.#pairs(link, own, flows, false);
     if (pairs === 0) return;
     link.pairs += pairs;
-    if (spoken.some(isOpen)) {
-      const sure = this.#pairs(link, own, spoken, true);
+    if (flows.some(isOpen)) {
+      const sure = this.#pairs(link, own, flows, true);
       link.conditional += pairs - sure;
-      link.partly ||= sure > 0 && this.#isPartly(link, own, spoken);
+      link.partly ||= sure > 0 && this.#isPartly(link, own, flows);
     }
-    for (const { flow, what } of spoken) {
+    for (const { flow, what } of flows) {
       if (what.pieces.every((piece) => link.pieces.has(piece))) continue;
-      for (const { pieces, [this.#which.change]: some } of what.shifts) {
+      for (const { pieces, [this.#which.change]: some } of what.deltas) {
         const one = { flow, what: { ...what, some } };
         if (this.#pairs(link, own, [one], false) > 0) for (const piece of pieces) link.pieces.add(piece);
       }
@@ -180,43 +180,43 @@ class Side {
   }
 
   /** Whether a pair shifts something surely and something else only perhaps. */
-  #isPartly({ targets }: Link, own: readonly number[], spoken: readonly Spoken[]): boolean {
+  #isPartly({ targets }: Link, own: readonly number[], flows: readonly FlowDelta[]): boolean {
     const { change, surely } = this.#which;
-    const open = spoken.flatMap(({ flow, what }) =>
-      what.shifts.map((shift) => intersectBits(subtractBits(shift[change], shift[surely]), flow.to.possible)),
+    const open = flows.flatMap(({ flow, what }) =>
+      what.deltas.map((delta) => intersectBits(subtractBits(delta[change], delta[surely]), flow.to.possible)),
     );
-    const sure = spoken.map(({ flow, what }) => intersectBits(what.sure, flow.to.possible));
+    const sure = flows.map(({ flow, what }) => intersectBits(what.sure, flow.to.possible));
     const both = intersectBits(intersectBits(uniteBits(...open), uniteBits(...sure)), targets);
     const count = countBits(both);
     return own.some((member) => count > (hasBit(both, member) ? 1 : 0));
   }
 
   /** How many pairs there are of own ends and ends that both the flows and the link mean. */
-  #pairs({ targets }: Link, own: readonly number[], spoken: readonly Spoken[], surely: boolean): number {
-    const desk = this.#desk.fill(0);
-    for (const { flow, what } of spoken) addCommonBits(desk, surely ? what.sure : what.some, flow.to.possible);
-    const count = own.length * countCommonBits(desk, targets);
+  #pairs({ targets }: Link, own: readonly number[], flows: readonly FlowDelta[], surely: boolean): number {
+    const buffer = this.#buffer.fill(0);
+    for (const { flow, what } of flows) addCommonBits(buffer, surely ? what.sure : what.some, flow.to.possible);
+    const count = own.length * countCommonBits(buffer, targets);
     if (count === 0) return 0;
-    return count - own.filter((member) => hasBit(desk, member) && hasBit(targets, member)).length;
+    return count - own.filter((member) => hasBit(buffer, member) && hasBit(targets, member)).length;
   }
 }
 
-interface Spoken {
+interface FlowDelta {
   readonly flow: Flow;
   readonly what: Shifted;
 }
 
-function isOpen({ what }: Spoken): boolean {
+function isOpen({ what }: FlowDelta): boolean {
   return what.some !== what.sure;
 }
 
 /** For each rule that accepts something, the names that it connects. */
 function linksOf(access: Access): ReadonlyMap<Flow, readonly Link[]> {
   const known = new Map<string, Link>();
-  const ends = new Map<string, BitSet>();
+  const endpoints = new Map<string, BitSet>();
   const endsOf = (name: string) => {
-    const present = ends.get(name) ?? endsNamed(access, name);
-    ends.set(name, present);
+    const present = endpoints.get(name) ?? endpointsNamed(access, name);
+    endpoints.set(name, present);
     return present;
   };
   const link = (from: string, to: string): Link => {

@@ -5,9 +5,9 @@ import type { Access } from '../ruleset/access.ts';
 /** Peers in classes of those that may open the same connections, in each of the images. */
 export function classesOf(images: readonly Access[], among: BitSet): readonly (readonly number[])[] {
   const sets = new Set<BitSet>();
-  for (const { flows, gates } of images) {
+  for (const { flows, guardedRoutes } of images) {
     for (const { from } of flows) sets.add(from.sure).add(from.possible);
-    for (const { receivers } of gates) sets.add(receivers);
+    for (const { receivers } of guardedRoutes) sets.add(receivers);
   }
   return partition(among, sets);
 }

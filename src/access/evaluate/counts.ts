@@ -22,6 +22,6 @@ export function reuseCounts(before: Access, after: Access): void {
   if (counts === undefined || before === after) return;
   const kept = new Map(counts);
   for (const peer of touchedPeers(before, after)) kept.delete(peer);
-  for (const peer of kept.keys()) if (!after.ends.slots.has(peer)) kept.delete(peer);
+  for (const peer of kept.keys()) if (!after.endpoints.slots.has(peer)) kept.delete(peer);
   counted.set(after, kept);
 }

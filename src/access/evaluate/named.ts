@@ -21,10 +21,10 @@ export function nameOf(id: string, ...states: readonly State[]): Named {
 }
 
 /** The ends that a rule means which names this group or this one object. */
-export function endsNamed(access: Access, id: string): BitSet {
+export function endpointsNamed(access: Access, id: string): BitSet {
   const group = access.groups.get(id);
   if (group !== undefined) return uniteBits(group.members, group.guarded);
-  const slot = access.ends.slots.get(id);
+  const slot = access.endpoints.slots.get(id);
   return slot === undefined ? noBits : bitsOf([slot]);
 }
 

@@ -1,8 +1,8 @@
 import { intersectIntervals, joinIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
 import type { Access } from '../ruleset/access.ts';
 import type { Flow } from '../ruleset/flows.ts';
-import { cutTraffic } from './pieces.ts';
 import { allTraffic, type Traffic, trafficKey } from './traffic.ts';
+import { partitionTraffic } from './traffic-partition.ts';
 
 const allKey = trafficKey(allTraffic);
 
@@ -41,9 +41,9 @@ export function cutByDrops(
 ): readonly (readonly Flow[])[] {
   const { cuts } = overlapsOf(access);
   const asked = [key, ...drops.map((drop) => drop.trafficKey)].join('|');
-  const places = cuts.get(asked) ?? cutTimes(traffic, drops);
-  cuts.set(asked, places);
-  return places.map((piece) => piece.map((at) => drops[at] as Flow));
+  const pieces = cuts.get(asked) ?? cutTimes(traffic, drops);
+  cuts.set(asked, pieces);
+  return pieces.map((piece) => piece.map((at) => drops[at] as Flow));
 }
 
 /** The pieces by the places of the drops in their list. */
@@ -54,7 +54,7 @@ function cutTimes(traffic: Traffic, drops: readonly Flow[]): readonly (readonly 
   const shared = partial.map((at) => intersectIntervals(traffic, drops[at]?.traffic ?? []));
   // What no drop is about passes to all that are left.
   if (subtractIntervals(traffic, joinIntervals(shared.flat())).length > 0) return [whole];
-  const { pieces, parts } = cutTraffic(shared);
+  const { pieces, parts } = partitionTraffic(shared);
   return pieces.map((_, piece) => [...whole, ...partial.filter((_, at) => parts[at]?.includes(piece))]);
 }
 

@@ -1,13 +1,13 @@
 import { type BitSet, bitsOf, hasBit, intersectBits, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import type { Interval } from '../../lib/bits/intervals.ts';
 import type { Access } from '../ruleset/access.ts';
-import { idsAt, slotsOf } from '../ruleset/ends.ts';
+import { idsAt, slotsOf } from '../ruleset/endpoints.ts';
 import type { Flow } from '../ruleset/flows.ts';
 import type { RuleAction } from '../ruleset/vocabulary.ts';
 import { type Protocol, partOf, readResource, readRoute } from '../ruleset/vocabulary.ts';
 import { compareTexts } from './named.ts';
-import { neighbourhoodOf, type PlaceAt } from './neighbours.ts';
-import { flowsAbout } from './reached.ts';
+import { type DestinationAt, neighbourhoodOf } from './neighbours.ts';
+import { flowsAbout } from './reachability.ts';
 
 /**
  * What a peer has to know to take its part: all that is certain, in an order that stays. Lists of peers are shared between
@@ -55,13 +55,13 @@ export interface PlaceInfo {
   readonly skipAutoApply: boolean;
 }
 
-/** A place to which a peer is led. */
+/** A destination to which a peer is led. */
 export interface UsedPlace extends PlaceInfo {
   /** By whom: the ways in the order of their metric. */
   readonly ways: readonly UsedWay[];
 }
 
-/** Peers that lead to a place, by a router or by the route itself. */
+/** Peers that lead to a destination, by a router or by the route itself. */
 export interface UsedWay {
   readonly id: string;
   readonly peers: readonly string[];
@@ -69,7 +69,7 @@ export interface UsedWay {
   readonly masquerade: boolean;
 }
 
-/** A place to which a peer leads others, and what it lets through. */
+/** A destination to which a peer leads others, and what it lets through. */
 export interface ServedPlace extends PlaceInfo {
   readonly ways: readonly Omit<UsedWay, 'peers'>[];
   readonly rules: readonly FirewallRule[];
@@ -77,16 +77,16 @@ export interface ServedPlace extends PlaceInfo {
 
 /** What a peer has to know; `undefined` when there is no such peer. */
 export function reachOf(access: Access, peer: string): Reach | undefined {
-  const at = access.ends.slots.get(peer);
-  if (at === undefined || !hasBit(access.ends.of.peer, at)) return undefined;
+  const at = access.endpoints.slots.get(peer);
+  if (at === undefined || !hasBit(access.endpoints.of.peer, at)) return undefined;
   if (!hasBit(access.live, at) || access.observedPeers.expired.has(peer)) return nothing(peer);
   const { neighbours, ...rest } = commonReach(access, at);
   const others = subtractBits(neighbours, bitsOf([at]));
-  const expired = slotsOf(access.ends, access.observedPeers.expired);
+  const expired = slotsOf(access.endpoints, access.observedPeers.expired);
   return {
     peer,
-    peers: idsAt(access.ends, subtractBits(others, expired)),
-    away: idsAt(access.ends, intersectBits(others, expired)),
+    peers: idsAt(access.endpoints, subtractBits(others, expired)),
+    away: idsAt(access.endpoints, intersectBits(others, expired)),
     ...rest,
   };
 }
@@ -134,7 +134,7 @@ function ruleOf(access: Access, flow: Flow, others: BitSet): FirewallRule {
   if (present !== undefined) return present;
   const rule = describe(
     flow,
-    idsAt(access.ends, intersectBits(others, uniteBits(access.ends.of.peer, access.ends.of.proxy))),
+    idsAt(access.endpoints, intersectBits(others, uniteBits(access.endpoints.of.peer, access.endpoints.of.proxy))),
   );
   known.set(others, rule);
   return rule;
@@ -154,34 +154,34 @@ function describe({ by, drop }: Flow, peers: readonly string[]): FirewallRule {
   };
 }
 
-function usedPlace(access: Access, { place }: PlaceAt): UsedPlace {
-  const ways = place.ways.map(({ id, peers, metric, masquerade }) => ({
+function usedPlace(access: Access, { destination }: DestinationAt): UsedPlace {
+  const ways = destination.ways.map(({ id, peers, metric, masquerade }) => ({
     id,
-    peers: idsAt(access.ends, peers),
+    peers: idsAt(access.endpoints, peers),
     metric,
     masquerade,
   }));
-  return { ...placeInfo(place.object), ways: ways.sort(compareWays) };
+  return { ...placeInfo(destination.object), ways: ways.sort(compareWays) };
 }
 
-function servedPlace(access: Access, { at, place }: PlaceAt, gateway: number): ServedPlace {
-  const own = place.ways.filter(({ peers }) => hasBit(peers, gateway));
+function servedPlace(access: Access, { at, destination }: DestinationAt, gateway: number): ServedPlace {
+  const own = destination.ways.filter(({ peers }) => hasBit(peers, gateway));
   const ways = own.map(({ id, metric, masquerade }) => ({ id, metric, masquerade }));
-  return { ...placeInfo(place.object), ways: ways.sort(compareWays), rules: rulesTo(access, at) };
+  return { ...placeInfo(destination.object), ways: ways.sort(compareWays), rules: rulesTo(access, at) };
 }
 
-/** What gateways let through to a place: only receivers use a route, whatever policies say. */
+/** What gateways let through to a destination: only receivers use a route, whatever policies say. */
 function rulesTo(access: Access, at: number): readonly FirewallRule[] {
-  const gate = access.gates.find(({ slot }) => slot === at);
+  const guardedRoute = access.guardedRoutes.find(({ slot }) => slot === at);
   const rules = rulesOf(access, at, 'from');
-  if (gate === undefined) return rules;
-  const receivers = new Set(idsAt(access.ends, gate.receivers));
+  if (guardedRoute === undefined) return rules;
+  const receivers = new Set(idsAt(access.endpoints, guardedRoute.receivers));
   return rules
     .map((rule) => ({ ...rule, peers: rule.peers.filter((peer) => receivers.has(peer)) }))
     .filter(({ peers }) => peers.length > 0);
 }
 
-function placeInfo(object: PlaceAt['place']['object']): PlaceInfo {
+function placeInfo(object: DestinationAt['destination']['object']): PlaceInfo {
   if (partOf(object) === 'resource') {
     const common = { domains: [], keepRoute: false, skipAutoApply: false };
     return { type: 'resource', id: object.id, name: object.name, address: readResource(object).address, ...common };

@@ -9,9 +9,9 @@ import {
   uniteBits,
 } from '../../lib/bits/bit-set.ts';
 import type { Access } from '../ruleset/access.ts';
-import { agreeOnSlots, idsAt } from '../ruleset/ends.ts';
-import { type Extent, equalExtents, type Flow } from '../ruleset/flows.ts';
-import { looksEqual } from '../ruleset/places.ts';
+import { agreeOnSlots, idsAt } from '../ruleset/endpoints.ts';
+import { type EndpointSets, equalExtents, type Flow } from '../ruleset/flows.ts';
+import { looksEqual } from '../ruleset/routed-destinations.ts';
 import { neighbourhoodOf } from './neighbours.ts';
 
 /** Something before and after; an absent side means that it came or went. */
@@ -22,18 +22,18 @@ interface Pair<T> {
 
 /** Ids of peers whose `reachOf` may differ between an image and one carried on from it, in order; none is missing. */
 export function touchedPeers(before: Access, after: Access): readonly string[] {
-  const { peer } = after.ends.of;
-  if (!agreeOnSlots(before.ends, after.ends)) return idsAt(after.ends, peer);
+  const { peer } = after.endpoints.of;
+  if (!agreeOnSlots(before.endpoints, after.endpoints)) return idsAt(after.endpoints, peer);
   const touched = uniteBits(
     differingBits(before.live, after.live),
-    differingBits(before.ends.of.peer, peer),
+    differingBits(before.endpoints.of.peer, peer),
     ...flowPairs(before, after).flatMap((pair) => concernedByFlow(before, after, pair)),
     ...changedPlaces(before, after).flatMap((id) => concernedByPlace(before, after, id)),
     ...differing(before.observedPeers.expired, after.observedPeers.expired).flatMap((id) =>
       [before, after].flatMap((image) => around(image, id)),
     ),
   );
-  return idsAt(after.ends, intersectBits(touched, peer));
+  return idsAt(after.endpoints, intersectBits(touched, peer));
 }
 
 /** Flows that are not the same value any more. */
@@ -68,42 +68,42 @@ function concernedByFlow(was: Access, is: Access, { before, after }: Pair<Flow>)
   return [...gateways, ...moved('from', 'to'), ...moved('to', 'from')];
 }
 
-function differences(a: Extent, b: Extent): readonly BitSet[] {
+function differences(a: EndpointSets, b: EndpointSets): readonly BitSet[] {
   return [differingBits(a.sure, b.sure), differingBits(a.possible, b.possible)];
 }
 
 /** Peers that lead to any of these ends. */
-function gatewaysOf({ ends, places }: Access, among: BitSet): readonly BitSet[] {
-  return numbersIn(intersectBits(among, uniteBits(ends.of.resource, ends.of.route))).flatMap(
-    (at) => places.get(ends.ids[at] ?? '')?.gateways ?? [],
+function gatewaysOf({ endpoints, routedDestinations }: Access, among: BitSet): readonly BitSet[] {
+  return numbersIn(intersectBits(among, uniteBits(endpoints.of.resource, endpoints.of.route))).flatMap(
+    (at) => routedDestinations.get(endpoints.ids[at] ?? '')?.gateways ?? [],
   );
 }
 
 /** Ids of resources and routes that are reached otherwise. */
 function changedPlaces(before: Access, after: Access): readonly string[] {
-  if (before.places === after.places) return [];
-  const ids = new Set([...before.places.keys(), ...after.places.keys()]);
-  return [...ids].filter((id) => before.places.get(id) !== after.places.get(id));
+  if (before.routedDestinations === after.routedDestinations) return [];
+  const ids = new Set([...before.routedDestinations.keys(), ...after.routedDestinations.keys()]);
+  return [...ids].filter((id) => before.routedDestinations.get(id) !== after.routedDestinations.get(id));
 }
 
-/** Who leads to a place, and who is led there, if they see it otherwise. */
+/** Who leads to a destination, and who is led there, if they see it otherwise. */
 function concernedByPlace(before: Access, after: Access, id: string): readonly BitSet[] {
-  const [old, place] = [before.places.get(id), after.places.get(id)];
-  const gateways = [old?.gateways ?? noBits, place?.gateways ?? noBits];
-  if (old !== undefined && place !== undefined && looksEqual(old, place))
-    return [...gateways, differingBits(old.receivers ?? noBits, place.receivers ?? noBits)];
+  const [old, destination] = [before.routedDestinations.get(id), after.routedDestinations.get(id)];
+  const gateways = [old?.gateways ?? noBits, destination?.gateways ?? noBits];
+  if (old !== undefined && destination !== undefined && looksEqual(old, destination))
+    return [...gateways, differingBits(old.receivers ?? noBits, destination.receivers ?? noBits)];
   return [...gateways, ...ledTo(before, id), ...ledTo(after, id)];
 }
 
-function ledTo({ ends, flows }: Access, id: string): readonly BitSet[] {
-  const at = ends.slots.get(id);
+function ledTo({ endpoints, flows }: Access, id: string): readonly BitSet[] {
+  const at = endpoints.slots.get(id);
   return at === undefined ? [] : flows.filter(({ to }) => hasBit(to.possible, at)).map(({ from }) => from.possible);
 }
 
 /** A peer, and everybody who keeps a tunnel with it. */
 function around(access: Access, id: string): readonly BitSet[] {
-  const at = access.ends.slots.get(id);
-  if (at === undefined || !hasBit(access.ends.of.peer, at)) return [];
+  const at = access.endpoints.slots.get(id);
+  if (at === undefined || !hasBit(access.endpoints.of.peer, at)) return [];
   return [bitsOf([at]), neighbourhoodOf(access, at).neighbours];
 }
 

@@ -3,29 +3,29 @@ import type { Named } from '../evaluate/named.ts';
 import { missingText, type Traffic, trafficText } from '../evaluate/traffic.ts';
 import type { Consideration, Explanation, Obstacle } from './explain.ts';
 import type { Mismatch } from './matching.ts';
-import type { Party } from './parties.ts';
+import type { QueryEndpoint } from './query-endpoint.ts';
 
 /** The answer and its reason in a sentence. */
 export function verdictText(explanation: Explanation): string {
   const { from, to, asked, verdict, passing, obstacles, considered } = explanation;
   const deciding = considered.filter(({ decides }) => decides);
-  const open = `open ${trafficText(asked)} to ${partyText(to)}`;
+  const open = `open ${trafficText(asked)} to ${endpointText(to)}`;
   const [obstacle] = obstacles;
-  if (obstacle !== undefined) return `${partyText(from)} may not ${open}: ${obstacleText(explanation, obstacle)}`;
+  if (obstacle !== undefined) return `${endpointText(from)} may not ${open}: ${obstacleText(explanation, obstacle)}`;
   // A rule that works both ways counts twice, and is one reason.
   const reasons = [...new Set(deciding.map((one) => `${ruleText(one)} ${effectText(explanation, one)}`))].join('; ');
   switch (verdict) {
     case 'allow':
-      return `${partyText(from)} may ${open}: ${reasons}`;
+      return `${endpointText(from)} may ${open}: ${reasons}`;
     case 'conditional':
-      return `whether ${partyText(from)} may ${open} depends on posture checks: ${reasons}`;
+      return `whether ${endpointText(from)} may ${open} depends on posture checks: ${reasons}`;
     case 'deny':
-      return `${partyText(from)} may not ${open}: ${reasons === '' ? `no rule lets it through${almostText(explanation)}` : reasons}`;
+      return `${endpointText(from)} may not ${open}: ${reasons === '' ? `no rule lets it through${almostText(explanation)}` : reasons}`;
     case 'mixed': {
       const passes = trafficText(passing.possible);
       const rest = missingText(subtractIntervals(asked, passing.possible));
       const part = passes.length < rest.length ? `namely ${passes}` : `not ${rest}`;
-      return `${partyText(from)} may ${open} only in part, ${part}: ${reasons}`;
+      return `${endpointText(from)} may ${open} only in part, ${part}: ${reasons}`;
     }
     default:
       return verdict satisfies never;
@@ -79,7 +79,7 @@ function effectText(explanation: Explanation, { drop, asked, sure, checks, rever
   const effect = drop ? `drops ${missingText(asked)}` : `lets ${trafficText(asked)} through`;
   if (sure) return effect;
   const open = checks.filter(({ result }) => result === 'unknown').map(({ check }) => check);
-  return `${effect} if ${partyText(checkedParty(explanation, reverse))} passes ${namesText(open)}, which is not known`;
+  return `${effect} if ${endpointText(checkedEndpoint(explanation, reverse))} passes ${namesText(open)}, which is not known`;
 }
 
 function membershipText({ from, to }: Explanation, one: Consideration): string {
@@ -87,11 +87,12 @@ function membershipText({ from, to }: Explanation, one: Consideration): string {
 }
 
 /** By what a rule means an end: groups that hold it or guard it, or itself. */
-function whereText(party: Party, names: readonly Named[]): string {
-  const groups = names.filter(({ id }) => id !== party.id);
-  if (party.imagined && party.type === 'group') return `${partyText(party)} is meant by ${namesText(names)}`;
-  if (groups.length === 0) return `${partyText(party)} is named itself`;
-  return `${partyText(party)} is ${party.type === 'route' ? 'guarded by' : 'in'} ${namesText(groups)}`;
+function whereText(endpoint: QueryEndpoint, names: readonly Named[]): string {
+  const groups = names.filter(({ id }) => id !== endpoint.id);
+  if (endpoint.imagined && endpoint.type === 'group')
+    return `${endpointText(endpoint)} is meant by ${namesText(names)}`;
+  if (groups.length === 0) return `${endpointText(endpoint)} is named itself`;
+  return `${endpointText(endpoint)} is ${endpoint.type === 'route' ? 'guarded by' : 'in'} ${namesText(groups)}`;
 }
 
 function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mismatch): string {
@@ -103,55 +104,55 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
     case 'rule_disabled':
       return 'the rule is disabled';
     case 'source_differs':
-      return `${partyText(from)} is not among its ${reverse ? 'destinations' : 'sources'}${temporaryPeerText(from, one, !reverse)}`;
+      return `${endpointText(from)} is not among its ${reverse ? 'destinations' : 'sources'}${temporaryPeerText(from, one, !reverse)}`;
     case 'destination_differs':
-      return `${partyText(to)} is not among its ${reverse ? 'sources' : 'destinations'}${temporaryPeerText(to, one, reverse)}`;
+      return `${endpointText(to)} is not among its ${reverse ? 'sources' : 'destinations'}${temporaryPeerText(to, one, reverse)}`;
     case 'posture_failed': {
       const failed = checks.filter(({ result }) => result === 'fail');
       const parts = failed.flatMap((check) => check.parts);
       const which = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
       const names = namesText(failed.map(({ check }) => check));
-      return `${partyText(checkedParty(explanation, reverse))} does not pass ${names}${which}`;
+      return `${endpointText(checkedEndpoint(explanation, reverse))} does not pass ${names}${which}`;
     }
     case 'one_way':
-      return `it leads from ${partyText(to)} to ${partyText(from)} only; with \`bidirectional\` it would lead both ways`;
+      return `it leads from ${endpointText(to)} to ${endpointText(from)} only; with \`bidirectional\` it would lead both ways`;
     default:
       return mismatch satisfies never;
   }
 }
 
 /** Why a group of the rule holds somebody in vain. */
-function temporaryPeerText(party: Party, { by }: Consideration, atSources: boolean): string {
+function temporaryPeerText(endpoint: QueryEndpoint, { by }: Consideration, atSources: boolean): string {
   const groups = (atSources ? by?.rule.sources : by?.rule.destinations)?.groups ?? [];
-  if (party.groupsAmong(groups, 'drop').length === 0) return '';
+  if (endpoint.groupsAmong(groups, 'drop').length === 0) return '';
   return ': it is there for a while to reach one peer, and what groups are let do is not for it';
 }
 
 function obstacleText({ from, to }: Explanation, { end, why }: Obstacle): string {
-  const party = partyText(end === 'from' ? from : to);
+  const endpoint = endpointText(end === 'from' ? from : to);
   switch (why) {
     case 'waiting':
-      return `${party} waits for approval`;
+      return `${endpoint} waits for approval`;
     case 'disabled':
-      return `${party} is disabled`;
+      return `${endpoint} is disabled`;
     case 'unreachable':
-      return `nobody who takes part leads to ${party}`;
+      return `nobody who takes part leads to ${endpoint}`;
     case 'opens_nothing':
-      return `${party} is no peer, and only peers open connections`;
+      return `${endpoint} is no peer, and only peers open connections`;
     case 'same_end':
       return 'both ends are the same';
     case 'not_a_receiver':
-      return `${party} is in none of the groups that receive ${partyText(to)}`;
+      return `${endpoint} is in none of the groups that receive ${endpointText(to)}`;
     default:
       return why satisfies never;
   }
 }
 
-function checkedParty({ from, to }: Explanation, reverse: boolean): Party {
+function checkedEndpoint({ from, to }: Explanation, reverse: boolean): QueryEndpoint {
   return reverse ? to : from;
 }
 
-function partyText({ type, name, imagined }: Party): string {
+function endpointText({ type, name, imagined }: QueryEndpoint): string {
   if (!imagined) return `\`${name}\``;
   return type === 'group' ? `a peer of \`${name}\`` : `\`${name}\` (not enrolled)`;
 }

@@ -5,12 +5,12 @@ import type { Policy, RuleAction } from '../ruleset/vocabulary.ts';
 import { considerationText, verdictText } from './describe-text.ts';
 import type { Consideration, Explanation, Obstacle, Verdict } from './explain.ts';
 import type { CheckOutcome, Mismatch } from './matching.ts';
-import type { Party } from './parties.ts';
+import type { QueryEndpoint } from './query-endpoint.ts';
 
 /** An explanation as plain data. */
 export interface DescribedAccess {
-  readonly from: DescribedParty;
-  readonly to: DescribedParty;
+  readonly from: DescribedEndpoint;
+  readonly to: DescribedEndpoint;
   readonly asked: string;
   readonly verdict: Verdict;
   /** What passes of what was asked, and what does if posture checks turn out well. */
@@ -23,7 +23,7 @@ export interface DescribedAccess {
 }
 
 /** One end of an explanation. */
-export interface DescribedParty extends Named {
+export interface DescribedEndpoint extends Named {
   /** Nobody of this id, or no member of this group, takes part: a peer is imagined that does. */
   readonly imagined?: true;
 }
@@ -54,8 +54,8 @@ export function describeAccess(explanation: Explanation): DescribedAccess {
   const { from, to, asked, verdict, passing, obstacles, considered } = explanation;
   const open = subtractIntervals(passing.possible, passing.sure);
   return {
-    from: describeParty(from),
-    to: describeParty(to),
+    from: describeEndpoint(from),
+    to: describeEndpoint(to),
     asked: trafficText(asked),
     verdict,
     ...(passing.sure.length === 0 ? {} : { passes: trafficText(passing.sure) }),
@@ -66,7 +66,7 @@ export function describeAccess(explanation: Explanation): DescribedAccess {
   };
 }
 
-function describeParty({ type, id, name, imagined }: Party): DescribedParty {
+function describeEndpoint({ type, id, name, imagined }: QueryEndpoint): DescribedEndpoint {
   return { type, id, name, ...(imagined ? { imagined } : {}) };
 }
 

@@ -1,11 +1,11 @@
 import { type Interval, intersectIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
 import type { verdicts } from '../../model/declare/access-words.ts';
-import type { Passing } from '../evaluate/line.ts';
+import type { PassingTraffic } from '../evaluate/layers.ts';
 import { noTraffic, type Traffic, trafficAsked } from '../evaluate/traffic.ts';
 import type { Access } from '../ruleset/access.ts';
 import { type Protocol, partOf, readRoute } from '../ruleset/vocabulary.ts';
 import { type Match, type Mismatch, matchRules, weighMatches } from './matching.ts';
-import { type Hindrance, type Party, partyOf, standInFor } from './parties.ts';
+import { groupRepresentative, type InactiveReason, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 
 /** What somebody wants to know about two ends, which are given by their ids. */
 export interface Question {
@@ -22,7 +22,7 @@ export type Verdict = (typeof verdicts)[number];
 
 /** Why nothing can pass, whatever rules say. */
 export type Obstacle =
-  | { readonly end: 'from' | 'to'; readonly why: Hindrance }
+  | { readonly end: 'from' | 'to'; readonly why: InactiveReason }
   | { readonly end: 'from'; readonly why: 'opens_nothing' | 'same_end' | 'not_a_receiver' };
 
 /** A rule that was considered. */
@@ -37,12 +37,12 @@ export interface Consideration extends Match {
 
 /** An answer with its reasons. */
 export interface Explanation {
-  readonly from: Party;
-  readonly to: Party;
+  readonly from: QueryEndpoint;
+  readonly to: QueryEndpoint;
   readonly asked: Traffic;
   readonly verdict: Verdict;
   /** What passes of what was asked. */
-  readonly passing: Passing;
+  readonly passing: PassingTraffic;
   readonly obstacles: readonly Obstacle[];
   /** All rules: drops first, because they win, then by the names of policies. */
   readonly considered: readonly Consideration[];
@@ -50,9 +50,9 @@ export interface Explanation {
 
 /** Says what one end may open to another, and why. A group is answered for by a peer that is in it and in nothing else. */
 export function explainAccess(access: Access, question: Question): Explanation {
-  const party = (id: string) =>
-    partOf(access.state.get(id)) === 'group' ? standInFor(access, id) : partyOf(access, id);
-  return explainParties(access, party(question.from), party(question.to), trafficOfQuestion(question));
+  const endpoint = (id: string) =>
+    partOf(access.state.get(id)) === 'group' ? groupRepresentative(access, id) : queryEndpointOf(access, id);
+  return explainPair(access, endpoint(question.from), endpoint(question.to), trafficOfQuestion(question));
 }
 
 /** The traffic that a question is about. */
@@ -61,7 +61,7 @@ export function trafficOfQuestion({ protocol = 'all', ports = [] }: Question): T
 }
 
 /** The same for ends that are known already. */
-export function explainParties(access: Access, from: Party, to: Party, asked: Traffic): Explanation {
+export function explainPair(access: Access, from: QueryEndpoint, to: QueryEndpoint, asked: Traffic): Explanation {
   const obstacles = obstaclesBetween(access, from, to);
   const matches = matchRules(access, from, to);
   const weighed = obstacles.length > 0 ? { sure: noTraffic, possible: noTraffic } : weighMatches(matches);
@@ -100,21 +100,21 @@ function isAlmost({ drop, mismatches }: Match): boolean {
 }
 
 /** The verdict on traffic of which so much passes. */
-function verdictOn(asked: Traffic, { sure, possible }: Passing): Verdict {
+function verdictOn(asked: Traffic, { sure, possible }: PassingTraffic): Verdict {
   if (subtractIntervals(asked, sure).length === 0) return 'allow';
   if (possible.length === 0) return 'deny';
   return subtractIntervals(asked, possible).length === 0 ? 'conditional' : 'mixed';
 }
 
-function obstaclesBetween(access: Access, from: Party, to: Party): readonly Obstacle[] {
+function obstaclesBetween(access: Access, from: QueryEndpoint, to: QueryEndpoint): readonly Obstacle[] {
   const object = access.state.get(to.id);
   const isRoute = object !== undefined && partOf(object) === 'route';
   const receives = !isRoute || from.groupsAmong(readRoute(object).groups).length > 0;
   const found: readonly (Obstacle | false)[] = [
     !from.opens && { end: 'from', why: 'opens_nothing' },
     from.id === to.id && !from.imagined && { end: 'from', why: 'same_end' },
-    from.hindrance !== undefined && { end: 'from', why: from.hindrance },
-    to.hindrance !== undefined && { end: 'to', why: to.hindrance },
+    from.inactive !== undefined && { end: 'from', why: from.inactive },
+    to.inactive !== undefined && { end: 'to', why: to.inactive },
     from.opens && !receives && { end: 'from', why: 'not_a_receiver' },
   ];
   return found.filter((obstacle) => obstacle !== false);

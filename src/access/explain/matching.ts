@@ -1,5 +1,5 @@
 import { joinIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
-import type { Passing } from '../evaluate/line.ts';
+import type { PassingTraffic } from '../evaluate/layers.ts';
 import { compareTexts, type Named, nameOf } from '../evaluate/named.ts';
 import { allTraffic, noTraffic, type Traffic, trafficOf } from '../evaluate/traffic.ts';
 import type { Access } from '../ruleset/access.ts';
@@ -14,7 +14,7 @@ import {
   readRoute,
   type Side,
 } from '../ruleset/vocabulary.ts';
-import type { Party } from './parties.ts';
+import type { QueryEndpoint } from './query-endpoint.ts';
 
 /** Why a rule does not speak about a connection. */
 export type Mismatch =
@@ -51,7 +51,7 @@ export interface Match {
 }
 
 /** Every rule held against a connection: drops first, because they win, then by the names of policies. */
-export function matchRules(access: Access, from: Party, to: Party): readonly Match[] {
+export function matchRules(access: Access, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
   const policies = access.state.ofKind(kindOf.policy).map(readPolicy);
   const matches = policies.flatMap((policy) =>
     policy.rules.flatMap((rule) => matchRule(access, policy, rule, from, to)),
@@ -60,7 +60,7 @@ export function matchRules(access: Access, from: Party, to: Party): readonly Mat
 }
 
 /** What passes when these rules are weighed. */
-export function weighMatches(matches: readonly Match[]): Passing {
+export function weighMatches(matches: readonly Match[]): PassingTraffic {
   const traffic = (drop: boolean, surely: boolean) =>
     joinIntervals(
       matches
@@ -74,7 +74,13 @@ export function weighMatches(matches: readonly Match[]): Passing {
 }
 
 /** A rule in the direction that matches; in its own when none does, in both when both do. */
-function matchRule(access: Access, policy: Policy, rule: Rule, from: Party, to: Party): readonly Match[] {
+function matchRule(
+  access: Access,
+  policy: Policy,
+  rule: Rule,
+  from: QueryEndpoint,
+  to: QueryEndpoint,
+): readonly Match[] {
   const forward = matchDirection(access, policy, rule, { from, to, reverse: false });
   const reverse = matchDirection(access, policy, rule, { from, to, reverse: true });
   if (!rule.bidirectional) {
@@ -93,7 +99,7 @@ function matchDirection(
   access: Access,
   policy: Policy,
   rule: Rule,
-  { from, to, reverse }: { readonly from: Party; readonly to: Party; readonly reverse: boolean },
+  { from, to, reverse }: { readonly from: QueryEndpoint; readonly to: QueryEndpoint; readonly reverse: boolean },
 ): Match {
   const [own, other] = reverse ? [rule.destinations, rule.sources] : [rule.sources, rule.destinations];
   const named = (ids: readonly string[]) => ids.map((id) => nameOf(id, access.state));
@@ -122,15 +128,15 @@ function matchDirection(
   };
 }
 
-function namesFor({ groups, one }: Side, party: Party, { action }: Rule): readonly string[] {
-  return [...(one === party.id && !party.imagined ? [one] : []), ...party.groupsAmong(groups, action)];
+function namesFor({ groups, one }: Side, endpoint: QueryEndpoint, { action }: Rule): readonly string[] {
+  return [...(one === endpoint.id && !endpoint.imagined ? [one] : []), ...endpoint.groupsAmong(groups, action)];
 }
 
 /** A check that is gone lets nobody pass. */
 function askChecks(
   access: Access,
   ids: readonly string[],
-  facts: NonNullable<Party['facts']>,
+  facts: NonNullable<QueryEndpoint['facts']>,
 ): readonly CheckOutcome[] {
   return ids.map((id) => {
     const object = access.state.get(id);
@@ -142,7 +148,7 @@ function askChecks(
 }
 
 /** What a route lets through by itself: all of its receivers, unless groups guard it. */
-function matchOwn(access: Access, from: Party, to: Party): readonly Match[] {
+function matchOwn(access: Access, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
   const object = access.state.get(to.id);
   if (object === undefined || partOf(object) !== 'route') return [];
   const { groups, guards } = readRoute(object);

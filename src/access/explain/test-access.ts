@@ -12,9 +12,9 @@ import { type testOutcomes, verdicts } from '../../model/declare/access-words.ts
 import type { Traffic } from '../evaluate/traffic.ts';
 import type { Access } from '../ruleset/access.ts';
 import { partOf } from '../ruleset/vocabulary.ts';
-import { type Explanation, explainParties, type Question, trafficOfQuestion, type Verdict } from './explain.ts';
-import { type Party, partyOf, standInFor } from './parties.ts';
-import { countPairs, type Tally, tallyMembers, tallyParties, tallyWith } from './tally.ts';
+import { type Explanation, explainPair, type Question, trafficOfQuestion, type Verdict } from './explain.ts';
+import { groupRepresentative, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
+import { countMemberPairs, countPair, countPairs, countPairsWith, type VerdictCounts } from './verdict-counts.ts';
 
 /** What is found about all pairs of a question. */
 export interface TestResult {
@@ -40,18 +40,18 @@ export interface TestOutcome {
  */
 export function testAccess(access: Access, question: Question, { temporaryPeers = false } = {}): TestResult {
   const asked = trafficOfQuestion(question);
-  const { peer } = access.ends.of;
-  const takingPart = temporaryPeers ? access.live : subtractBits(access.live, access.ends.temporaryPeers);
+  const { peer } = access.endpoints.of;
+  const takingPart = temporaryPeers ? access.live : subtractBits(access.live, access.endpoints.temporaryPeers);
   const from = sideOf(access, question.from, { opening: intersectBits(access.live, peer), meant: takingPart });
   const to = sideOf(access, question.to, { opening: access.live, meant: takingPart });
-  const members = tallyOf(access, asked, from, to);
-  const tally = countPairs(members) > 0 ? members : tallyOfOthers(access, asked, question, { from, to });
+  const members = countVerdicts(access, asked, from, to);
+  const counts = countPairs(members) > 0 ? members : countVerdictsOfOthers(access, asked, question, { from, to });
   return {
-    verdict: overall(tally),
-    pairs: tally.pairs,
+    verdict: overall(counts),
+    pairs: counts.pairs,
     example(verdict) {
-      const pair = tally.first(verdict);
-      return pair === undefined ? undefined : explainParties(access, pair.from, pair.to, asked);
+      const pair = counts.first(verdict);
+      return pair === undefined ? undefined : explainPair(access, pair.from, pair.to, asked);
     },
   };
 }
@@ -68,7 +68,7 @@ export function judgeAccess(result: TestResult, expect: 'allow' | 'deny'): TestO
 }
 
 /** Ends that are there, or one that is imagined or takes no part. */
-type Side = BitSet | Party;
+type Side = BitSet | QueryEndpoint;
 
 function sideOf(access: Access, id: string, among: { readonly opening: BitSet; readonly meant: BitSet }): Side {
   const { opening, meant } = among;
@@ -76,36 +76,41 @@ function sideOf(access: Access, id: string, among: { readonly opening: BitSet; r
     const group = access.groups.get(id);
     const held = group === undefined ? noBits : uniteBits(group.members, group.temporaryPeers);
     const members = intersectBits(intersectBits(held, opening), meant);
-    return isEmptyBits(members) ? standInFor(access, id) : members;
+    return isEmptyBits(members) ? groupRepresentative(access, id) : members;
   }
-  const at = access.ends.slots.get(id);
-  return at !== undefined && hasBit(opening, at) ? bitsOf([at]) : partyOf(access, id);
+  const at = access.endpoints.slots.get(id);
+  return at !== undefined && hasBit(opening, at) ? bitsOf([at]) : queryEndpointOf(access, id);
 }
 
 /** A peer has no pair with itself: when there is no other in the group, somebody else in it answers. */
-function tallyOfOthers(access: Access, asked: Traffic, question: Question, sides: { from: Side; to: Side }): Tally {
+function countVerdictsOfOthers(
+  access: Access,
+  asked: Traffic,
+  question: Question,
+  sides: { from: Side; to: Side },
+): VerdictCounts {
   return isGroup(access, question.from)
-    ? tallyOf(access, asked, standInFor(access, question.from), sides.to)
-    : tallyOf(access, asked, sides.from, standInFor(access, question.to));
+    ? countVerdicts(access, asked, groupRepresentative(access, question.from), sides.to)
+    : countVerdicts(access, asked, sides.from, groupRepresentative(access, question.to));
 }
 
 function isGroup({ state }: Access, id: string): boolean {
   return partOf(state.get(id)) === 'group';
 }
 
-function tallyOf(access: Access, asked: Traffic, from: Side, to: Side): Tally {
+function countVerdicts(access: Access, asked: Traffic, from: Side, to: Side): VerdictCounts {
   if (isSet(from)) {
-    return isSet(to) ? tallyMembers(access, asked, from, to) : tallyWith(access, asked, to, from, 'members');
+    return isSet(to) ? countMemberPairs(access, asked, from, to) : countPairsWith(access, asked, to, from, 'members');
   }
-  return isSet(to) ? tallyWith(access, asked, from, to, 'party') : tallyParties(access, asked, from, to);
+  return isSet(to) ? countPairsWith(access, asked, from, to, 'endpoint') : countPair(access, asked, from, to);
 }
 
 function isSet(side: Side): side is BitSet {
   return side instanceof Int32Array;
 }
 
-function overall(tally: Tally): Verdict {
-  const found = verdicts.filter((verdict) => tally.pairs[verdict] > 0);
+function overall(counts: VerdictCounts): Verdict {
+  const found = verdicts.filter((verdict) => counts.pairs[verdict] > 0);
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
   // What is conditional may turn out to be allowed, and then all is.

@@ -1,6 +1,12 @@
 import { type BitSet, equalBits, hasAllBits, hasBit, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import { isDenyAll, isHeld } from '../evaluate/overlap.ts';
-import { flowsAbout, flowsIn, type Manner, surelyReachedFrom, surelyReachedTo } from '../evaluate/reached.ts';
+import {
+  flowsAbout,
+  flowsIn,
+  type ReachOptions,
+  surelyReachedFrom,
+  surelyReachedTo,
+} from '../evaluate/reachability.ts';
 import type { Access } from '../ruleset/access.ts';
 import { type Flow, sideOf } from '../ruleset/flows.ts';
 import { type FlowRule, flowRuleOf, flowTableOf, setId } from './flow-rules.ts';
@@ -36,11 +42,11 @@ export function directionOf(
 }
 
 function buildDirection(access: Access, at: number, own: OwnSide): DirectionMap {
-  const places = flowsAbout(access, at, own);
+  const indexes = flowsAbout(access, at, own);
   const sets = new Map<string, Entry>();
   const other = otherSide(own);
-  const rules = rulesOf(access, at, { about: places, other, sets: { add: (set) => sets.set(set.id, set) } });
-  const reached = weigh(access, at, own, flowsIn(access, places), { itself: 'as another' });
+  const rules = rulesOf(access, at, { about: indexes, other, sets: { add: (set) => sets.set(set.id, set) } });
+  const reached = weigh(access, at, own, flowsIn(access, indexes), { itself: 'as another' });
   return { reached, rules: listed(rules), sets: listed(inOrder([...sets.values()])) };
 }
 
@@ -73,7 +79,7 @@ function updateReached(access: Access, at: number, own: OwnSide, old: BitSet, { 
   // Who is accepted for sure need not be weighed, unless a gate may be closed all the same.
   const isAccepted = (flow: Flow) => accepts.some((accept) => hasAllBits(others(accept).sure, others(flow).possible));
   const named = concerned.map((flow) => others(flow).possible);
-  const isSure = access.gates.length === 0 && concerned.every(isAccepted);
+  const isSure = access.guardedRoutes.length === 0 && concerned.every(isAccepted);
   const denied = drops.filter(isDenyAll).map((drop) => others(drop).possible);
   if (isSure && denied.length === 0 && named.every((set) => hasAllBits(old, set))) return old;
   const reached = isSure
@@ -86,8 +92,8 @@ function updateReached(access: Access, at: number, own: OwnSide, old: BitSet, { 
   return equalBits(reached, old) ? old : reached;
 }
 
-function weigh(access: Access, at: number, own: OwnSide, about: readonly Flow[], manner: Manner): BitSet {
-  return (own === 'from' ? surelyReachedFrom : surelyReachedTo)(access, at, about, manner);
+function weigh(access: Access, at: number, own: OwnSide, about: readonly Flow[], options: ReachOptions): BitSet {
+  return (own === 'from' ? surelyReachedFrom : surelyReachedTo)(access, at, about, options);
 }
 
 /** What is told of flows to an end at this side of them. */

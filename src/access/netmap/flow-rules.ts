@@ -1,7 +1,7 @@
 import { type BitSet, intersectBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import { compareTexts } from '../evaluate/named.ts';
 import type { Access } from '../ruleset/access.ts';
-import { idsAt } from '../ruleset/ends.ts';
+import { idsAt } from '../ruleset/endpoints.ts';
 import type { Flow } from '../ruleset/flows.ts';
 import { type Entry, writeEntry, writeSet } from './section.ts';
 
@@ -93,10 +93,13 @@ function commonSet(access: Access, flow: Flow, other: OtherSide): Entry {
   return entry;
 }
 
-function writePeers({ ends }: Access, flow: Flow, other: OtherSide, limit?: Limit): Entry {
-  const bits = intersectBits(flow[other][flow.drop ? 'possible' : 'sure'], uniteBits(ends.of.peer, ends.of.proxy));
+function writePeers({ endpoints }: Access, flow: Flow, other: OtherSide, limit?: Limit): Entry {
+  const bits = intersectBits(
+    flow[other][flow.drop ? 'possible' : 'sure'],
+    uniteBits(endpoints.of.peer, endpoints.of.proxy),
+  );
   const among = limit === undefined ? bits : intersectBits(bits, limit.receivers);
-  return writeSet(setId(flow, other, limit), idsAt(ends, among));
+  return writeSet(setId(flow, other, limit), idsAt(endpoints, among));
 }
 
 /** The names by which the set of peers on the other side is known. */

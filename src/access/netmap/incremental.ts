@@ -1,7 +1,7 @@
 import { type BitProjection, projectionOnto } from '../../lib/bits/bit-projection.ts';
 import { type BitSet, noBits, numbersIn, uniteBits } from '../../lib/bits/bit-set.ts';
 import type { Access } from '../ruleset/access.ts';
-import { agreeOnSlots } from '../ruleset/ends.ts';
+import { agreeOnSlots } from '../ruleset/endpoints.ts';
 import type { Flow } from '../ruleset/flows.ts';
 import type { OwnSide } from './direction.ts';
 import { ruleId } from './flow-rules.ts';
@@ -17,7 +17,7 @@ export interface PreviousMaps {
   /** What of it is other, when that is little. */
   readonly edits: Readonly<Record<OwnSide, FlowEdit>> | undefined;
   /** What tunnels depend on besides, to be compared. */
-  readonly places: Access['places'];
+  readonly routedDestinations: Access['routedDestinations'];
   readonly expired: BitSet;
 }
 
@@ -37,12 +37,12 @@ const fewFlows = 64;
 /** Keeps the maps of peers that nothing touched, and what was said about the others. */
 export function reuseMaps(old: NetmapBuilder, next: NetmapBuilder, touched: BitSet): void {
   const [before, after] = [old.access, next.access];
-  if (next.peerClasses.asked > 0 || !agreeOnSlots(before.ends, after.ends)) return;
+  if (next.peerClasses.asked > 0 || !agreeOnSlots(before.endpoints, after.endpoints)) return;
   reusePeerClasses(old, next);
   next.maps = [...old.maps];
   for (const slot of numbersIn(touched)) next.maps[slot] = undefined;
-  if (before.ends !== after.ends || before.gates !== after.gates) return;
-  const about = { maps: old.maps, places: before.places, expired: expiredIn(old) };
+  if (before.endpoints !== after.endpoints || before.guardedRoutes !== after.guardedRoutes) return;
+  const about = { maps: old.maps, routedDestinations: before.routedDestinations, expired: expiredIn(old) };
   next.previous = { ...about, ...movedFlows(before, after) };
 }
 

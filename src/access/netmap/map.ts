@@ -16,7 +16,7 @@ export interface PeerMap {
 
 /** The map of a peer; `undefined` when there is no such peer. */
 export function mapOf(access: Access, peer: string): PeerMap | undefined {
-  const at = access.ends.slots.get(peer);
+  const at = access.endpoints.slots.get(peer);
   const object = access.state.find('Peer', peer);
   if (at === undefined || object === undefined) return undefined;
   const builder = netmapBuilderOf(access);

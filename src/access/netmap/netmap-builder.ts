@@ -1,9 +1,9 @@
 import { type BitSet, bitsOf, hasBit, intersectBits, noBits, numbersIn, uniteBits } from '../../lib/bits/bit-set.ts';
 import type { Access } from '../ruleset/access.ts';
-import { slotsOf } from '../ruleset/ends.ts';
+import { slotsOf } from '../ruleset/endpoints.ts';
 import { type Digests, digestOfSlots, reuseDigests } from './digests.ts';
 import type { PreviousMaps } from './incremental.ts';
-import type { Book, PeerSet } from './peer-set.ts';
+import type { PeerEntries, PeerSet } from './peer-set.ts';
 import type { Entry } from './section.ts';
 import type { SharedMap } from './shared.ts';
 import {
@@ -39,7 +39,7 @@ export interface PeerClasses {
   /** The places of flows that have an end among 32 peers next to each other, by the number of these. */
   readonly near: Map<number, readonly number[]>;
   /** For how many images it is taken for granted that hardly two are. */
-  strangers: number;
+  skippedImages: number;
 }
 
 /** An image of an account with all that its maps tell besides; made once for an image. */
@@ -55,7 +55,7 @@ export interface NetmapBuilder {
   readonly exposing: Audience;
   /** Peers whose user has to sign in again; looked for when they are asked for. */
   expired: BitSet | undefined;
-  book: Book;
+  peerEntries: PeerEntries;
   digests: Digests;
   /** What peers that are alike are told in common, by their peer class. */
   readonly shared: Map<string | number, SharedMap>;
@@ -83,15 +83,15 @@ export function netmapBuilderOf(access: Access): NetmapBuilder {
  */
 export function reuseNetmapBuilder(before: Access, after: Access, peers: readonly string[]): void {
   const [old, next] = [builders.get(before), netmapBuilderOf(after)];
-  if (old === undefined || next.peerClasses.asked > 0 || before.ends !== after.ends) return;
+  if (old === undefined || next.peerClasses.asked > 0 || before.endpoints !== after.endpoints) return;
   if (old.settings.domain !== next.settings.domain) return;
   if (peers.length === 0 && before.observedPeers === after.observedPeers) next.expired = old.expired;
-  const slots = peers.map((id) => after.ends.slots.get(id) ?? -1);
+  const slots = peers.map((id) => after.endpoints.slots.get(id) ?? -1);
   next.digests = reuseDigests(old.digests, slots);
-  next.book = old.book;
+  next.peerEntries = old.peerEntries;
   if (peers.length === 0) return;
-  next.book = { ends: after.ends, entries: [...old.book.entries] };
-  for (const slot of slots) if (slot >= 0) next.book.entries[slot] = undefined;
+  next.peerEntries = { endpoints: after.endpoints, entries: [...old.peerEntries.entries] };
+  for (const slot of slots) if (slot >= 0) next.peerEntries.entries[slot] = undefined;
 }
 
 /** Everything that is meant for the peers of some groups. */
@@ -101,12 +101,12 @@ export function audiencesOf({ dns, unmanaged, logging, exposing }: NetmapBuilder
 
 /** Peers whose user has to sign in again, as their objects or what is observed say: they are told nothing, and are away. */
 export function expiredIn(builder: NetmapBuilder): BitSet {
-  const { state, ends, observedPeers } = builder.access;
+  const { state, endpoints, observedPeers } = builder.access;
   builder.expired ??= uniteBits(
-    slotsOf(ends, observedPeers.expired),
+    slotsOf(endpoints, observedPeers.expired),
     bitsOf(
-      numbersIn(ends.of.peer).filter((slot) => {
-        const peer = state.find('Peer', ends.ids[slot] ?? '');
+      numbersIn(endpoints.of.peer).filter((slot) => {
+        const peer = state.find('Peer', endpoints.ids[slot] ?? '');
         return peer !== undefined && isExpired(peer);
       }),
     ),
@@ -116,19 +116,19 @@ export function expiredIn(builder: NetmapBuilder): BitSet {
 
 /** The peers of a set as others are told about them. */
 export function peersIn(builder: NetmapBuilder, slots: BitSet): PeerSet {
-  const { book, digests } = builder;
-  return { book, slots, digest: digestOfSlots(digests, slots, (slot) => entryAt(builder, slot)) };
+  const { peerEntries, digests } = builder;
+  return { peerEntries, slots, digest: digestOfSlots(digests, slots, (slot) => entryAt(builder, slot)) };
 }
 
 /** What others are told about whoever is at a slot; nothing where no peer and no proxy is. */
-function entryAt({ access, settings, book }: NetmapBuilder, slot: number): Entry | undefined {
-  const known = book.entries[slot];
+function entryAt({ access, settings, peerEntries }: NetmapBuilder, slot: number): Entry | undefined {
+  const known = peerEntries.entries[slot];
   if (known !== undefined) return known;
-  const id = access.ends.ids[slot] ?? '';
+  const id = access.endpoints.ids[slot] ?? '';
   const object = access.state.find('Peer', id) ?? access.state.find('ProxyPeer', id);
   if (object === undefined) return undefined;
   const { entry } = writePeer(object, settings.domain);
-  book.entries[slot] = entry;
+  peerEntries.entries[slot] = entry;
   return entry;
 }
 
@@ -141,7 +141,7 @@ function createNetmapBuilder(access: Access): NetmapBuilder {
   const { state } = access;
   const settings = readSettings(state);
   const { logged, exposing } = settings;
-  const everyone = access.ends.of.peer;
+  const everyone = access.endpoints.of.peer;
   const chosen = ({ enabled, groups }: ClientSettings['logged']) =>
     enabled ? (groups.length === 0 ? everyone : membersOf(access, groups)) : noBits;
   const dns = (of: DnsAudience['of'], things: readonly Distributed[]) =>
@@ -156,16 +156,16 @@ function createNetmapBuilder(access: Access): NetmapBuilder {
     logging: { id: 'logging', what: undefined, peers: chosen(logged) },
     exposing: { id: 'exposing', what: undefined, peers: chosen(exposing) },
     expired: undefined,
-    book: { ends: access.ends, entries: new Array(access.ends.ids.length) },
+    peerEntries: { endpoints: access.endpoints, entries: new Array(access.endpoints.ids.length) },
     digests: reuseDigests(undefined, []),
     shared: new Map(),
-    maps: new Array(access.ends.ids.length),
+    maps: new Array(access.endpoints.ids.length),
     previous: undefined,
     entries: new Map(),
-    peerClasses: { asked: 0, classes: undefined, near: new Map(), strangers: 0 },
+    peerClasses: { asked: 0, classes: undefined, near: new Map(), skippedImages: 0 },
   };
 }
 
-function membersOf({ groups: known, ends }: Access, groups: readonly string[]): BitSet {
-  return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), ends.of.peer);
+function membersOf({ groups: known, endpoints }: Access, groups: readonly string[]): BitSet {
+  return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), endpoints.of.peer);
 }

@@ -1,6 +1,6 @@
 import { type BitSet, hasBit } from '../../lib/bits/bit-set.ts';
 import { partition } from '../../lib/bits/partition.ts';
-import { leadingPlaces } from '../evaluate/neighbours.ts';
+import { servedDestinations } from '../evaluate/neighbours.ts';
 import type { Access } from '../ruleset/access.ts';
 import { isFor, type NetmapBuilder } from './netmap-builder.ts';
 
@@ -8,7 +8,7 @@ import { isFor, type NetmapBuilder } from './netmap-builder.ts';
 const fewPeers = 300;
 
 /** For how many images nobody looks again whether peers are alike when hardly any two were. */
-const blindImages = 16;
+const imagesToSkip = 16;
 
 /**
  * What two peers of one image have in common only if the same is said about both: so they are told the same. Where hardly
@@ -17,7 +17,7 @@ const blindImages = 16;
 export function peerClassOf(builder: NetmapBuilder, at: number): string | number {
   const { peerClasses } = builder;
   peerClasses.asked += 1;
-  if (peerClasses.strangers > 0) return at;
+  if (peerClasses.skippedImages > 0) return at;
   if (peerClasses.asked === fewPeers) peerClasses.classes = classesOf(builder);
   return peerClasses.classes?.[at] ?? markedBy(builder, at);
 }
@@ -27,21 +27,21 @@ export function reusePeerClasses(
   { peerClasses: old, shared }: NetmapBuilder,
   { peerClasses: next }: NetmapBuilder,
 ): void {
-  const isStrange = old.asked >= fewPeers / 8 && shared.size * 2 > old.asked;
-  if (old.strangers > 0) next.strangers = old.strangers - 1;
-  else if (isStrange) next.strangers = blindImages;
+  const areDistinct = old.asked >= fewPeers / 8 && shared.size * 2 > old.asked;
+  if (old.skippedImages > 0) next.skippedImages = old.skippedImages - 1;
+  else if (areDistinct) next.skippedImages = imagesToSkip;
 }
 
 /** By slot: which class of peers that are alike each one is of. */
 function classesOf({ access, unmanaged, dns }: NetmapBuilder): Int32Array {
-  const { flows, gates, places, live, ends } = access;
+  const { flows, guardedRoutes, routedDestinations, live, endpoints } = access;
   const sets = new Set<BitSet>([unmanaged.peers, live]);
   for (const { from, to } of flows) sets.add(from.possible).add(from.sure).add(to.possible).add(to.sure);
-  for (const { receivers } of gates) sets.add(receivers);
-  for (const { ways } of places.values()) for (const { peers } of ways) sets.add(peers);
+  for (const { receivers } of guardedRoutes) sets.add(receivers);
+  for (const { ways } of routedDestinations.values()) for (const { peers } of ways) sets.add(peers);
   for (const { peers } of dns) sets.add(peers);
-  const classes = new Int32Array(ends.ids.length);
-  for (const [number, members] of partition(ends.of.peer, sets).entries())
+  const classes = new Int32Array(endpoints.ids.length);
+  for (const [number, members] of partition(endpoints.of.peer, sets).entries())
     for (const at of members) classes[at] = number;
   return classes;
 }
@@ -62,11 +62,11 @@ function markedBy({ access, unmanaged, dns, peerClasses }: NetmapBuilder, at: nu
     if (said !== 0) mark(marks, index * 16 + said);
   }
   mark(marks, -1);
-  // Two gateways of a place may stand in other ways to it.
-  for (const { at: slot, place } of leadingPlaces(access, at))
-    for (const [nth, { peers }] of place.ways.entries()) if (hasBit(peers, at)) mark(marks, slot, nth);
+  // Two gateways of a destination may stand in other ways to it.
+  for (const { at: slot, destination } of servedDestinations(access, at))
+    for (const [nth, { peers }] of destination.ways.entries()) if (hasBit(peers, at)) mark(marks, slot, nth);
   mark(marks, -1);
-  for (const { slot, receivers } of access.gates) if (hasBit(receivers, at)) mark(marks, slot);
+  for (const { slot, receivers } of access.guardedRoutes) if (hasBit(receivers, at)) mark(marks, slot);
   mark(marks, -1, isFor(unmanaged, at) ? 1 : 0);
   for (const [nth, audience] of dns.entries()) if (isFor(audience, at)) mark(marks, nth);
   return textOf(marks);

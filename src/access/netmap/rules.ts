@@ -1,7 +1,7 @@
 import { hasBit } from '../../lib/bits/bit-set.ts';
 import { compareTexts } from '../evaluate/named.ts';
-import type { PlaceAt } from '../evaluate/neighbours.ts';
-import { flowsAbout } from '../evaluate/reached.ts';
+import type { DestinationAt } from '../evaluate/neighbours.ts';
+import { flowsAbout } from '../evaluate/reachability.ts';
 import type { Access } from '../ruleset/access.ts';
 import { type Flow, sideOf } from '../ruleset/flows.ts';
 import { flowRuleAt, flowRuleWithin, flowTableOf, type Limit, type OtherSide } from './flow-rules.ts';
@@ -37,9 +37,10 @@ interface RulesAbout {
   readonly limit?: Limit | undefined;
 }
 
-/** What gateways let through to a place: only receivers use a route, whatever policies say. */
-export function rulesTo(access: Access, { at, place }: PlaceAt, sets: Sets): Section {
-  const gate = access.gates.find(({ slot }) => slot === at);
-  const limit = gate === undefined ? undefined : { id: place.object.id, receivers: gate.receivers };
+/** What gateways let through to a destination: only receivers use a route, whatever policies say. */
+export function rulesTo(access: Access, { at, destination }: DestinationAt, sets: Sets): Section {
+  const guardedRoute = access.guardedRoutes.find(({ slot }) => slot === at);
+  const limit =
+    guardedRoute === undefined ? undefined : { id: destination.object.id, receivers: guardedRoute.receivers };
   return rulesOf(access, at, { about: flowsAbout(access, at, 'to'), other: 'from', sets, limit });
 }

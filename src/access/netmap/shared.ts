@@ -1,5 +1,5 @@
 import { hasBit, intersectBits, noBits, shareBits, subtractBits } from '../../lib/bits/bit-set.ts';
-import { leadingPlaces, neighbourhoodBetween, type PlaceAt } from '../evaluate/neighbours.ts';
+import { type DestinationAt, neighbourhoodBetween, servedDestinations } from '../evaluate/neighbours.ts';
 import type { Access } from '../ruleset/access.ts';
 import { type DirectionMap, directionOf, type OwnSide } from './direction.ts';
 import { flowTableOf } from './flow-rules.ts';
@@ -7,7 +7,7 @@ import { joinListings, type Listing, listed, nothingListed } from './listing.ts'
 import { type DnsAudience, expiredIn, isFor, type NetmapBuilder, peersIn } from './netmap-builder.ts';
 import { peerClassOf } from './peer-classes.ts';
 import type { PeerSet } from './peer-set.ts';
-import { routesBy, routesTo } from './places.ts';
+import { routesBy, routesTo } from './routes.ts';
 import { type Digest, digestOf, type Entry, inOrder, type Section, writeEntry } from './section.ts';
 import { usersOf } from './vocabulary.ts';
 
@@ -35,7 +35,7 @@ type Directions = Readonly<Record<OwnSide, DirectionMap>>;
 
 /** What is said about a peer besides rules. */
 interface Said {
-  readonly leads: readonly PlaceAt[];
+  readonly leads: readonly DestinationAt[];
   readonly dns: readonly DnsAudience[];
 }
 
@@ -55,7 +55,7 @@ const nothing: Said = { leads: [], dns: [] };
 function whatIsSaid(builder: NetmapBuilder, at: number): Said {
   const { access } = builder;
   const dns = isFor(builder.unmanaged, at) ? [] : builder.dns.filter((audience) => isFor(audience, at));
-  return { leads: leadingPlaces(access, at), dns };
+  return { leads: servedDestinations(access, at), dns };
 }
 
 function writeShared(builder: NetmapBuilder, at: number, said: Said): SharedMap {
@@ -119,14 +119,14 @@ function setsOf(old: SharedMap | undefined, { from, to }: Directions, more: List
 
 /** The peers with which there are tunnels, and where they lead; what they were when nothing of that changed. */
 function tunnelsOf(builder: NetmapBuilder, at: number, { from, to }: Directions, leads: Listing) {
-  const { access, book, previous } = builder;
+  const { access, peerEntries, previous } = builder;
   const expired = expiredIn(builder);
   const old = previous?.maps[at];
   const isSame =
     old?.directions?.from.reached === from.reached &&
     old.directions.to.reached === to.reached &&
-    old.around.peers.book === book &&
-    previous?.places === access.places &&
+    old.around.peers.peerEntries === peerEntries &&
+    previous?.routedDestinations === access.routedDestinations &&
     previous.expired === expired;
   // Who leads others depends on what these reach.
   if (isSame && leads === nothingListed && old.lists.leads === nothingListed)

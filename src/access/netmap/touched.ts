@@ -2,7 +2,7 @@ import { type BitSet, bitsOf, differingBits, intersectBits, noBits, uniteBits } 
 import { neighbourhoodOf } from '../evaluate/neighbours.ts';
 import { touchedPeers } from '../evaluate/touched.ts';
 import type { Access } from '../ruleset/access.ts';
-import { agreeOnSlots, idsAt, slotsOf } from '../ruleset/ends.ts';
+import { agreeOnSlots, idsAt, slotsOf } from '../ruleset/endpoints.ts';
 import { partOf } from '../ruleset/vocabulary.ts';
 import { reuseMaps } from './incremental.ts';
 import { type Audience, audiencesOf, netmapBuilderOf, reuseNetmapBuilder } from './netmap-builder.ts';
@@ -13,8 +13,8 @@ import { mapPartOf } from './vocabulary.ts';
  * ids of objects that came, changed or went, as they are given to `updateAccess`.
  */
 export function touchedMaps(before: Access, after: Access, changed: Iterable<string>): readonly string[] {
-  const everyone = after.ends.of.peer;
-  if (!agreeOnSlots(before.ends, after.ends)) return idsAt(after.ends, everyone);
+  const everyone = after.endpoints.of.peer;
+  if (!agreeOnSlots(before.endpoints, after.endpoints)) return idsAt(after.endpoints, everyone);
   const peers: string[] = [];
   let [users, all] = [false, false];
   for (const id of changed) {
@@ -27,41 +27,41 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
   }
   reuseNetmapBuilder(before, after, peers);
   // To look around each of very many peers takes longer than to compare all maps.
-  const isAll = all || peers.length * 16 > after.ends.order.length;
+  const isAll = all || peers.length * 16 > after.endpoints.order.length;
   const touched = isAll
     ? everyone
     : intersectBits(
         uniteBits(
-          slotsOf(after.ends, touchedPeers(before, after)),
-          ...audienceShifts(before, after),
+          slotsOf(after.endpoints, touchedPeers(before, after)),
+          ...audienceChanges(before, after),
           ...peers.flatMap((id) => around(after, id)),
           ...(users ? loggedInto(after) : []),
         ),
         everyone,
       );
   reuseMaps(netmapBuilderOf(before), netmapBuilderOf(after), touched);
-  return idsAt(after.ends, touched);
+  return idsAt(after.endpoints, touched);
 }
 
 /** Peers that are told something that changed, or not any more, or for the first time. */
-function audienceShifts(before: Access, after: Access): readonly BitSet[] {
+function audienceChanges(before: Access, after: Access): readonly BitSet[] {
   const known = new Map(audiencesOf(netmapBuilderOf(before)).map((audience) => [audience.id, audience]));
-  const shifts: BitSet[] = [];
+  const deltas: BitSet[] = [];
   for (const audience of audiencesOf(netmapBuilderOf(after))) {
-    shifts.push(shiftOf(known.get(audience.id), audience));
+    deltas.push(audienceChange(known.get(audience.id), audience));
     known.delete(audience.id);
   }
-  return [...shifts, ...[...known.values()].map(({ peers }) => peers)];
+  return [...deltas, ...[...known.values()].map(({ peers }) => peers)];
 }
 
-function shiftOf(old: Audience | undefined, audience: Audience): BitSet {
+function audienceChange(old: Audience | undefined, audience: Audience): BitSet {
   if (old?.what === audience.what) return differingBits(old?.peers ?? noBits, audience.peers);
   return uniteBits(old?.peers ?? noBits, audience.peers);
 }
 
 /** A peer, and everybody who keeps a tunnel with it. */
 function around(access: Access, id: string): readonly BitSet[] {
-  const at = access.ends.slots.get(id);
+  const at = access.endpoints.slots.get(id);
   return at === undefined ? [] : [bitsOf([at]), neighbourhoodOf(access, at).neighbours];
 }
 

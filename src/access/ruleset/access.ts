@@ -1,12 +1,12 @@
 import type { BitSet } from '../../lib/bits/bit-set.ts';
 import type { PersistentMap } from '../../lib/persistent-map.ts';
 import type { State } from '../../model/declare/kind.ts';
-import type { Ends } from './ends.ts';
+import type { Endpoints } from './endpoints.ts';
 import type { ObservedPeers } from './facts.ts';
 import type { Flow } from './flows.ts';
 import type { Membership } from './groups.ts';
-import type { Gate, Place } from './places.ts';
 import type { PostureBits } from './postures.ts';
+import type { GuardedRoute, RoutedDestination } from './routed-destinations.ts';
 
 /**
  * Who reaches whom in one state of an account, ready to be asked. Made by `compileAccess`, carried on by `updateAccess`;
@@ -15,14 +15,14 @@ import type { PostureBits } from './postures.ts';
 export interface Access {
   readonly state: State;
   readonly observedPeers: ObservedPeers;
-  readonly ends: Ends;
+  readonly endpoints: Endpoints;
   readonly groups: PersistentMap<Membership>;
   /** Groups that hold everybody. */
-  readonly alls: readonly string[];
+  readonly universalGroups: readonly string[];
   /** Resources and routes by id: who leads there, and who may be led. */
-  readonly places: PersistentMap<Place>;
+  readonly routedDestinations: PersistentMap<RoutedDestination>;
   /** Routes that groups guard. */
-  readonly gates: readonly Gate[];
+  readonly guardedRoutes: readonly GuardedRoute[];
   /** Ends that take part: approved peers, and enabled resources and routes to which somebody leads. */
   readonly live: BitSet;
   /** By id of the posture check. */

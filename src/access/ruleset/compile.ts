@@ -3,16 +3,16 @@ import { emptyMap } from '../../lib/persistent-map.ts';
 import { runToEnd } from '../../lib/steps.ts';
 import type { State } from '../../model/declare/kind.ts';
 import type { Access } from './access.ts';
-import { type Ends, noEnds, reserveSlots } from './ends.ts';
+import { type Endpoints, noEndpoints, reserveSlots } from './endpoints.ts';
 import { nothingObserved, type ObservedPeers } from './facts.ts';
-import { updateImage } from './stages.ts';
+import { updateImage } from './update-image.ts';
 import { kindOf, type Part, partOf } from './vocabulary.ts';
 
 /** Works out who reaches whom. `like` makes the result comparable with an image that has these ends. */
 export function compileAccess(
   state: State,
   observedPeers: ObservedPeers = nothingObserved,
-  like: Ends = noEnds,
+  like: Endpoints = noEndpoints,
 ): Access {
   return runToEnd(compileAccessInSteps(state, observedPeers, like));
 }
@@ -21,7 +21,7 @@ export function compileAccess(
 export function* compileAccessInSteps(
   state: State,
   observedPeers: ObservedPeers = nothingObserved,
-  like: Ends = noEnds,
+  like: Endpoints = noEndpoints,
 ): Generator<undefined, Access> {
   const ids = (part: Part) => new Set(state.ofKind(kindOf[part]).map(({ id }) => id));
   const touched = {
@@ -81,15 +81,15 @@ export function* updateAccessInSteps(
   return yield* updateImage(previous, state, observedPeers, touched, false);
 }
 
-function nothing(state: State, observedPeers: ObservedPeers, like: Ends): Access {
+function nothing(state: State, observedPeers: ObservedPeers, like: Endpoints): Access {
   return {
     state,
     observedPeers,
-    ends: reserveSlots(like),
+    endpoints: reserveSlots(like),
     groups: emptyMap(),
-    alls: [],
-    places: emptyMap(),
-    gates: [],
+    universalGroups: [],
+    routedDestinations: emptyMap(),
+    guardedRoutes: [],
     live: noBits,
     postures: emptyMap(),
     flowsBy: emptyMap(),

@@ -10,14 +10,14 @@ import {
 } from '../../lib/bits/bit-set.ts';
 import type { PersistentMap } from '../../lib/persistent-map.ts';
 import { allTraffic, type Traffic, trafficKey, trafficOf } from '../evaluate/traffic.ts';
-import type { Ends } from './ends.ts';
+import type { Endpoints } from './endpoints.ts';
 import type { Membership } from './groups.ts';
-import type { Place } from './places.ts';
 import type { PostureBits } from './postures.ts';
+import type { RoutedDestination } from './routed-destinations.ts';
 import type { Policy, Rule, Side } from './vocabulary.ts';
 
 /** Ends that are meant for sure, and those that are meant or may be: where nothing is open both are the same set. */
-export interface Extent {
+export interface EndpointSets {
   readonly sure: BitSet;
   readonly possible: BitSet;
 }
@@ -35,46 +35,51 @@ export interface Flow {
   readonly temporarySides: readonly ('from' | 'to')[];
   readonly traffic: Traffic;
   readonly trafficKey: string;
-  readonly from: Extent;
-  readonly to: Extent;
+  readonly from: EndpointSets;
+  readonly to: EndpointSets;
   /** The groups, or the one object, that each end was named by. */
   readonly fromNames: readonly string[];
   readonly toNames: readonly string[];
 }
 
 /** The ends at one side of a flow, by plain names: a name that varies takes ten times as long, and maps ask all the time. */
-export function sideOf(flow: Flow, side: 'from' | 'to'): Extent {
+export function sideOf(flow: Flow, side: 'from' | 'to'): EndpointSets {
   return side === 'from' ? flow.from : flow.to;
 }
 
 /** Ends that are meant for sure, or also those that may be; by plain names too. */
-export function endsOf(extent: Extent, which: keyof Extent): BitSet {
+export function endpointsOf(extent: EndpointSets, which: keyof EndpointSets): BitSet {
   return which === 'sure' ? extent.sure : extent.possible;
 }
 
 /** What flows are worked out from. */
-export interface Ground {
-  readonly ends: Ends;
+export interface FlowInput {
+  readonly endpoints: Endpoints;
   readonly groups: PersistentMap<Membership>;
   readonly live: BitSet;
   readonly postures: PersistentMap<PostureBits>;
 }
 
 /** The flows of a policy: none when it is disabled or lets nobody through. */
-export function flowsOfPolicy(policy: Policy, ground: Ground): readonly Flow[] {
+export function flowsOfPolicy(policy: Policy, input: FlowInput): readonly Flow[] {
   if (!policy.enabled) return [];
-  const passing = passingOf(policy.postures, ground);
+  const passing = passingOf(policy.postures, input);
   return policy.rules
     .filter(({ enabled }) => enabled)
-    .flatMap((rule) => flowsOfRule(policy, rule, passing, ground))
+    .flatMap((rule) => flowsOfRule(policy, rule, passing, input))
     .filter(({ from, to }) => !isEmptyBits(from.possible) && !isEmptyBits(to.possible));
 }
 
 /** What lets the receivers of a route through that no group guards. */
-export function flowsOfRoute(id: string, groups: readonly string[], place: Place, ground: Ground): readonly Flow[] {
-  const at = ground.ends.slots.get(id);
-  const receivers = intersectBits(place.receivers ?? noBits, ground.live);
-  const to = intersectBits(at === undefined ? noBits : bitsOf([at]), ground.live);
+export function flowsOfRoute(
+  id: string,
+  groups: readonly string[],
+  destination: RoutedDestination,
+  input: FlowInput,
+): readonly Flow[] {
+  const at = input.endpoints.slots.get(id);
+  const receivers = intersectBits(destination.receivers ?? noBits, input.live);
+  const to = intersectBits(at === undefined ? noBits : bitsOf([at]), input.live);
   if (isEmptyBits(receivers) || isEmptyBits(to)) return [];
   const traffic = { traffic: allTraffic, trafficKey: trafficKey(allTraffic) };
   const common = { id, reverse: false, drop: false, temporarySides: [], ...traffic, fromNames: groups, toNames: [id] };
@@ -97,19 +102,19 @@ export function equalFlows(a: Flow, b: Flow): boolean {
 }
 
 /** Whether both mean the same ends. */
-export function equalExtents(a: Extent, b: Extent): boolean {
+export function equalExtents(a: EndpointSets, b: EndpointSets): boolean {
   return equalBits(a.sure, b.sure) && equalBits(a.possible, b.possible);
 }
 
-function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, ground: Ground): readonly Flow[] {
-  const { ends, live } = ground;
+function flowsOfRule(policy: Policy, rule: Rule, passing: EndpointSets | undefined, input: FlowInput): readonly Flow[] {
+  const { endpoints, live } = input;
   const isDrop = rule.action === 'drop';
   const [temporarySources, temporaryDestinations] = [rule.sources, rule.destinations].map((side) =>
-    isDrop ? intersectBits(temporaryPeersOf(side, ground), live) : noBits,
+    isDrop ? intersectBits(temporaryPeersOf(side, input), live) : noBits,
   ) as [BitSet, BitSet];
-  const sources = uniteBits(intersectBits(membersOf(rule.sources, ground), live), temporarySources);
-  const destinations = uniteBits(intersectBits(membersOf(rule.destinations, ground), live), temporaryDestinations);
-  const reached = intersectBits(uniteBits(destinations, guardedBy(rule.destinations, ground)), live);
+  const sources = uniteBits(intersectBits(membersOf(rule.sources, input), live), temporarySources);
+  const destinations = uniteBits(intersectBits(membersOf(rule.destinations, input), live), temporaryDestinations);
+  const reached = intersectBits(uniteBits(destinations, guardedBy(rule.destinations, input)), live);
   const traffic = trafficOf(rule);
   const common = {
     by: { policy, rule },
@@ -123,7 +128,7 @@ function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, gr
     ...common,
     reverse: false,
     temporarySides: sidesWith(temporarySources, temporaryDestinations),
-    from: limit(certain(intersectBits(sources, ends.of.peer)), passing),
+    from: limit(certain(intersectBits(sources, endpoints.of.peer)), passing),
     to: certain(reached),
     fromNames: from,
     toNames: to,
@@ -134,20 +139,20 @@ function flowsOfRule(policy: Policy, rule: Rule, passing: Extent | undefined, gr
     ...common,
     reverse: true,
     temporarySides: sidesWith(temporaryDestinations, temporarySources),
-    from: certain(intersectBits(destinations, ends.of.peer)),
-    to: limitPeers(certain(sources), passing, ends),
+    from: certain(intersectBits(destinations, endpoints.of.peer)),
+    to: limitPeers(certain(sources), passing, endpoints),
     fromNames: to,
     toNames: from,
   };
   return [forward, backward];
 }
 
-function membersOf({ groups, one }: Side, { ends, groups: known }: Ground): BitSet {
-  const at = one === undefined ? undefined : ends.slots.get(one);
+function membersOf({ groups, one }: Side, { endpoints, groups: known }: FlowInput): BitSet {
+  const at = one === undefined ? undefined : endpoints.slots.get(one);
   return uniteBits(at === undefined ? noBits : bitsOf([at]), ...groups.map((id) => known.get(id)?.members ?? noBits));
 }
 
-function temporaryPeersOf({ groups }: Side, { groups: known }: Ground): BitSet {
+function temporaryPeersOf({ groups }: Side, { groups: known }: FlowInput): BitSet {
   return uniteBits(...groups.map((id) => known.get(id)?.temporaryPeers ?? noBits));
 }
 
@@ -155,7 +160,7 @@ function sidesWith(from: BitSet, to: BitSet): Flow['temporarySides'] {
   return [...(isEmptyBits(from) ? [] : ['from' as const]), ...(isEmptyBits(to) ? [] : ['to' as const])];
 }
 
-function guardedBy({ groups }: Side, { groups: known }: Ground): BitSet {
+function guardedBy({ groups }: Side, { groups: known }: FlowInput): BitSet {
   return uniteBits(...groups.map((id) => known.get(id)?.guarded ?? noBits));
 }
 
@@ -164,18 +169,18 @@ function namesOf({ groups, one }: Side): readonly string[] {
 }
 
 /** The peers that pass all checks; `undefined` when there are no checks. A check that is gone lets nobody pass. */
-function passingOf(postures: readonly string[], ground: Ground): Extent | undefined {
+function passingOf(postures: readonly string[], input: FlowInput): EndpointSets | undefined {
   if (postures.length === 0) return undefined;
   return postures
-    .map((id): Extent => ground.postures.get(id) ?? certain(noBits))
+    .map((id): EndpointSets => input.postures.get(id) ?? certain(noBits))
     .reduce((all, next) => limit(all, next));
 }
 
-function certain(bits: BitSet): Extent {
+function certain(bits: BitSet): EndpointSets {
   return { sure: bits, possible: bits };
 }
 
-function limit(extent: Extent, passing: Extent | undefined): Extent {
+function limit(extent: EndpointSets, passing: EndpointSets | undefined): EndpointSets {
   if (passing === undefined) return extent;
   const sure = intersectBits(extent.sure, passing.sure);
   const possible = intersectBits(extent.possible, passing.possible);
@@ -183,9 +188,9 @@ function limit(extent: Extent, passing: Extent | undefined): Extent {
 }
 
 /** Checks are about peers: resources and proxies beside them stay. */
-function limitPeers(extent: Extent, passing: Extent | undefined, ends: Ends): Extent {
+function limitPeers(extent: EndpointSets, passing: EndpointSets | undefined, endpoints: Endpoints): EndpointSets {
   if (passing === undefined) return extent;
-  const others = subtractBits(extent.sure, ends.of.peer);
+  const others = subtractBits(extent.sure, endpoints.of.peer);
   const { sure, possible } = limit(extent, passing);
   const united = uniteBits(sure, others);
   return sure === possible ? certain(united) : { sure: united, possible: uniteBits(possible, others) };

@@ -1,6 +1,6 @@
 import { type BitSet, intersectBits, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import type { State } from '../../model/declare/kind.ts';
-import { type Ends, slotsOf } from './ends.ts';
+import { type Endpoints, slotsOf } from './endpoints.ts';
 import { groupFields, partOf, readGroup } from './vocabulary.ts';
 
 /** Who is meant when a rule names a group. */
@@ -14,24 +14,24 @@ export interface Membership {
 }
 
 /** The membership of a group. */
-export function membershipOf(id: string, state: State, ends: Ends): Membership | undefined {
+export function membershipOf(id: string, state: State, endpoints: Endpoints): Membership | undefined {
   const object = state.get(id);
   if (object === undefined) return undefined;
   const { all, peers, proxies } = readGroup(object);
   const named = (field: string, part: 'resource' | 'route') =>
     slotsOf(
-      ends,
+      endpoints,
       state
         .referrersOf(id)
         .filter((referrer) => referrer.field === field && partOf(referrer.from) === part)
         .map(({ from }) => from.id),
     );
-  const held = all ? ends.of.peer : slotsOf(ends, peers);
+  const held = all ? endpoints.of.peer : slotsOf(endpoints, peers);
   return {
-    temporaryPeers: intersectBits(held, ends.temporaryPeers),
+    temporaryPeers: intersectBits(held, endpoints.temporaryPeers),
     members: uniteBits(
-      subtractBits(held, ends.temporaryPeers),
-      slotsOf(ends, proxies),
+      subtractBits(held, endpoints.temporaryPeers),
+      slotsOf(endpoints, proxies),
       named(groupFields.resource, 'resource'),
     ),
     guarded: named(groupFields.guarded, 'route'),

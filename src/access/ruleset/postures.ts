@@ -1,5 +1,5 @@
 import { type BitSet, bitsOf, equalBits, numbersIn, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
-import type { Ends } from './ends.ts';
+import type { Endpoints } from './endpoints.ts';
 import type { PeerFacts } from './facts.ts';
 import { type Checks, type Posture, readPosture } from './posture.ts';
 
@@ -14,25 +14,25 @@ export interface PostureBits {
 type Facts = ReadonlyMap<string, PeerFacts>;
 
 /** Asks a check about every peer. */
-export function askAll(checks: Checks, ends: Ends, facts: Facts): PostureBits {
+export function askAll(checks: Checks, endpoints: Endpoints, facts: Facts): PostureBits {
   const posture = readPosture(checks);
-  return { checks, posture, ...ask(posture, numbersIn(ends.of.peer), ends, facts) };
+  return { checks, posture, ...ask(posture, numbersIn(endpoints.of.peer), endpoints, facts) };
 }
 
 /** Asks about some slots again: peers whose facts changed, who came or who went. The same value when nothing changed. */
-export function askAgain(known: PostureBits, slots: BitSet, ends: Ends, facts: Facts): PostureBits {
-  const peers = numbersIn(slots).filter((at) => ends.ids[at] !== undefined);
-  const asked = ask(known.posture, peers, ends, facts);
+export function askAgain(known: PostureBits, slots: BitSet, endpoints: Endpoints, facts: Facts): PostureBits {
+  const peers = numbersIn(slots).filter((at) => endpoints.ids[at] !== undefined);
+  const asked = ask(known.posture, peers, endpoints, facts);
   const sure = uniteBits(subtractBits(known.sure, slots), asked.sure);
   const possible = uniteBits(subtractBits(known.possible, slots), asked.possible);
   if (equalBits(sure, known.sure) && equalBits(possible, known.possible)) return known;
   return { ...known, sure, possible };
 }
 
-function ask(posture: Posture, peers: readonly number[], ends: Ends, facts: Facts) {
+function ask(posture: Posture, peers: readonly number[], endpoints: Endpoints, facts: Facts) {
   const unknown = posture({});
   const results = peers.map((at) => {
-    const own = facts.get(ends.ids[at] ?? '');
+    const own = facts.get(endpoints.ids[at] ?? '');
     return [at, own === undefined ? unknown : posture(own)] as const;
   });
   const which = (accepts: (result: string) => boolean) =>

@@ -4,22 +4,22 @@ import { inParts } from '../../lib/steps.ts';
 import type { State } from '../../model/declare/kind.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Access } from './access.ts';
-import type { Ends } from './ends.ts';
-import { equalFlows, type Flow, flowsOfPolicy, flowsOfRoute, type Ground } from './flows.ts';
-import type { Place } from './places.ts';
-import type { Step } from './stages.ts';
+import type { Endpoints } from './endpoints.ts';
+import { equalFlows, type Flow, type FlowInput, flowsOfPolicy, flowsOfRoute } from './flows.ts';
+import type { RoutedDestination } from './routed-destinations.ts';
+import type { DestinationsStep } from './step-destinations.ts';
 import type { GroupsStep } from './step-groups.ts';
 import type { PeersStep } from './step-peers.ts';
-import type { PlacesStep } from './step-places.ts';
 import type { PosturesStep } from './step-postures.ts';
+import type { UpdateStep } from './update-image.ts';
 import { readPolicy, readResource, readRoute } from './vocabulary.ts';
 
 /** What the stages before found. */
 interface Found {
-  readonly ends: Ends;
+  readonly endpoints: Endpoints;
   readonly peers: PeersStep;
   readonly groups: GroupsStep;
-  readonly places: PlacesStep;
+  readonly destinations: DestinationsStep;
   readonly postures: PosturesStep;
 }
 
@@ -27,40 +27,45 @@ interface Found {
 const mostAtOnce = 100;
 
 /** What policies and routes let through now. Flows that stay as they were are the same values. */
-export function* stepFlows(step: Step, found: Found): Generator<undefined, Pick<Access, 'flows' | 'flowsBy'>> {
+export function* stepFlows(step: UpdateStep, found: Found): Generator<undefined, Pick<Access, 'flows' | 'flowsBy'>> {
   const { previous, state } = step;
-  const ground: Ground = {
-    ends: found.ends,
+  const input: FlowInput = {
+    endpoints: found.endpoints,
     groups: found.groups.all,
-    live: found.places.live,
+    live: found.destinations.live,
     postures: found.postures.all,
   };
   let same = true;
   let { flowsBy } = previous;
-  const restless = restlessPolicies(step, found);
+  const policies = policiesToUpdate(step, found);
   yield undefined;
-  for (const part of inParts(restless, mostAtOnce)) {
+  for (const part of inParts(policies, mostAtOnce)) {
     flowsBy = flowsBy.edit((draft) => {
       for (const id of part) {
         const object = state.get(id);
-        const flows = object === undefined ? [] : flowsOfPolicy(readPolicy(object), ground);
+        const flows = object === undefined ? [] : flowsOfPolicy(readPolicy(object), input);
         same = keepEqual(draft, id, flows) && same;
       }
     });
     yield undefined;
   }
   flowsBy = flowsBy.edit((draft) => {
-    for (const id of found.places.routes)
-      same = keepEqual(draft, id, unguardedFlows(id, state, found.places.all.get(id), ground)) && same;
+    for (const id of found.destinations.routes)
+      same = keepEqual(draft, id, unguardedFlows(id, state, found.destinations.all.get(id), input)) && same;
   });
   return same ? { flowsBy: previous.flowsBy, flows: previous.flows } : { flowsBy, flows: inOrder(flowsBy) };
 }
 
-function unguardedFlows(id: string, state: State, place: Place | undefined, ground: Ground): readonly Flow[] {
+function unguardedFlows(
+  id: string,
+  state: State,
+  destination: RoutedDestination | undefined,
+  input: FlowInput,
+): readonly Flow[] {
   const object = state.get(id);
-  if (object === undefined || place === undefined) return [];
+  if (object === undefined || destination === undefined) return [];
   const { groups, guards } = readRoute(object);
-  return guards.length > 0 ? [] : flowsOfRoute(id, groups, place, ground);
+  return guards.length > 0 ? [] : flowsOfRoute(id, groups, destination, input);
 }
 
 /** Puts flows in, in place of equal ones nothing; says whether there was nothing to do. */
@@ -84,11 +89,16 @@ interface Flipped {
 }
 
 /** Policies that may let others through than before. */
-function restlessPolicies(step: Step, { ends, peers, groups, places, postures }: Found): ReadonlySet<string> {
+function policiesToUpdate(
+  step: UpdateStep,
+  { endpoints, peers, groups, destinations, postures }: Found,
+): ReadonlySet<string> {
   const flips = (ids: ReadonlySet<string>) =>
-    [...ids].filter((id) => takesPart(step.previous.ends, step.previous, id) !== takesPart(ends, places, id));
-  const flipped = { resources: flips(places.resources), routes: flips(places.routes) };
-  const named = [...groups.changed, ...peers.stirred, ...postures.changed, ...flipped.resources];
+    [...ids].filter(
+      (id) => takesPart(step.previous.endpoints, step.previous, id) !== takesPart(endpoints, destinations, id),
+    );
+  const flipped = { resources: flips(destinations.resources), routes: flips(destinations.routes) };
+  const named = [...groups.changed, ...peers.changed, ...postures.changed, ...flipped.resources];
   const policies = new Set(step.touched.policy);
   for (const id of new Set([...named, ...groupsNamedBy(step, flipped)]))
     for (const policy of step.namedBy(id, 'policy')) policies.add(policy);
@@ -96,7 +106,7 @@ function restlessPolicies(step: Step, { ends, peers, groups, places, postures }:
 }
 
 /** The groups by which rules name resources and routes, before or after. */
-function groupsNamedBy({ previous, state }: Step, { resources, routes }: Flipped): readonly string[] {
+function groupsNamedBy({ previous, state }: UpdateStep, { resources, routes }: Flipped): readonly string[] {
   const read = (ids: readonly string[], groups: (object: StoredObject) => readonly string[]) =>
     [previous.state, state].flatMap((side) => ids.flatMap((id) => side.get(id) ?? []).flatMap(groups));
   return [
@@ -105,8 +115,8 @@ function groupsNamedBy({ previous, state }: Step, { resources, routes }: Flipped
   ];
 }
 
-function takesPart(ends: Ends, { live }: Pick<Access, 'live'>, id: string): boolean {
-  const at = ends.slots.get(id);
+function takesPart(endpoints: Endpoints, { live }: Pick<Access, 'live'>, id: string): boolean {
+  const at = endpoints.slots.get(id);
   return at !== undefined && hasBit(live, at);
 }
 

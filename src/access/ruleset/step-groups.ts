@@ -1,16 +1,16 @@
 import { equalBits } from '../../lib/bits/bit-set.ts';
 import type { PersistentMap } from '../../lib/persistent-map.ts';
 import { inParts } from '../../lib/steps.ts';
-import type { Ends } from './ends.ts';
+import type { Endpoints } from './endpoints.ts';
 import { type Membership, membershipOf } from './groups.ts';
-import type { Step } from './stages.ts';
+import type { UpdateStep } from './update-image.ts';
 import { groupFields, partOf, readGroup, readResource, readRoute } from './vocabulary.ts';
 
 /** The groups of a step. */
 export interface GroupsStep {
   readonly all: PersistentMap<Membership>;
   /** Groups that hold everybody. */
-  readonly alls: readonly string[];
+  readonly universal: readonly string[];
   /** Groups that mean others than before, or whose members take part otherwise. */
   readonly changed: ReadonlySet<string>;
 }
@@ -19,19 +19,26 @@ export interface GroupsStep {
 const mostAtOnce = 200;
 
 /** Whom each group means now. */
-export function* stepGroups(step: Step, ends: Ends, stirred: ReadonlySet<string>): Generator<undefined, GroupsStep> {
+export function* stepGroups(
+  step: UpdateStep,
+  endpoints: Endpoints,
+  changedPeers: ReadonlySet<string>,
+): Generator<undefined, GroupsStep> {
   const { previous, state, touched } = step;
-  const alls = [...new Set([...previous.alls, ...touched.group])].filter((id) => holdsAll(step, id)).sort();
+  const universal = [...new Set([...previous.universalGroups, ...touched.group])]
+    .filter((id) => holdsAll(step, id))
+    .sort();
   const changed = new Set<string>();
-  for (const peer of stirred) for (const group of step.namedBy(peer, 'group', groupFields.member)) changed.add(group);
-  if (stirred.size > 0) for (const group of [...previous.alls, ...alls]) changed.add(group);
+  for (const peer of changedPeers)
+    for (const group of step.namedBy(peer, 'group', groupFields.member)) changed.add(group);
+  if (changedPeers.size > 0) for (const group of [...previous.universalGroups, ...universal]) changed.add(group);
   const looked = new Set([...changed, ...touched.group, ...namedByPlaces(step)]);
   let all = previous.groups;
   for (const part of inParts(looked, mostAtOnce)) {
     all = all.edit((draft) => {
       for (const id of part) {
         const before = draft.get(id);
-        const after = membershipOf(id, state, ends);
+        const after = membershipOf(id, state, endpoints);
         if (!equalMemberships(before, after)) changed.add(id);
         if (after === undefined) draft.delete(id);
         else draft.set(id, after);
@@ -39,11 +46,11 @@ export function* stepGroups(step: Step, ends: Ends, stirred: ReadonlySet<string>
     });
     yield undefined;
   }
-  return { all, alls, changed };
+  return { all, universal, changed };
 }
 
 /** Groups that resources and routes name which changed, before or after. */
-function namedByPlaces({ previous, state, touched }: Step): readonly string[] {
+function namedByPlaces({ previous, state, touched }: UpdateStep): readonly string[] {
   const sides = [previous.state, state];
   const resources = [...touched.resource].flatMap((id) => sides.flatMap((side) => side.get(id) ?? []));
   const routes = [...touched.route].flatMap((id) => sides.flatMap((side) => side.get(id) ?? []));
@@ -53,7 +60,7 @@ function namedByPlaces({ previous, state, touched }: Step): readonly string[] {
   ];
 }
 
-function holdsAll({ state }: Step, id: string): boolean {
+function holdsAll({ state }: UpdateStep, id: string): boolean {
   const object = state.get(id);
   return object !== undefined && partOf(object) === 'group' && readGroup(object).all;
 }

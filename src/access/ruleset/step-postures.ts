@@ -1,8 +1,8 @@
 import { isEmptyBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import type { PersistentMap } from '../../lib/persistent-map.ts';
-import { type Ends, slotsOf } from './ends.ts';
+import { type Endpoints, slotsOf } from './endpoints.ts';
 import { askAgain, askAll, type PostureBits } from './postures.ts';
-import type { Step } from './stages.ts';
+import type { UpdateStep } from './update-image.ts';
 import { readChecks } from './vocabulary.ts';
 
 /** The posture checks of a step. */
@@ -13,20 +13,23 @@ export interface PosturesStep {
 }
 
 /** Who passes which check now. */
-export function stepPostures({ previous, state, observedPeers, touched }: Step, ends: Ends): PosturesStep {
+export function stepPostures(
+  { previous, state, observedPeers, touched }: UpdateStep,
+  endpoints: Endpoints,
+): PosturesStep {
   const changed = new Set<string>();
-  const asked = uniteBits(slotsOf(previous.ends, touched.peer), slotsOf(ends, touched.peer));
+  const asked = uniteBits(slotsOf(previous.endpoints, touched.peer), slotsOf(endpoints, touched.peer));
   const all = previous.postures.edit((draft) => {
     for (const id of touched.posture) {
       const object = state.get(id);
       if (object === undefined) draft.delete(id);
-      else draft.set(id, askAll(readChecks(object), ends, observedPeers.facts));
+      else draft.set(id, askAll(readChecks(object), endpoints, observedPeers.facts));
       changed.add(id);
     }
     if (isEmptyBits(asked)) return;
     for (const [id, known] of previous.postures) {
       if (touched.posture.has(id)) continue;
-      const after = askAgain(known, asked, ends, observedPeers.facts);
+      const after = askAgain(known, asked, endpoints, observedPeers.facts);
       if (after === known) continue;
       draft.set(id, after);
       changed.add(id);

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { hintAtSource } from '../../features/sources/called-sources.ts';
+import { hintAtSource } from '../../features/sources/scheduled-sources.ts';
 import { Unauthenticated } from '../../model/errors.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { parameter, queryOf } from './request.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Call, Engine } from '../../commit/engine.ts';
+import { type AccountWatch, createAccountWatch } from '../../features/logs/account-watch.ts';
 import { type EventReader, readEvents } from '../../features/logs/events.ts';
-import { createNews, type News } from '../../features/logs/news.ts';
 import { HeddleError } from '../../model/errors.ts';
 import { operation, query, textual } from '../../model/lower/openapi/operation.ts';
 import { type EventStream, openEventStream } from '../answers/event-stream.ts';
@@ -16,13 +16,13 @@ const example =
 /** What happens in an account, as a stream that can be taken up again where it was left. */
 export const events: AreaRoutes = {
   add(app, engine, { authenticator }) {
-    const news = createNews(engine);
+    const watch = createAccountWatch(engine);
     const streams = new Set<EventStream>();
     app.addHook('preClose', async () => {
       for (const stream of streams) stream.end();
-      news.close();
+      watch.close();
     });
-    addStream(app, engine, news, streams, (request) => authorize(request, authenticator, engine));
+    addStream(app, engine, watch, streams, (request) => authorize(request, authenticator, engine));
   },
   paths: {
     [path]: {
@@ -43,7 +43,7 @@ export const events: AreaRoutes = {
 function addStream(
   app: FastifyInstance,
   engine: Engine,
-  news: News,
+  watch: AccountWatch,
   streams: Set<EventStream>,
   readerOf: (request: FastifyRequest) => Promise<Call>,
 ): void {
@@ -54,7 +54,7 @@ function addStream(
     streams.add(stream);
     try {
       const next = () => reader.next(() => readerOf(request));
-      await pump(next, stream, (wake) => news.follow(call.account, { wake, gone: () => stream.end() }));
+      await pump(next, stream, (wake) => watch.follow(call.account, { wake, gone: () => stream.end() }));
     } catch (error) {
       // The head is sent: all that can be said is the end of the stream. The reader comes back and is told why.
       if (!(error instanceof HeddleError)) throw error;
@@ -72,17 +72,17 @@ async function pump(
   follow: (wake: () => void) => () => void,
 ): Promise<void> {
   let wake = (): void => undefined;
-  let news = true;
+  let isChanged = true;
   const unfollow = follow(() => {
-    news = true;
+    isChanged = true;
     wake();
   });
   stream.signal.addEventListener('abort', () => wake());
   try {
     while (!stream.signal.aborted) {
-      news = false;
+      isChanged = false;
       for (let page = await next(); page !== undefined; page = await next()) await stream.send(page);
-      if (news || stream.signal.aborted) continue;
+      if (isChanged || stream.signal.aborted) continue;
       await new Promise<void>((resolve) => {
         wake = resolve;
       });

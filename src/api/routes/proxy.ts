@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Engine } from '../../commit/engine.ts';
 import type { ProxyTokenOwner } from '../../db/proxy/proxy-tokens.ts';
-import { createNews, type News } from '../../features/logs/news.ts';
+import { type AccountWatch, createAccountWatch } from '../../features/logs/account-watch.ts';
 import { hearProxy, type KnownProxy, leaveProxy, registerAt } from '../../features/proxy/registration.ts';
 import { reportServices } from '../../features/proxy/reports.ts';
 import { followServices, type ServiceReader } from '../../features/proxy/services.ts';
@@ -74,12 +74,12 @@ function ownerOf(request: FastifyRequest): ProxyTokenOwner {
 }
 
 function addStream(scope: FastifyInstance, engine: Engine): void {
-  const news = createNews(engine);
+  const watch = createAccountWatch(engine);
   const streams = new Set<EventStream>();
   const present = new Map<string, number>();
   scope.addHook('preClose', async () => {
     for (const stream of streams) stream.end();
-    news.close();
+    watch.close();
   });
   scope.get('/proxy/services', { exposeHeadRoute: false }, async (request, reply) => {
     const owner = ownerOf(request);
@@ -94,7 +94,7 @@ function addStream(scope: FastifyInstance, engine: Engine): void {
     streams.add(stream);
     const alive = setInterval(() => void check(engine, request, proxy_id, stream), aliveMs);
     try {
-      await pump(reader, stream, news, { ...known, isAuthorized: () => isAuthorized(engine, request) });
+      await pump(reader, stream, watch, { ...known, isAuthorized: () => isAuthorized(engine, request) });
     } catch (error) {
       // The head is sent: all that can be said is the end of the stream. The proxy comes back and is told why.
       if (!(error instanceof Unavailable)) throw error;
@@ -143,12 +143,12 @@ async function isAuthorized(engine: Engine, { headers }: FastifyRequest): Promis
 async function pump(
   reader: ServiceReader,
   stream: EventStream,
-  news: News,
+  watch: AccountWatch,
   { account, isAuthorized }: Pick<KnownProxy, 'account'> & { isAuthorized(): Promise<boolean> },
 ): Promise<void> {
   let wake = (): void => undefined;
   let moved = true;
-  const unfollow = news.follow(account, {
+  const unfollow = watch.follow(account, {
     wake() {
       moved = true;
       wake();

@@ -5,7 +5,7 @@ import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { summaryOfFile } from '../server/archive-file.ts';
 import { describeArchive, describeRestored } from '../server/restore.ts';
-import { hasLeave, leaveFlag, requireLeave } from '../terminal/asking.ts';
+import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { offlineSettings } from './settings.ts';
 
@@ -20,7 +20,7 @@ export const operatorRestore = defineCommand({
     'accept-unsigned': {
       doc: 'Take an archive that no key of this server signed. Whoever wrote it may have put anybody into it.',
     },
-    ...leaveFlag,
+    ...autoApproveFlag,
     ...jsonFlag,
   },
   settings: offlineSettings,
@@ -31,11 +31,11 @@ export const operatorRestore = defineCommand({
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
     const [file = ''] = positionals;
-    requireLeave(invocation, 'restore', 'the account');
+    requireConfirmable(invocation, 'restore', 'the account');
     const summary = await withProgress(terminal, 'checking the backup', () => summaryOfFile(file));
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
     if (
-      !(await hasLeave(
+      !(await isConfirmed(
         invocation,
         `Put it into ${config.databaseUrl === undefined ? config.dataDir : 'the database'}?`,
       ))

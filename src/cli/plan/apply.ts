@@ -6,7 +6,7 @@ import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { planFlags } from '../flags.ts';
 import { collectValues, valueSettings } from '../offline/values.ts';
-import { leaveFlag, requireLeave } from '../terminal/asking.ts';
+import { autoApproveFlag, requireConfirmable } from '../terminal/confirm.ts';
 import { decide } from './decide.ts';
 import { collectFiles } from './files.ts';
 import { accessFlag } from './plan-pairs.ts';
@@ -24,7 +24,7 @@ export const apply = defineCommand({
     doc: 'files or directories of YAML or JSON documents, or - for standard input; or one plan',
   },
   flags: {
-    ...leaveFlag,
+    ...autoApproveFlag,
     ...accessFlag,
     approve: { placeholder: 'DIGEST', doc: 'Approve the plan with this digest although a guard tripped.' },
     override: {
@@ -44,7 +44,7 @@ export const apply = defineCommand({
     const { flags, positionals, config, terminal } = invocation;
     // Who answers would answer on the input that the documents come from.
     const interactive = terminal.interactive && !positionals.includes('-');
-    requireLeave({ flags, terminal: { interactive } }, 'apply', 'the plan');
+    requireConfirmable({ flags, terminal: { interactive } }, 'apply', 'the plan');
     const name = await planNamed(positionals);
     if (name !== undefined) refuseDocumentFlags(flags);
     const client = await connect(config);

@@ -6,7 +6,7 @@ import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { renderPlan } from '../render/plan.ts';
 import { readSources } from '../sources/source-names.ts';
-import { hasLeave, leaveFlag, requireLeave } from '../terminal/asking.ts';
+import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { needsApproval, requestApproval, type StoredPlan } from './planning.ts';
 import { type PlanName, planNamed, readNamed, requireOpen } from './stored-plan.ts';
 
@@ -20,7 +20,7 @@ export const approve = defineCommand({
     doc: 'the id of a plan or the file of `heddle plan --out`; with a digest, only if the plan has it',
     most: 2,
   },
-  flags: { ...leaveFlag, ...jsonFlag },
+  flags: { ...autoApproveFlag, ...jsonFlag },
   settings: clientSettings,
   examples: [
     ['heddle approve d1ns4cafcndc00000000', 'Look at a plan that waits, and let it through'],
@@ -29,7 +29,7 @@ export const approve = defineCommand({
   async run(invocation) {
     const { positionals, config } = invocation;
     const [word = '', digest] = positionals;
-    requireLeave(invocation, 'approve', 'the plan');
+    requireConfirmable(invocation, 'approve', 'the plan');
     const client = await connect(config);
     const name: PlanName = (await planNamed([word])) ?? { id: word };
     const plan = await readNamed(client, name, config.server);
@@ -51,7 +51,7 @@ async function decide(call: Call, client: Client, plan: StoredPlan): Promise<num
   if (!json) terminal.out(renderPlan(plan, terminal.paint));
   else if (flags['auto-approve'] !== true) terminal.note(renderPlan(plan, terminal.notePaint));
   const waits = needsApproval(plan);
-  if (waits && !(await hasLeave(call, 'Approve this plan?')))
+  if (waits && !(await isConfirmed(call, 'Approve this plan?')))
     return printFailure(call, exit.error, 'Nothing was approved.', { plan });
   const approved = waits ? await requestApproval(client, plan) : plan;
   const next = await nextStep(client, approved);

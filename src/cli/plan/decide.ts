@@ -6,7 +6,7 @@ import type { Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { failureDocument } from '../failure.ts';
 import { approvalHint, renderPlan } from '../render/plan.ts';
-import { hasLeave } from '../terminal/asking.ts';
+import { isConfirmed } from '../terminal/confirm.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { applyCommand } from '../terminal/shell.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -40,7 +40,8 @@ export async function decide(call: Call, client: Client, asked: StoredPlan): Pro
   if (writesNothing(plan)) return { code: exit.ok, document: documentOf(plan, false, null) };
   const stopped = await stopOf(call, client, plan);
   if (stopped !== undefined) return stopped;
-  if (!(await hasLeave(call, 'Apply this plan?'))) return refused(terminal, plan, exit.error, 'Nothing was applied.');
+  if (!(await isConfirmed(call, 'Apply this plan?')))
+    return refused(terminal, plan, exit.error, 'Nothing was applied.');
   const applied = await sendPlan(terminal, client, plan, {
     approve: textIn(flags, 'approve'),
     strictBase: flags['strict-base'] === true,

@@ -1,6 +1,6 @@
 import type { PlanPair, PlanPairs } from '../../features/config/plans/plan-access.ts';
 import type { AccessName } from '../../plan/view/access.ts';
-import type { Remark } from '../../plan/view/remarks.ts';
+import type { ReviewComment } from '../../plan/view/review-comments.ts';
 import { type Client, listIn } from '../client.ts';
 import type { Flags } from '../command.ts';
 import { type Paint, paint as paintWith, printable } from '../terminal/paint.ts';
@@ -31,7 +31,7 @@ export function diffPairs({ pairs, more }: PlanPairs): readonly string[] {
 }
 
 /** The pairs as remarks on a change request. */
-export function remarkPairs(pairs: PlanPairs): readonly Remark[] {
+export function remarkPairs(pairs: PlanPairs): readonly ReviewComment[] {
   return diffPairs(pairs).map((message) => ({ level: 'notice', code: 'access_pair', title: 'access', message }));
 }
 

@@ -3,7 +3,7 @@ import { clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { leaveFlag, requireLeave } from '../terminal/asking.ts';
+import { autoApproveFlag, requireConfirmable } from '../terminal/confirm.ts';
 import { decide } from './decide.ts';
 import { accessFlag } from './plan-pairs.ts';
 import { requestRollback } from './planning.ts';
@@ -23,7 +23,7 @@ export const rollback = defineCommand({
       placeholder: 'SCOPE',
       doc: 'What comes back: sources (what sources own, the default), source:NAME (what one of them owns) or all.',
     },
-    ...leaveFlag,
+    ...autoApproveFlag,
     ...accessFlag,
     approve: { placeholder: 'DIGEST', doc: 'Approve the plan with this digest although a guard tripped.' },
     'detailed-exitcode': { doc: 'Exit with 2 when there were changes.' },
@@ -36,7 +36,7 @@ export const rollback = defineCommand({
   ],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
-    requireLeave(invocation, 'apply', 'the plan');
+    requireConfirmable(invocation, 'apply', 'the plan');
     const client = await connect(config);
     const plan = await requestRollback(client, revisionIn(positionals), scopeIn(flags), terminal);
     const result = await decide({ ...invocation, again: ['heddle', 'apply', plan.id] }, client, plan);

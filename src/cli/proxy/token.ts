@@ -7,8 +7,8 @@ import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { hasLeave, leaveFlag, requireLeave } from '../terminal/asking.ts';
 import { cell } from '../terminal/cell.ts';
+import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { printable } from '../terminal/paint.ts';
 import { renderTable } from '../terminal/table.ts';
 
@@ -66,16 +66,16 @@ export const proxyTokenRevoke = defineCommand({
   summary: 'End a token of reverse proxies; the proxies that use it are turned away.',
   details: 'Asks first. What the proxies serve stays configured, and goes on with a proxy that has another token.',
   argument: { placeholder: 'TOKEN', doc: 'the id of the token, or its name when no other has it', most: 1 },
-  flags: { ...leaveFlag, ...jsonFlag },
+  flags: { ...autoApproveFlag, ...jsonFlag },
   settings: clientSettings,
   examples: [['heddle proxy token revoke bern', 'Turn away the proxies that use the token bern']],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
-    requireLeave(invocation, 'revoke', 'the token');
+    requireConfirmable(invocation, 'revoke', 'the token');
     const client = await connect(config);
     const token = await requireToken(client, positionals[0] ?? '');
     const subject = `the token ${printable(String(token['name']))} (${token.id})`;
-    if (!(await hasLeave(invocation, `Revoke ${subject}?`)))
+    if (!(await isConfirmed(invocation, `Revoke ${subject}?`)))
       return printFailure(invocation, exit.error, 'Nothing was revoked.');
     await revokeToken(client, token.id);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', revoked: token });

@@ -5,7 +5,7 @@ import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { hasLeave, leaveFlag, requireLeave } from '../terminal/asking.ts';
+import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { count } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { type ArchiveSummary, summaryOfFile } from './archive-file.ts';
@@ -18,7 +18,7 @@ export const restore = defineCommand({
   argument: { placeholder: 'FILE', doc: 'a file that `heddle backup` wrote', most: 1 },
   flags: {
     replace: { placeholder: 'ACCOUNT', doc: 'The id of the account: its objects are replaced.' },
-    ...leaveFlag,
+    ...autoApproveFlag,
     ...jsonFlag,
   },
   settings: clientSettings,
@@ -28,11 +28,11 @@ export const restore = defineCommand({
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
     const [file = ''] = positionals;
-    requireLeave(invocation, 'restore', 'the account');
+    requireConfirmable(invocation, 'restore', 'the account');
     const summary = await withProgress(terminal, 'checking the backup', () => summaryOfFile(file));
     const client = await connect(config);
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
-    if (!(await hasLeave(invocation, `Put the objects of the account on ${config.server} back to that?`)))
+    if (!(await isConfirmed(invocation, `Put the objects of the account on ${config.server} back to that?`)))
       return printFailure(invocation, exit.error, 'Nothing was restored.');
     const { replace } = flags;
     const query = typeof replace === 'string' ? `?${new URLSearchParams({ replace })}` : '';

@@ -4,7 +4,7 @@ import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { hasLeave, leaveFlag, requireLeave } from '../terminal/asking.ts';
+import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { count } from '../terminal/problems.ts';
 import { requireSource, type Source } from './source-names.ts';
 
@@ -57,13 +57,13 @@ export const detach = defineCommand({
   details:
     'Asks first. Afterwards the objects that no other source states belong to nobody, and anybody may change them; sources that this one was in the way of are reconciled at once. The source is suspended: resumed or pushed again, it takes the same objects back.',
   argument,
-  flags: { ...leaveFlag, ...jsonFlag },
+  flags: { ...autoApproveFlag, ...jsonFlag },
   settings: clientSettings,
   examples: [['heddle detach office', 'Go on by hand with what came from Git']],
   async run(invocation) {
     const { flags, positionals, config, terminal } = invocation;
     const [name = ''] = positionals;
-    requireLeave(invocation, 'detach', 'the source');
+    requireConfirmable(invocation, 'detach', 'the source');
     const client = await connect(config);
     const source = await requireSource(client, name);
     if (!(await mayDetach(invocation, name, source)))
@@ -79,7 +79,7 @@ async function mayDetach(call: Pick<Invocation, 'flags' | 'terminal'>, name: str
   const held = count(Number(source['objects'] ?? 0), 'object');
   if (call.flags['auto-approve'] !== true)
     call.terminal.note(`The source ${name} states something about ${held}, which it would let go of.\n`);
-  return hasLeave(call, `Detach the source ${name}?`);
+  return isConfirmed(call, `Detach the source ${name}?`);
 }
 
 interface End {

@@ -1,7 +1,7 @@
 import { type AuditEntry, auditParameters, insertAuditText } from '../audit-entry.ts';
+import { batchLookUps } from '../batch-look-ups.ts';
 import { statement } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
-import { gatherLookUps } from '../gather.ts';
 
 /** Somebody at an identity provider. `embedded`: the provider is this server, and the subject is the id of a user. */
 export interface Identity {
@@ -38,7 +38,7 @@ export type IdentityLookUp = (identity: Identity) => Promise<KnownIdentity | und
 
 /** Reads user and account revision in one query, which requests that arrive together share. */
 export function createIdentityLookUp(database: Database): IdentityLookUp {
-  const find = gatherLookUps(async (names) => {
+  const find = batchLookUps(async (names) => {
     // The names were written below.
     const all = names.map((name): Identity => JSON.parse(name));
     const rows = await database.lookUp(

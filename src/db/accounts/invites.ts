@@ -3,7 +3,7 @@ import { statement } from '../builder.ts';
 import type { Beside } from '../commit/commit-together.ts';
 import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { AccountAccess, Database } from '../database.ts';
-import { repeated } from '../repeated.ts';
+import { conflictOfRepetition } from '../repetition.ts';
 
 /** An invite as it is stored: never its token. */
 export interface Invite {
@@ -100,7 +100,7 @@ export async function createInvite(
   } catch (error) {
     const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
     if (code === '23505' && constraint === 'invites_email') return false;
-    throw repeated(error);
+    throw conflictOfRepetition(error);
   }
 }
 

@@ -1,10 +1,10 @@
 import { type AuditEntry, auditParameters, headText, insertAuditText } from '../audit-entry.ts';
+import { batchLookUps } from '../batch-look-ups.ts';
 import { build, statement } from '../builder.ts';
 import type { Beside } from '../commit/commit-together.ts';
 import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { Database, Run } from '../database.ts';
-import { gatherLookUps } from '../gather.ts';
-import { repeated } from '../repeated.ts';
+import { conflictOfRepetition } from '../repetition.ts';
 
 /** A personal access token as it is stored: never the value. */
 export interface TokenRecord {
@@ -43,7 +43,7 @@ export type TokenLookUp = (hash: string) => Promise<TokenOwner | undefined>;
 
 /** Reads token and account revision in one query, which requests that arrive together share. */
 export function createTokenLookUp(database: Database): TokenLookUp {
-  return gatherLookUps(async (hashes) => {
+  return batchLookUps(async (hashes) => {
     const rows = await database.lookUp(statement<TokenOwner & { readonly hash: string }>(lookUpText, [hashes]));
     return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
   });
@@ -124,7 +124,7 @@ export async function createToken(
   ];
   const [rows] = await database
     .inAccount(account, [keepingValues(createText, parameters, kept)], { write: true })
-    .catch((error) => Promise.reject(repeated(error)));
+    .catch((error) => Promise.reject(conflictOfRepetition(error)));
   return rows.length === 1;
 }
 

@@ -3,7 +3,7 @@ import { runToEnd } from '../../lib/steps.ts';
 import { insertIdentity, type NewIdentity } from '../accounts/identities.ts';
 import { restrictTo } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
-import { repeated } from '../repeated.ts';
+import { conflictOfRepetition } from '../repetition.ts';
 import { deleteAccountRows } from './account-rows.ts';
 import { type CommitInput, compileCommit, refusalIn } from './commit.ts';
 
@@ -76,7 +76,7 @@ export async function commitTogether(database: Database, input: TogetherInput): 
     await database.asOwner(work, { write: input.gone.length > 0 ? 'long' : 'short' });
   } catch (error) {
     if (error instanceof Abandoned) return error.result;
-    throw repeated(error);
+    throw conflictOfRepetition(error);
   }
   database.wrote(rows);
   return 'written';

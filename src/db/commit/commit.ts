@@ -7,13 +7,13 @@ import { lockHead, statement } from '../builder.ts';
 import { appliedPlanRow } from '../config/plans.ts';
 import type { AccountAccess } from '../database.ts';
 import { statusRow } from '../peers/peer-status.ts';
-import { repeated } from '../repeated.ts';
+import { conflictOfRepetition } from '../repetition.ts';
 import type { Lease } from '../sources/leases.ts';
 import { describeWriter } from '../writer-name.ts';
 import { commitStatement } from './commit-statement.ts';
 import { changeRowsInSteps, type RevisionInput } from './history.ts';
 import { countRows, rowChangesInSteps } from './rows.ts';
-import { subjectIds } from './touched.ts';
+import { subjectIds } from './subject-ids.ts';
 
 /** One or several plans of one account, each computed on what its predecessor leaves. */
 export interface CommitInput {
@@ -34,7 +34,7 @@ export type CommitResult = 'written' | 'moved' | 'turn' | { readonly lost: reado
  * either, if it was compiled for a server; otherwise turns do not matter.
  */
 export async function commit(database: AccountAccess, compiled: CompiledCommit): Promise<CommitResult> {
-  const answer = await send(database, compiled).catch((error) => Promise.reject(repeated(error)));
+  const answer = await send(database, compiled).catch((error) => Promise.reject(conflictOfRepetition(error)));
   const lost = answer.flatMap(({ lost }) => lost ?? []);
   if (lost.length > 0) return { lost };
   const refusal = refusalIn(answer);

@@ -67,7 +67,7 @@ const countText = `select cluster_id, count(*) as connected from proxies
 where account_id = $1 and connected and last_seen > now() - interval '2 minutes' group by cluster_id`;
 
 /** What proxies tell at this moment: about themselves and about services. */
-export async function readProxyNews(
+export async function readProxyStatus(
   database: Database,
   account: string,
 ): Promise<{ readonly clusters: readonly ClusterCount[]; readonly services: readonly ServiceStatus[] }> {

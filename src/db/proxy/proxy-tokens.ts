@@ -2,7 +2,7 @@ import { type AuditEntry, auditParameters, headText, insertAuditText } from '../
 import { statement } from '../builder.ts';
 import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { Database } from '../database.ts';
-import { repeated } from '../repeated.ts';
+import { conflictOfRepetition } from '../repetition.ts';
 
 /** A token of a reverse proxy as it is told: without its hash. */
 export interface ProxyTokenRow {
@@ -57,7 +57,7 @@ export async function createProxyToken(
   const parameters = [...auditParameters(account, entry), id, name, hash, createdBy, createdAt, expiresAt];
   await database
     .inAccount(account, [keepingValues(createText, parameters, kept)], { write: true })
-    .catch((error) => Promise.reject(repeated(error)));
+    .catch((error) => Promise.reject(conflictOfRepetition(error)));
 }
 
 const createText = `with ${headText}, token as (

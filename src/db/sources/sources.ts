@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import { build, statement } from '../builder.ts';
 import type { AccountAccess, Database } from '../database.ts';
-import { repeated } from '../repeated.ts';
+import { conflictOfRepetition } from '../repetition.ts';
 import type { Lease } from './leases.ts';
 
 /** A source as it is stored. */
@@ -101,7 +101,7 @@ returning revision`;
   const query = statement<{ readonly revision: number }>(text, [...common, ...parameters]);
   const [written] = await database
     .inAccount(account, [query], { write: true })
-    .catch((error) => Promise.reject(repeated(error)));
+    .catch((error) => Promise.reject(conflictOfRepetition(error)));
   return written[0]?.revision;
 }
 

@@ -1,7 +1,7 @@
 import type { YAMLError } from 'yaml';
 import { limits } from '../limits.ts';
+import { templateFaultOfLine } from './conflict-markers.ts';
 import { findMisindented, type Misindented } from './indentation.ts';
-import { templateFaultOfLine } from './leftovers.ts';
 import type { Fault } from './values.ts';
 
 /** A fault, and where it really is when the library stumbled later. */

@@ -1,5 +1,5 @@
-import { brief } from '../brief.ts';
-import { templateFault } from './leftovers.ts';
+import { truncate } from '../truncate.ts';
+import { templateFault } from './conflict-markers.ts';
 
 /** Why a value is refused. */
 export interface Fault {
@@ -22,7 +22,7 @@ export function stringFault(value: string): Fault | undefined {
 
 /** What is wrong with a number: beyond 2^53 it would silently become another one. */
 export function numberFault(value: number, text: string = String(value)): Fault | undefined {
-  const source = brief(text);
+  const source = truncate(text);
   if (!Number.isFinite(value)) {
     const message = `\`${source}\` is not a finite number; write a number, or, if the text is meant, quote it: "${source}".`;
     return { code: 'number_not_finite', message };

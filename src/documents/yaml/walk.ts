@@ -1,8 +1,8 @@
 import { isAlias, isMap, isScalar, isSeq, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { Json } from '../../lib/json.ts';
-import { brief } from '../brief.ts';
 import { limits } from '../limits.ts';
 import { pointerTo } from '../position.ts';
+import { truncate } from '../truncate.ts';
 import { type Fault, keyFault, numberFault, stringFault } from './values.ts';
 import type { YamlNode } from './yaml.ts';
 
@@ -53,13 +53,13 @@ function readNode(walk: Walk, node: YamlNode | null, path: Path | undefined, dep
 /** Anchors, aliases and tags, which make a text mean something else than it says. */
 function checkMarks(walk: Walk, node: YamlNode, path: Path | undefined): void {
   if (isAlias(node)) {
-    const text = brief(`*${node.source}`);
+    const text = truncate(`*${node.source}`);
     const message = `\`${text}\` without quotes is a YAML alias, which is not allowed; if the text is meant, quote it: "${text}".`;
     refuse(walk, node, path, { code: 'yaml_alias', message });
     return;
   }
   if (node.anchor !== undefined) {
-    const text = brief(`&${node.anchor}`);
+    const text = truncate(`&${node.anchor}`);
     const message = `\`${text}\` without quotes is a YAML anchor, which is not allowed; write the value out where it is used, or quote it: "${text}".`;
     refuse(walk, node, path, { code: 'yaml_anchor', message });
   }
@@ -70,7 +70,7 @@ function checkMarks(walk: Walk, node: YamlNode, path: Path | undefined): void {
 }
 
 function shortTag(tag: string): string {
-  return brief(tag.replace(/^tag:yaml\.org,2002:/, '!!'));
+  return truncate(tag.replace(/^tag:yaml\.org,2002:/, '!!'));
 }
 
 function readMap(walk: Walk, map: YAMLMap.Parsed, up: Path | undefined, depth: number): Json {
@@ -102,7 +102,7 @@ function repeated(key: string, seen: ReadonlySet<string>): Fault | undefined {
   if (!seen.has(key)) return undefined;
   return {
     code: 'key_duplicate',
-    message: `The key \`${brief(key)}\` is written twice in this map; remove one of the two.`,
+    message: `The key \`${truncate(key)}\` is written twice in this map; remove one of the two.`,
   };
 }
 

@@ -1,12 +1,12 @@
 import { isScalar, type YAMLError, type Document as YamlDocument } from 'yaml';
 import { type Problem, sortProblems } from '../../model/problem.ts';
-import { brief } from '../brief.ts';
 import { longestPath, type StatedObject } from '../envelope.ts';
 import { limits } from '../limits.ts';
 import { type ReadResult, readObjects } from '../objects.ts';
 import { positionAt, positionOf } from '../position.ts';
+import { truncate } from '../truncate.ts';
+import { conflictFault, findConflicts } from './conflict-markers.ts';
 import { holdsMoreThan } from './count.ts';
-import { conflictFault, findConflicts } from './leftovers.ts';
 import { syntaxFault } from './syntax.ts';
 import type { Fault } from './values.ts';
 import { type NodeBudget, walk } from './walk.ts';
@@ -90,7 +90,7 @@ function readOne<Item>(
   const faults: Problem[] = [];
   const value = walk(root, reading.budget, (fault, pointer, offset) => {
     if (faults.length > limits.fileProblems) return;
-    faults.push({ ...problemAt(reading, fault, offset), path: brief(pointer, longestPath) });
+    faults.push({ ...problemAt(reading, fault, offset), path: truncate(pointer, longestPath) });
   });
   for (const problem of syntaxProblems(reading, document.warnings, faults)) faults.push(problem);
   if (faults.length === 0 && isNothing(root)) return { documents: [], problems: [] };

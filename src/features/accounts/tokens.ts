@@ -1,5 +1,5 @@
-import { attempts, storeOnce, writeUntilKnown } from '../../commit/doubt.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
+import { attempts, storeOnce, writeUntilKnown } from '../../commit/in-doubt.ts';
 import { newIdFor } from '../../commit/new-id.ts';
 import { createToken, deleteToken, listTokens, readTokenHash, type TokenRow } from '../../db/accounts/tokens.ts';
 import type { AuditEntry } from '../../db/audit-entry.ts';

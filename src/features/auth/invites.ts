@@ -1,5 +1,5 @@
-import { storeOnce, writeUntilKnown } from '../../commit/doubt.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
+import { storeOnce, writeUntilKnown } from '../../commit/in-doubt.ts';
 import { newIdFor } from '../../commit/new-id.ts';
 import { type NewCredentials, putCredentials } from '../../db/accounts/credentials.ts';
 import {
@@ -13,7 +13,7 @@ import {
   renewInvite,
   spendInvite,
 } from '../../db/accounts/invites.ts';
-import { valueLost } from '../../db/repeated.ts';
+import { valueLost } from '../../db/repetition.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { passwordFault } from '../../lib/new-password.ts';
 import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';

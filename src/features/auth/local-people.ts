@@ -1,5 +1,5 @@
-import { createGuesses, type Guesses } from './guesses.ts';
 import type { Mailer } from './mail.ts';
+import { createSignInLimits, type SignInLimits } from './sign-in-limits.ts';
 
 /** How people come to this server, and what is done about those who guess. */
 export interface LocalPeople {
@@ -7,7 +7,7 @@ export interface LocalPeople {
   readonly mailer: Mailer | undefined;
   /** Where people reach the server, without a slash at the end. */
   publicUrl(): string;
-  readonly guesses: Guesses;
+  readonly guesses: SignInLimits;
   /** Told after somebody's password was changed, so that their other sessions end. */
   readonly passwordChanged: Set<(whose: { readonly account: string; readonly user: string }) => Promise<void>>;
 }
@@ -17,7 +17,7 @@ export function createLocalPeople(given: Partial<LocalPeople> = {}): LocalPeople
   return {
     mailer: undefined,
     publicUrl: () => 'http://127.0.0.1:8080',
-    guesses: createGuesses(),
+    guesses: createSignInLimits(),
     passwordChanged: new Set(),
     ...given,
   };

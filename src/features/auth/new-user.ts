@@ -1,5 +1,5 @@
-import { storeOnce } from '../../commit/doubt.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
+import { storeOnce } from '../../commit/in-doubt.ts';
 import { hasLeftover, keepCredentials, putCredentials } from '../../db/accounts/credentials.ts';
 import { findInvite, putInvite } from '../../db/accounts/invites.ts';
 import { putValues } from '../../db/commit/kept-values.ts';

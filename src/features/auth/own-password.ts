@@ -5,10 +5,10 @@ import { passwordFault } from '../../lib/new-password.ts';
 import { Conflict, InvalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import { auditEntry, requireUser } from '../accounts/admission.ts';
-import { personIn } from './guesses.ts';
 import { requireProvider } from './invites.ts';
 import type { LocalPeople } from './local-people.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
+import { personIn } from './sign-in-limits.ts';
 
 /** Where a request comes from. */
 interface Origin {

@@ -1,8 +1,8 @@
 import type { Engine } from '../../commit/engine.ts';
 import { type Credentials, findCredentials, mostCandidates } from '../../db/accounts/credentials.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { type Guess, type Guesses, personIn } from './guesses.ts';
 import { verifyPassword } from './passwords.ts';
+import { personIn, type SignInAttempt, type SignInLimits } from './sign-in-limits.ts';
 
 /** A user whose password is right. */
 export interface PasswordMatch {
@@ -19,7 +19,7 @@ export type PasswordSignIn =
   | { readonly result: 'later'; readonly seconds: number };
 
 /** Somebody who signs in: the address, and the account when they name one. */
-export interface PasswordAttempt extends Guess {
+export interface PasswordAttempt extends SignInAttempt {
   readonly password: string;
   readonly account?: string;
 }
@@ -31,7 +31,7 @@ export interface PasswordAttempt extends Guess {
  */
 export async function checkPassword(
   engine: Pick<Engine, 'database' | 'snapshots'>,
-  guesses: Guesses,
+  guesses: SignInLimits,
   { address, person, password, account }: PasswordAttempt,
 ): Promise<PasswordSignIn> {
   const email = person.trim();

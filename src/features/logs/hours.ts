@@ -5,7 +5,7 @@ import type { Range } from '../../db/logs/feeds.ts';
 const hourMs = 3_600_000;
 
 /** How many records a stretch of time has: an hour, or what of it lies within a range. */
-export interface Stretch extends Range {
+export interface HourRange extends Range {
   readonly all: number;
   readonly wanted: number;
   /** Only a part of its hour is in the range, so the counts are too high until they are counted anew. */
@@ -13,7 +13,7 @@ export interface Stretch extends Range {
 }
 
 /** The hours within a range, newest first, cut at its ends. */
-export function stretchesOf(hours: readonly HourRow[], { from, to }: Range): readonly Stretch[] {
+export function hourRangesOf(hours: readonly HourRow[], { from, to }: Range): readonly HourRange[] {
   return hours.flatMap(({ hour, all, wanted }) => {
     const [begin, end] = [hour.getTime(), hour.getTime() + hourMs - 1];
     if (end < from.getTime() || begin > to.getTime()) return [];
@@ -24,27 +24,31 @@ export function stretchesOf(hours: readonly HourRow[], { from, to }: Range): rea
 }
 
 /** A part of the stretches that holds the wanted places, and how many wanted records of it come before them. */
-export interface Jump extends Range {
+export interface OffsetRange extends Range {
   readonly offset: number;
   readonly all: number;
   readonly wanted: number;
 }
 
 /** Where the records `offset` to `offset + limit` are, in the order of the stretches. */
-export function jumpTo(stretches: readonly Stretch[], offset: number, limit: number): Jump | undefined {
+export function rangeAtOffset(
+  hourRanges: readonly HourRange[],
+  offset: number,
+  limit: number,
+): OffsetRange | undefined {
   let before = 0;
   let first = 0;
-  for (const stretch of stretches) {
-    if (before + stretch.wanted > offset) break;
-    before += stretch.wanted;
+  for (const hourRange of hourRanges) {
+    if (before + hourRange.wanted > offset) break;
+    before += hourRange.wanted;
     first += 1;
   }
-  const chosen: Stretch[] = [];
+  const chosen: HourRange[] = [];
   let wanted = 0;
-  for (const stretch of stretches.slice(first)) {
+  for (const hourRange of hourRanges.slice(first)) {
     if (wanted >= offset - before + limit) break;
-    wanted += stretch.wanted;
-    chosen.push(stretch);
+    wanted += hourRange.wanted;
+    chosen.push(hourRange);
   }
   if (chosen.length === 0) return undefined;
   const times = chosen.flatMap(({ from, to }) => [from.getTime(), to.getTime()]);
@@ -53,23 +57,23 @@ export function jumpTo(stretches: readonly Stretch[], offset: number, limit: num
 }
 
 /** The newest stretches that together have so many records that fit; at least one. */
-export function newestWith(stretches: readonly Stretch[], fits: (of: Stretch) => number, most: number): Range {
+export function newestWith(hourRanges: readonly HourRange[], fits: (of: HourRange) => number, most: number): Range {
   let sum = 0;
-  let from = stretches[0]?.from ?? new Date(0);
-  for (const [at, stretch] of stretches.entries()) {
-    sum += fits(stretch);
+  let from = hourRanges[0]?.from ?? new Date(0);
+  for (const [at, hourRange] of hourRanges.entries()) {
+    sum += fits(hourRange);
     if (at > 0 && sum > most) break;
-    from = stretch.from;
+    from = hourRange.from;
   }
-  return { from, to: stretches[0]?.to ?? new Date(0) };
+  return { from, to: hourRanges[0]?.to ?? new Date(0) };
 }
 
 /** Moments spread over the records of the stretches, so many. */
-export function spreadMoments(stretches: readonly Stretch[], count: number): readonly Date[] {
-  const total = sumOf(stretches, 'all');
+export function spreadMoments(hourRanges: readonly HourRange[], count: number): readonly Date[] {
+  const total = sumOf(hourRanges, 'all');
   const moments: Date[] = [];
   let before = 0;
-  for (const { from, to, all } of stretches) {
+  for (const { from, to, all } of hourRanges) {
     const length = to.getTime() - from.getTime();
     while (moments.length < count) {
       // Not evenly: what happens at every full hour must not meet every moment, or none.
@@ -83,6 +87,6 @@ export function spreadMoments(stretches: readonly Stretch[], count: number): rea
 }
 
 /** The sum of a count. */
-export function sumOf(stretches: readonly Stretch[], name: 'all' | 'wanted'): number {
-  return stretches.reduce((sum, stretch) => sum + stretch[name], 0);
+export function sumOf(hourRanges: readonly HourRange[], name: 'all' | 'wanted'): number {
+  return hourRanges.reduce((sum, hourRange) => sum + hourRange[name], 0);
 }

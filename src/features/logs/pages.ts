@@ -2,7 +2,7 @@ import type { Database } from '../../db/database.ts';
 import { countRecords, readHours, readRecords, sampleShares } from '../../db/logs/feed-read.ts';
 import type { Condition, Feed, Range } from '../../db/logs/feeds.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { jumpTo, newestWith, type Stretch, spreadMoments, stretchesOf, sumOf } from './hours.ts';
+import { type HourRange, hourRangesOf, newestWith, rangeAtOffset, spreadMoments, sumOf } from './hours.ts';
 import { allSlice } from './slices.ts';
 
 /** Where one way to an answer ends and another begins. */
@@ -48,7 +48,7 @@ interface Total {
   readonly total: number;
   readonly isEstimate: boolean;
   /** Newest first, with the true counts of cut hours where slices are counted. */
-  readonly stretches: readonly Stretch[];
+  readonly hourRanges: readonly HourRange[];
 }
 
 /** Answers a page: what it costs follows from the page, not from how much is stored. */
@@ -63,33 +63,33 @@ export async function readPage(database: Database, question: Question): Promise<
 async function totalOf(database: Database, question: Question): Promise<Total> {
   const { slices, conditions, range } = question;
   const hours = await readHours(database, question, allSlice, slices ?? []);
-  const stretches = stretchesOf(hours, range);
+  const hourRanges = hourRangesOf(hours, range);
   if (slices !== undefined) {
-    const exact = await Promise.all(stretches.map((stretch) => recount(database, question, stretch)));
-    return { total: sumOf(exact, 'wanted'), isEstimate: false, stretches: exact };
+    const exact = await Promise.all(hourRanges.map((hourRange) => recount(database, question, hourRange)));
+    return { total: sumOf(exact, 'wanted'), isEstimate: false, hourRanges: exact };
   }
-  const all = sumOf(stretches, 'all');
-  if (conditions.length === 0 || all === 0) return { total: 0, isEstimate: false, stretches };
-  return { ...(await matchingOf(database, question, stretches, all)), stretches };
+  const all = sumOf(hourRanges, 'all');
+  if (conditions.length === 0 || all === 0) return { total: 0, isEstimate: false, hourRanges };
+  return { ...(await matchingOf(database, question, hourRanges, all)), hourRanges };
 }
 
 /** The true count of an hour of which only a part is wanted. */
-async function recount(database: Database, question: Question, stretch: Stretch): Promise<Stretch> {
-  if (!stretch.isCut || stretch.wanted === 0) return stretch;
-  const wanted = await countRecords(database, { ...question, range: stretch }, Number.MAX_SAFE_INTEGER);
-  return { ...stretch, wanted };
+async function recount(database: Database, question: Question, hourRange: HourRange): Promise<HourRange> {
+  if (!hourRange.isCut || hourRange.wanted === 0) return hourRange;
+  const wanted = await countRecords(database, { ...question, range: hourRange }, Number.MAX_SAFE_INTEGER);
+  return { ...hourRange, wanted };
 }
 
 /** How many records fit conditions that no roll-up knows. */
 async function matchingOf(
   database: Database,
   selection: Question,
-  stretches: readonly Stretch[],
+  hourRanges: readonly HourRange[],
   all: number,
-): Promise<Omit<Total, 'stretches'>> {
+): Promise<Omit<Total, 'hourRanges'>> {
   const { exactUpTo } = limitsOf(selection);
   if (all <= 1.5 * exactUpTo) return { total: await countRecords(database, selection, all + 1e6), isEstimate: false };
-  const shares = [...(await sampleShares(database, selection, spreadMoments(stretches, 32), 200))].sort(
+  const shares = [...(await sampleShares(database, selection, spreadMoments(hourRanges, 32), 200))].sort(
     (a, b) => a - b,
   );
   const median = shares[shares.length >> 1] ?? 0;
@@ -103,24 +103,24 @@ async function matchingOf(
 async function timePage(database: Database, question: Question, counted: Total): Promise<readonly JsonObject[]> {
   const { slices, order, limit, offset } = question;
   const { scannedAtMost } = limitsOf(question);
-  const ordered = order === 'desc' ? counted.stretches : counted.stretches.toReversed();
+  const ordered = order === 'desc' ? counted.hourRanges : counted.hourRanges.toReversed();
   if (slices === undefined) return matchingPage(database, question, counted);
-  const jump = jumpTo(ordered, offset, limit);
-  if (jump === undefined) return [];
-  const there = { ...question, range: jump };
-  const needed = (jump.offset + limit) * (jump.all / Math.max(1, jump.wanted));
-  const how = needed <= scannedAtMost ? { scan: jump.all + limit } : findBy(question);
-  return readRecords(database, there, { ...question, offset: jump.offset, how });
+  const atOffset = rangeAtOffset(ordered, offset, limit);
+  if (atOffset === undefined) return [];
+  const there = { ...question, range: atOffset };
+  const needed = (atOffset.offset + limit) * (atOffset.all / Math.max(1, atOffset.wanted));
+  const how = needed <= scannedAtMost ? { scan: atOffset.all + limit } : findBy(question);
+  return readRecords(database, there, { ...question, offset: atOffset.offset, how });
 }
 
 /** Reads by time while the page is met soon, else by the indexes of what is asked for. */
 async function matchingPage(
   database: Database,
   question: Question,
-  { total, stretches }: Total,
+  { total, hourRanges }: Total,
 ): Promise<readonly JsonObject[]> {
   const { exactUpTo, scannedAtMost } = limitsOf(question);
-  const all = sumOf(stretches, 'all');
+  const all = sumOf(hourRanges, 'all');
   const needed = Math.ceil((question.offset + question.limit) * (all / Math.max(1, total)) * 2);
   if (needed <= Math.max(scannedAtMost, total * scannedForFound(question))) {
     const scan = Math.max(scannedAtMost, needed);
@@ -143,19 +143,19 @@ function findBy({ isIndexed }: Question): 'narrow' | 'find' {
 
 /** Sorts by something else than time: everything, or the newest records when there are too many. */
 async function sortedPage(database: Database, question: Question, counted: Total): Promise<Page> {
-  const { total, isEstimate, stretches } = counted;
+  const { total, isEstimate, hourRanges } = counted;
   const { sortedAtMost } = limitsOf(question);
   const read = (of: Question) => readRecords(database, of, { ...of, how: 'sort' });
   if (total <= sortedAtMost && !isEstimate)
     return { records: question.offset >= total ? [] : await read(question), total, isEstimate };
-  const share = total / Math.max(1, sumOf(stretches, 'all'));
-  const fits = ({ all, wanted }: Stretch) => (question.slices === undefined ? all * share : wanted);
-  const range = newestWith(stretches, fits, sortedAtMost);
+  const share = total / Math.max(1, sumOf(hourRanges, 'all'));
+  const fits = ({ all, wanted }: HourRange) => (question.slices === undefined ? all * share : wanted);
+  const range = newestWith(hourRanges, fits, sortedAtMost);
   const within = { ...question, range };
   const known =
     question.slices &&
     sumOf(
-      stretches.filter((stretch) => stretch.from >= range.from),
+      hourRanges.filter((hourRange) => hourRange.from >= range.from),
       'wanted',
     );
   const [records, looked] = await Promise.all([

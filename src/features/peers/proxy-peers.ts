@@ -1,4 +1,4 @@
-import { peersAround } from '../../access/netmap/around.ts';
+import { peersReachingProxy } from '../../access/netmap/proxy-callers.ts';
 import { storedObject } from '../../commit/bootstrap.ts';
 import { planEdits } from '../../commit/edits.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
@@ -86,7 +86,7 @@ export async function peersOfProxy(
   const [proxy] = state.lookUp(kindName, 'name', name);
   if (proxy === undefined) return undefined;
   // Entries are written as JSON.
-  return peersAround(await engine.access.of(state), proxy.id).map(({ text }) => JSON.parse(text) as Json);
+  return peersReachingProxy(await engine.access.of(state), proxy.id).map(({ text }) => JSON.parse(text) as Json);
 }
 
 function editsFor(engine: Engine, state: Snapshot, { name, cluster, token, key }: ProxyPlace, id: string) {

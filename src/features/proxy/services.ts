@@ -14,7 +14,7 @@ import { peersOfProxy } from '../peers/proxy-peers.ts';
 import type { KnownProxy } from './registration.ts';
 
 /** One message to a proxy. */
-export interface ServiceNews {
+export interface ServiceMessage {
   readonly id: string;
   readonly type: 'state' | 'change';
   readonly data: JsonObject;
@@ -23,7 +23,7 @@ export interface ServiceNews {
 /** Follows the services of a cluster. */
 export interface ServiceReader {
   /** What is new: everything at first, then what changed; `undefined` when nothing did. */
-  next(): Promise<ServiceNews | undefined>;
+  next(): Promise<ServiceMessage | undefined>;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { storeOnce, writeUntilKnown } from '../../commit/doubt.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
+import { storeOnce, writeUntilKnown } from '../../commit/in-doubt.ts';
 import { newIdFor } from '../../commit/new-id.ts';
 import {
   createProxyToken,

@@ -13,13 +13,13 @@ import {
 } from '../../model/sources/schema.ts';
 import { isOfServer, recordedSpec } from '../../model/sources/spec.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
-import type { CalledSource } from './called-sources.ts';
 import { openDirectory } from './directory/directory.ts';
 import type { Origin } from './files/origin.ts';
 import { openGit } from './git/git.ts';
-import type { GitTurns } from './git/turns.ts';
+import type { GitSlots } from './git/git-slots.ts';
 import { plainTiming } from './loop/schedule.ts';
 import { type FilePermissions, fileRefusal, ofOperator, type Permission, permissionOf } from './permission.ts';
+import type { CalledSource } from './scheduled-sources.ts';
 
 /** A source that this server may run. */
 export interface SourceDefinition {
@@ -74,7 +74,7 @@ export interface GitSourceOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly outbound: Outbound;
   /** Sources of all accounts take turns with it. */
-  readonly turns: GitTurns;
+  readonly turns: GitSlots;
   /** Hosts that sources of an account may reach although they are not public. */
   formerHosts(account: string): ReadonlySet<string>;
   readonly files: FilePermissions;

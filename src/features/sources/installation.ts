@@ -4,7 +4,6 @@ import { plainHost } from '../../lib/net/public-address.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { ValuePolicy } from '../../model/schema/value-policy.ts';
 import type { StatedSource } from '../../model/sources/schema.ts';
-import { type CalledSource, calledSources } from './called-sources.ts';
 import { bindToHost } from './credential-hosts.ts';
 import {
   defineDirectory,
@@ -16,6 +15,7 @@ import {
 } from './definition.ts';
 import { type NamedSource, refuseRepeatedNames } from './names.ts';
 import { type FilePermissions, fileRefusal } from './permission.ts';
+import { type CalledSource, scheduledSources } from './scheduled-sources.ts';
 import type { SourceRules } from './source-admin.ts';
 
 /** The sources that a server knows of: those of its configuration, and how it would run those that the API made. */
@@ -52,7 +52,7 @@ export function installSources(
   const options = { ...configured, files };
   const definitions = account === undefined ? nobodys(configured) : definitionsOf(account, options);
   const define = (recorded: CalledSource) => defineRecorded(recorded, options);
-  const recordedSources = remember(() => calledSources(engine));
+  const recordedSources = remember(() => scheduledSources(engine));
   const find = async (of: string, name: string): Promise<SourceDefinition | undefined> => {
     const own = definitions.find((definition) => definition.account === of && definition.name === name);
     if (own !== undefined) return own;

@@ -1,5 +1,5 @@
-import { onceWritten } from '../../commit/doubt.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
+import { onceWritten } from '../../commit/in-doubt.ts';
 import { listSources, type SourceRecord } from '../../db/sources/sources.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../../model/declare/kind.ts';
@@ -15,8 +15,8 @@ import { planDetach } from '../../plan/ownership/detach.ts';
 import { applyNow } from '../config/plans/apply-plan.ts';
 import { afterCommit } from '../config/plans/bookkeeping.ts';
 import { findDoneRevision } from '../config/plans/recover.ts';
-import { askForReconcile, calledSources } from './called-sources.ts';
 import { revokeSource } from './leases.ts';
+import { requestSourceRun, scheduledSources } from './scheduled-sources.ts';
 import { findSource, recordSource, removeRecord, requireSource, suspendSource } from './sources.ts';
 import { sourceStatuses } from './status.ts';
 
@@ -120,7 +120,7 @@ export async function requestSourceReconcile(engine: Engine, call: Call, id: str
   if (type === 'push')
     throw new Conflict('refused', `source ${id} is pushed by whoever has its documents; no server reconciles it`);
   if (suspended) throw new Conflict('refused', `source ${id} is suspended; resume it first`);
-  return { requestedAt: await askForReconcile(engine, call, id) };
+  return { requestedAt: await requestSourceRun(engine, call, id) };
 }
 
 /** What letting go of a source, or deleting it, came to. */
@@ -253,7 +253,7 @@ async function reconcileBlocked(engine: Engine, call: Call, gone: string): Promi
     ({ id, type, suspended, status }) =>
       id !== gone && type !== 'push' && !suspended && status['state'] === 'conflicted',
   );
-  for (const { id } of blocked) await askForReconcile(engine, call, id);
+  for (const { id } of blocked) await requestSourceRun(engine, call, id);
   return blocked.map(({ id }) => id);
 }
 
@@ -281,7 +281,7 @@ function refuseOfServer({ id, type, spec }: SourceRecord, what: string): void {
 }
 
 async function isRun(engine: Engine, account: string, id: string): Promise<boolean> {
-  const called = await calledSources(engine);
+  const called = await scheduledSources(engine);
   return called.some((source) => source.account === account && source.id === id && source.runner !== null);
 }
 

@@ -1,12 +1,12 @@
-import { storeOnce } from '../../commit/doubt.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
+import { storeOnce } from '../../commit/in-doubt.ts';
 import { runInSlices } from '../../commit/slices.ts';
 import { findRequest } from '../../db/commit/idempotency.ts';
 import type { AccountAccess } from '../../db/database.ts';
 import { recordEvents } from '../../db/logs/events.ts';
 import { putClaimedKeys } from '../../db/sources/claims.ts';
-import { listHandRuns } from '../../db/sources/hand-runs.ts';
 import type { Lease } from '../../db/sources/leases.ts';
+import { listManualRevisions } from '../../db/sources/manual-revisions.ts';
 import {
   listSources,
   putStatus,
@@ -98,7 +98,7 @@ export function countDrift(engine: Engine, state: Snapshot, source: string): num
 
 /** The revision that somebody applied by hand to a source since a server applied it, if there is one. */
 export async function handRunOf(engine: Engine, account: string, source: string): Promise<number | undefined> {
-  const runs = await listHandRuns(engine.database, account);
+  const runs = await listManualRevisions(engine.database, account);
   return runs.find((run) => run.source === source)?.revision;
 }
 

@@ -1,6 +1,6 @@
 import { testKind } from '../../access/ruleset/vocabulary.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
-import { type HandRun, listHandRuns } from '../../db/sources/hand-runs.ts';
+import { listManualRevisions, type ManualRevision } from '../../db/sources/manual-revisions.ts';
 import { listSources, type SourceRecord } from '../../db/sources/sources.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
@@ -14,7 +14,7 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import { readableNames } from '../../objects/object-list.ts';
 import { readClaims } from '../../objects/pending-claims.ts';
 import { readableStatus } from '../../objects/readable-problems.ts';
-import type { PendingClaim } from '../../plan/ownership/contested.ts';
+import type { PendingClaim } from '../../plan/ownership/claims-of-others.ts';
 import { driftOf } from '../../plan/ownership/drift.ts';
 import { readTests } from '../config/access/test-results.ts';
 import { inventoryOf } from './sources.ts';
@@ -25,7 +25,7 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
   const stored = await listSources(engine.database, call.account);
   const known = new Set(stored.map(({ id }) => id));
   const claimed = new Map((await readClaims(engine.database, call.account)).list.map((one) => [one.source, one.units]));
-  const handRuns = new Map((await listHandRuns(engine.database, call.account)).map((run) => [run.source, run]));
+  const handRuns = new Map((await listManualRevisions(engine.database, call.account)).map((run) => [run.source, run]));
   const isReadable = readableNames(state, call);
   // A source that only ever pushed through the API has no row of its own.
   const pushing = [...state.sources()]
@@ -53,7 +53,7 @@ function viewSource(
     readable,
   }: {
     readonly claimed?: PendingClaim['units'] | undefined;
-    readonly handRun: HandRun | undefined;
+    readonly handRun: ManualRevision | undefined;
     readonly now: string;
     readonly readable: (status: SourceStatus) => SourceStatus;
   },
@@ -91,7 +91,7 @@ function overridden(state: Snapshot, source: string, now: string): JsonObject {
 /** What is applied is not the commit that is shown: somebody applied something else by hand since. */
 function drifted(
   { conditions, observedGeneration }: SourceStatus,
-  { revision, by, commit }: HandRun,
+  { revision, by, commit }: ManualRevision,
 ): readonly Condition[] {
   const shown = commit === null ? 'its content' : `commit ${commit.slice(0, 12)}`;
   const message = `revision ${revision} was applied by hand by ${by} after ${shown}; the server applies its own documents again at its next turn`;

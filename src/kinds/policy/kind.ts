@@ -15,7 +15,7 @@ import {
   typedRef,
 } from '../../model/schema/field.ts';
 import { port } from '../shared/formats.ts';
-import { checkRules, isDerived, keepDerived, refuseNewTwins, sortPorts, warnOfEnabling } from './rules.ts';
+import { checkRules, isDerived, keepDerived, refuseNewDuplicates, sortPorts, warnOfEnabling } from './rules.ts';
 
 const resourceKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
@@ -100,7 +100,7 @@ export const policy = defineKind({
   spec,
   canonicalize: sortPorts,
   check: checkRules,
-  checkMutation: (mutation) => [...keepDerived(mutation), ...refuseNewTwins(mutation)],
+  checkMutation: (mutation) => [...keepDerived(mutation), ...refuseNewDuplicates(mutation)],
   warnings: warnOfEnabling,
   activity: { create: 'policy.add', update: 'policy.update', delete: 'policy.delete' },
   isSystem: isDerived,

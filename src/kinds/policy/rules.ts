@@ -100,7 +100,7 @@ export function isDerived(policy: Stored<'Policy'>): boolean {
  * Rules are known by their names, so two of one name are no longer made. Those that are there stay writable, and what goes
  * back to a former state, or ends by itself, brings back what was.
  */
-export function refuseNewTwins({ before, after, actor, rollback }: Mutation<Stored<'Policy'>>): readonly Fault[] {
+export function refuseNewDuplicates({ before, after, actor, rollback }: Mutation<Stored<'Policy'>>): readonly Fault[] {
   if (after === undefined || rollback === true || actor?.type === 'system') return [];
   const left = new Map<string, number>();
   for (const name of ruleNames(before)) left.set(name, (left.get(name) ?? 0) + 1);

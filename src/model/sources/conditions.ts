@@ -101,8 +101,8 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
   const { at, revision, confirmed, inventory, drifted = 0, isHot = false } = event;
   const last = revision ?? confirmed;
   // That there was nothing to do is no news about documents that are applied already.
-  const isNews = revision !== undefined || before.state !== 'applied' || before.lastAppliedDigest !== event.digest;
-  const message = isNews ? event.message : before.message;
+  const isNewState = revision !== undefined || before.state !== 'applied' || before.lastAppliedDigest !== event.digest;
+  const message = isNewState ? event.message : before.message;
   const { planDigest: _, planId: __, problems: ___, ...kept } = observed(before, event, occasion);
   const drift = `${drifted} stated ${drifted === 1 ? 'value is' : 'values are'} different in the account`;
   const well: Findings = {

@@ -6,7 +6,7 @@ import { editsOfAccount } from '../base.ts';
 import { type Edit, finishInSteps } from '../finish.ts';
 import { trippedGuards } from '../guards/guard.ts';
 import { optionsAsJson, type PlanOptions } from '../options.ts';
-import { contestOf } from '../ownership/contested.ts';
+import { gatherClaims } from '../ownership/claims-of-others.ts';
 import type { Change, Outcome, TrippedGuard } from '../plan.ts';
 import { hiddenGuards } from './hidden-files.ts';
 import { likelyRenameWarnings } from './likely-rename.ts';
@@ -22,7 +22,7 @@ import { afterwards, claimedKeys, locateIn } from './targets.ts';
  * A generator: it yields now and then, so that a large plan does not keep others from being answered.
  */
 export function* planDocuments(given: DocumentsInput): Generator<undefined, Outcome> {
-  const input = { ...given, contest: contestOf(given.snapshot, given.source, given.claimed) };
+  const input = { ...given, contest: gatherClaims(given.snapshot, given.source, given.claimed) };
   // What others want may contradict documents that did not change.
   const since = input.contest.isEmpty && input.filter === undefined ? input.since : undefined;
   const narrowed = since === undefined ? undefined : yield* planSince(input, since);

@@ -57,9 +57,9 @@ function byNaturalKey(kind: Kind, children: readonly StoredObject[]): Map<string
   for (const child of children) {
     // A stored spec is canonical, so it has the shape that the fields give it.
     const natural = kind.naturalKey?.(child.spec as never) ?? '';
-    const twins = family.get(natural);
-    if (twins === undefined) family.set(natural, [child]);
-    else twins.push(child);
+    const siblings = family.get(natural);
+    if (siblings === undefined) family.set(natural, [child]);
+    else siblings.push(child);
   }
   return family;
 }

@@ -14,7 +14,7 @@ import { diffUnits, isHandover, type UnitChange } from '../../model/state/units.
 import type { Edit } from '../finish.ts';
 import { type Names, type Resolved, resolveReferences } from '../guards/resolve.ts';
 import { optionsOf, type RequestedOptions } from '../options.ts';
-import type { ClaimedUnit, Contest, PendingClaim } from '../ownership/contested.ts';
+import type { ClaimedUnit, ClaimsOfOthers, PendingClaim } from '../ownership/claims-of-others.ts';
 import { overridesMember } from '../ownership/overrides.ts';
 import { isKept, keepingOf } from '../ownership/ownership.ts';
 import { stateOnObject } from '../ownership/unit-part.ts';
@@ -23,9 +23,9 @@ import type { Move } from '../plan.ts';
 import { describeUnits } from '../view/describe.ts';
 import { viewUnits } from '../view/view.ts';
 import { adoptAnnotation, annotationFaults } from './annotations.ts';
+import { createObject, fixedFields, fixedProblems, isReplaceable, recreate, statingOf } from './create-object.ts';
 import { type Desired, problemAt, problemOf } from './desired.ts';
 import type { Matched } from './identity.ts';
-import { createObject, fixedFields, fixedProblems, isReplaceable, madeAnew, statingOf } from './made-object.ts';
 
 /** What a source states, and how it wants it applied. */
 export interface DocumentsInput extends RequestedOptions {
@@ -57,7 +57,7 @@ export interface DocumentsInput extends RequestedOptions {
 export interface Planning extends DocumentsInput {
   /** Ids of objects that the snapshot shows with another key than the account has. */
   readonly moved: ReadonlySet<string>;
-  readonly contest: Contest;
+  readonly contest: ClaimsOfOthers;
   /** The digest by which claimed values of an object are compared, by the path of their unit. */
   digest(kind: Kind, object: string, path: string, value: Json): string;
 }
@@ -231,7 +231,7 @@ function updateObject(
     declared: [...part.others, declaration].sort((a, b) => compare(a.source, b.source)),
   };
   if (target.replaces !== undefined) {
-    const anew = madeAnew(input, target, after);
+    const anew = recreate(input, target, after);
     const edit = { after: anew, place: desired.place, replaces: { id: existing.id, fields: fixed } };
     return { edit, gone: existing, problems: [], warnings };
   }

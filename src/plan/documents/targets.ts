@@ -5,11 +5,11 @@ import type { StoredObject } from '../../model/state/object.ts';
 import type { Comparison } from '../comparison.ts';
 import type { Edit } from '../finish.ts';
 import type { Names } from '../guards/resolve.ts';
-import { type ClaimedUnit, claimDigest } from '../ownership/contested.ts';
+import { type ClaimedUnit, claimDigest } from '../ownership/claims-of-others.ts';
 import type { Move } from '../plan.ts';
 import { problemOf } from './desired.ts';
-import { placeFault } from './fault-place.ts';
 import type { Matched } from './identity.ts';
+import { locateFault } from './locate-fault.ts';
 import { editTarget, type Planning, type Target } from './stated-object.ts';
 
 /** New ids go out in the order of kind and key, whatever the order of the files. What is stated twice follows by place. Yields now and then. */
@@ -124,7 +124,7 @@ export function locateIn(targets: readonly Target[]): (object: StoredObject, fau
     const target = byId.get(object.id);
     if (target === undefined)
       return { code: fault.code, kind: object.kind, key: object.key ?? object.name, message: fault.message };
-    return problemOf(target.desired, placeFault(target.desired.kind.spec, object.spec, target.desired.spec, fault));
+    return problemOf(target.desired, locateFault(target.desired.kind.spec, object.spec, target.desired.spec, fault));
   };
 }
 

@@ -8,7 +8,7 @@ import { applyUnits, unitsOf } from '../../model/state/units.ts';
 import { isRestrictive } from './failsafe.ts';
 import { exclusiveFields, fieldOf, isMember, sourceOrigin } from './membership.ts';
 import { liveOverride } from './overrides.ts';
-import { holds } from './settled.ts';
+import { holds } from './unchanged.ts';
 
 /**
  * Why a stated unit is not what is stated. `override`: somebody holds it for a while. `failsafe`: it restricts, and only

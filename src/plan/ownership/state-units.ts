@@ -3,11 +3,11 @@ import type { Fields } from '../../model/schema/field.ts';
 import type { ConflictMode } from '../../model/sources/settings.ts';
 import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
 import { applyUnits, resetValue, type UnitChange, unitsOf } from '../../model/state/units.ts';
-import type { ClaimByOther } from './contested.ts';
+import type { ClaimByOther } from './claims-of-others.ts';
 import { isRestrictive } from './failsafe.ts';
 import { exclusiveFields, fieldOf, isMember, sourceOrigin } from './membership.ts';
 import { isLive, liveOverride } from './overrides.ts';
-import { isSettled } from './settled.ts';
+import { isUnchanged } from './unchanged.ts';
 
 /** How a source states units, when it is not the plain way. */
 export interface Manner {
@@ -75,7 +75,7 @@ export function stateUnits(
 ): Stated {
   const others = object.declared.filter((declaration) => declaration.source !== source);
   const mine = object.declared.find((declaration) => declaration.source === source);
-  if (isSettled(fields, object, mine, stated, manner)) return unchanged(object, others);
+  if (isUnchanged(fields, object, mine, stated, manner)) return unchanged(object, others);
   const step: Step = {
     ...{ fields, object, manner, mine },
     now: unitsOf(fields, stated),

@@ -4,7 +4,7 @@ import type { SourceSettings } from '../../model/sources/settings.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import { membershipAnnotation } from '../documents/annotations.ts';
 import type { Desired } from '../documents/desired.ts';
-import type { ClaimedUnit } from './contested.ts';
+import type { ClaimedUnit } from './claims-of-others.ts';
 import { exclusiveFields, withoutSourceOrigins } from './membership.ts';
 import { statedOverrides } from './overrides.ts';
 import { type Manner, type Stated, stateUnits } from './state-units.ts';

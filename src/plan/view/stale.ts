@@ -34,7 +34,7 @@ export function explainStale(saved: PlanView, fresh: Fresh, touches: readonly To
   if (found.length === 0) {
     const renewed = madeAnew(touches);
     if (renewed.length > 0) return renewed.slice(0, most);
-    const message = `who owns or protects what the plan changes is different now${blame(touches[0])}`;
+    const message = `who owns or protects what the plan changes is different now${attribution(touches[0])}`;
     return [{ code: 'plan_stale', message }];
   }
   if (found.length <= most) return found;
@@ -47,7 +47,7 @@ function madeAnew(touches: readonly Touch[]): readonly Problem[] {
   return touches.flatMap((touch) => {
     const was = touch.action === 'create' ? gone.get(identity(touch)) : undefined;
     if (was === undefined || was.id === touch.id) return [];
-    return [stale(touch, `is another object of that name now (id ${touch.id}, it was ${was.id})${blame(touch)}`)];
+    return [stale(touch, `is another object of that name now (id ${touch.id}, it was ${was.id})${attribution(touch)}`)];
   });
 }
 
@@ -88,20 +88,22 @@ function compareChange(
   if (saved === undefined && fresh === undefined) return [];
   if (saved === undefined) return fresh === undefined ? [] : [added(fresh, touches)];
   const whole = latest(saved, touches);
-  if (fresh === undefined) return [stale(saved, `${needless[saved.action]}${blame(whole)}`)];
+  if (fresh === undefined) return [stale(saved, `${needless[saved.action]}${attribution(whole)}`)];
   if (saved.action !== fresh.action) {
     const message = `was to be ${passive[saved.action]} and would now be ${passive[fresh.action]}`;
-    return [stale(fresh, `${message}${blame(latest(fresh, touches) ?? whole)}`)];
+    return [stale(fresh, `${message}${attribution(latest(fresh, touches) ?? whole)}`)];
   }
   if (saved.id !== fresh.id && saved.action !== 'create')
-    return [stale(fresh, `is another object of that name now (id ${fresh.id}, it was ${saved.id})${blame(whole)}`)];
+    return [
+      stale(fresh, `is another object of that name now (id ${fresh.id}, it was ${saved.id})${attribution(whole)}`),
+    ];
   return compareUnits(saved, fresh, touches);
 }
 
 function added(fresh: ChangeView, touches: readonly Touch[]): Problem {
   const units = fresh.action === 'update' ? ` (${fresh.units.slice(0, 5).map(became).join(', ')})` : '';
   const message = `would now be ${passive[fresh.action]} as well${units}`;
-  return stale(fresh, `${message}${blame(latest(fresh, touches))}`);
+  return stale(fresh, `${message}${attribution(latest(fresh, touches))}`);
 }
 
 function became({ path, before, after }: UnitView): string {
@@ -115,7 +117,7 @@ function compareUnits(saved: ChangeView, fresh: ChangeView, touches: readonly To
   return [...new Set([...before.keys(), ...now.keys()])].flatMap((path) => {
     const message = compareUnit(before.get(path), now.get(path));
     if (message === undefined) return [];
-    return [stale(fresh, `\`${path}\` ${message}${blame(latest(fresh, touches, path))}`)];
+    return [stale(fresh, `\`${path}\` ${message}${attribution(latest(fresh, touches, path))}`)];
   });
 }
 
@@ -144,7 +146,7 @@ function compareClaims(
     const [old, current] = [before.get(name), now.get(name)];
     const claim = current ?? old;
     if (claim === undefined || old?.action === current?.action) return [];
-    return [stale(claim, `is stated by others than when the plan was made${blame(latest(claim, touches))}`)];
+    return [stale(claim, `is stated by others than when the plan was made${attribution(latest(claim, touches))}`)];
   });
 }
 
@@ -183,7 +185,7 @@ function latest(object: ObjectView, touches: readonly Touch[], path?: string): T
 
 const verbs: Readonly<Record<string, string>> = { create: 'created it', delete: 'deleted it', update: 'changed it' };
 
-function blame(touch: Touch | undefined): string {
+function attribution(touch: Touch | undefined): string {
   if (touch === undefined) return '';
   return `; ${touch.by} ${verbs[touch.action] ?? 'changed who states it'} in revision ${touch.revision}`;
 }

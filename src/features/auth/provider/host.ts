@@ -1,6 +1,6 @@
 import type Provider from 'oidc-provider';
 import type { Engine } from '../../../commit/engine.ts';
-import type { Guesses } from '../guesses.ts';
+import type { SignInLimits } from '../sign-in-limits.ts';
 import type { KeyRing } from './keys.ts';
 import type { Person } from './people.ts';
 import type { RecordsOptions } from './records.ts';
@@ -8,7 +8,7 @@ import type { RecordsOptions } from './records.ts';
 /** What the pages of a sign-in work with. */
 export interface Host {
   readonly engine: Engine;
-  readonly guesses: Guesses;
+  readonly guesses: SignInLimits;
   readonly records: RecordsOptions;
   /** Milliseconds since 1970. */
   now(): number;

@@ -5,8 +5,8 @@ import type Provider from 'oidc-provider';
 import type { Engine } from '../../../commit/engine.ts';
 import { deleteEndedRecords, deleteRecordsOf, hasGrant, takeTurn } from '../../../db/accounts/idp-records.ts';
 import { Unauthenticated } from '../../../model/errors.ts';
-import type { Guesses } from '../guesses.ts';
 import { type Issuer, standardClaims } from '../issuers.ts';
+import type { SignInLimits } from '../sign-in-limits.ts';
 import { answerAccount } from './account.ts';
 import type { Host } from './host.ts';
 import { createKeys, type KeyRing, type Keys, signingAlgorithm } from './keys.ts';
@@ -42,7 +42,7 @@ export interface IdentityProvider {
 
 export interface IdentityProviderOptions {
   readonly engine: Engine;
-  readonly guesses: Guesses;
+  readonly guesses: SignInLimits;
   /** Where the server is reached, without a slash at the end. */
   publicUrl(): string;
   readonly redirectUris: readonly string[];

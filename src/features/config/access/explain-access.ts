@@ -1,5 +1,5 @@
-import { parseAsked } from '../../../access/evaluate/asked.ts';
 import type { Named } from '../../../access/evaluate/named.ts';
+import { parseTraffic } from '../../../access/evaluate/parse-traffic.ts';
 import { type DescribedAccess, type DescribedRule, describeAccess } from '../../../access/explain/describe.ts';
 import { explainAccess, type Question, type Verdict } from '../../../access/explain/explain.ts';
 import { testAccess } from '../../../access/explain/test-access.ts';
@@ -126,7 +126,7 @@ function requireReading(state: Snapshot, { actor }: Call): void {
 
 function trafficOf(port: string | undefined): Omit<Question, 'from' | 'to'> {
   if (port === undefined) return {};
-  const asked = parseAsked(port);
+  const asked = parseTraffic(port);
   if (asked !== undefined) return asked;
   throw new InvalidInput(`\`${port}\` is no traffic; write tcp/443, udp/8000-8010, icmp, ssh, all, or a port of TCP`);
 }

@@ -3,7 +3,7 @@ import type { Actor } from '../../../model/declare/actor.ts';
 import { InvalidInput, NotFound } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { findEnd } from '../../../objects/find-end.ts';
+import { findEndpoint } from '../../../objects/find-endpoint.ts';
 import { isAllowed } from '../../../plan/guards/authorize.ts';
 
 /**
@@ -12,7 +12,7 @@ import { isAllowed } from '../../../plan/guards/authorize.ts';
  */
 export function findEndOrPerson(state: Snapshot, text: string, actor: Actor): string {
   try {
-    return findEnd(state, text);
+    return findEndpoint(state, text);
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
     const people = peopleCalled(state, text, actor);

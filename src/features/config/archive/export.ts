@@ -40,7 +40,7 @@ interface Run {
   /** The text by which documents of this export refer to an object. */
   mention(id: string): string;
   /** Children that are documents of their own, because nothing else tells them apart. */
-  readonly twins: ReadonlySet<string>;
+  readonly ambiguous: ReadonlySet<string>;
   readonly filter: ExportFilter;
 }
 
@@ -57,11 +57,11 @@ export function* exportInSteps(
   state: Snapshot,
   filter: ExportFilter,
 ): Generator<undefined, readonly ExportedDocument[]> {
-  const twins = findTwins(state);
-  const chosen = chooseObjects(state, filter, twins);
+  const ambiguous = findAmbiguous(state);
+  const chosen = chooseObjects(state, filter, ambiguous);
   const keys = createKeys(state);
   const run: Run = {
-    ...{ state, keys, twins, filter },
+    ...{ state, keys, ambiguous, filter },
     mention: createMentions(state, keys, new Set(chosen.map(({ id }) => id))),
   };
   const documents = yield* mapInSteps(chosen, (object) => exportObject(run, state.registry.get(object.kind), object));
@@ -69,13 +69,13 @@ export function* exportInSteps(
 }
 
 /** The objects that become documents of their own. */
-function chooseObjects(state: Snapshot, filter: ExportFilter, twins: ReadonlySet<string>): readonly StoredObject[] {
+function chooseObjects(state: Snapshot, filter: ExportFilter, ambiguous: ReadonlySet<string>): readonly StoredObject[] {
   const isExported = ({ kind: name, id, parent, declared }: StoredObject, kind: Kind) => {
     if (filter.id !== undefined) return id === filter.id;
     const inline = kind.parent?.inline !== undefined;
     if (filter.kind !== undefined && filter.kind !== (inline ? kind.parent?.kind : name)) return false;
     if (!isStatedBy(declared, filter.source)) return false;
-    return !inline || twins.has(id) || !isStatedBy(state.get(parent ?? '')?.declared ?? [], filter.source);
+    return !inline || ambiguous.has(id) || !isStatedBy(state.get(parent ?? '')?.declared ?? [], filter.source);
   };
   return state.registry.kinds
     .filter((kind) => kind.document.allowed && filter.isVisible?.(kind) !== false)
@@ -90,8 +90,8 @@ function isStatedBy(declared: StoredObject['declared'], source: string | undefin
 }
 
 /** Children without a key whose natural key a sibling has too. */
-function findTwins(state: Snapshot): ReadonlySet<string> {
-  const twins = new Set<string>();
+function findAmbiguous(state: Snapshot): ReadonlySet<string> {
+  const ambiguous = new Set<string>();
   for (const kind of state.registry.kinds.filter((item) => keyField(item) !== undefined)) {
     const siblings = new Map<string, StoredObject[]>();
     for (const object of state.ofKind(kind.name)) {
@@ -100,9 +100,9 @@ function findTwins(state: Snapshot): ReadonlySet<string> {
       siblings.set(place, [...(siblings.get(place) ?? []), object]);
     }
     for (const equal of siblings.values())
-      if (equal.length > 1) for (const { id, key } of equal) if (key === undefined) twins.add(id);
+      if (equal.length > 1) for (const { id, key } of equal) if (key === undefined) ambiguous.add(id);
   }
-  return twins;
+  return ambiguous;
 }
 
 /** The field by which documents tell children of one parent apart. */
@@ -111,12 +111,12 @@ function keyField(kind: Kind): string | undefined {
 }
 
 function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocument {
-  const { state, keys, mention, twins, filter } = run;
+  const { state, keys, mention, ambiguous, filter } = run;
   const visible = state.registry.inlineOf(kind.name).filter(({ child }) => filter.isVisible?.(child) !== false);
   const children = visible.flatMap(({ child, member }) => {
     const own = state
       .childrenOf(object.id, child.name)
-      .filter(({ id, declared }) => !twins.has(id) && isStatedBy(declared, filter.source));
+      .filter(({ id, declared }) => !ambiguous.has(id) && isStatedBy(declared, filter.source));
     return own.length === 0 ? [] : [[member, own.map((item) => exportSpec(run, child, item))] as const];
   });
   const annotations = {
@@ -125,7 +125,7 @@ function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocum
   };
   const name = kind.parent === undefined ? keys(object.id) : childName(object, keys);
   const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: parentOf(object, mention) };
-  const keyMember = twins.has(object.id) ? { [keyField(kind) ?? '']: slugOf(object) } : {};
+  const keyMember = ambiguous.has(object.id) ? { [keyField(kind) ?? '']: slugOf(object) } : {};
   const spec = { ...parent, ...keyMember, ...exportSpec(run, kind, object) };
   const { name: display, ...rest } = spec;
   return {

@@ -1,11 +1,11 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { type HandRun, listHandRuns } from '../../../db/sources/hand-runs.ts';
+import { listManualRevisions, type ManualRevision } from '../../../db/sources/manual-revisions.ts';
 import type { Json } from '../../../lib/json.ts';
 import { isAllowed } from '../../../plan/guards/authorize.ts';
 import { type Drift, type DriftReason, driftOf } from '../../../plan/ownership/drift.ts';
 import { type Label, labeler, viewUnits } from '../../../plan/view/view.ts';
 
-export type { HandRun };
+export type { ManualRevision as HandRun };
 
 /** A unit that is not as a source states it, with names for ids. */
 export interface DriftUnit {
@@ -33,7 +33,7 @@ export interface DriftReport {
   readonly revision: number;
   readonly units: readonly DriftUnit[];
   /** Sources that a server runs and that somebody applied by hand since: what is applied is not what they show. */
-  readonly byHand: readonly HandRun[];
+  readonly byHand: readonly ManualRevision[];
 }
 
 /** Every unit that is not as a source states it: of one source, or of all; of kinds that the caller may read. */
@@ -43,7 +43,7 @@ export async function reportDrift(engine: Engine, call: Call, source?: string): 
   const drifts = driftOf(state, engine.now(), source).filter(({ object }) =>
     isAllowed(state, call.actor, engine.registry.get(object.kind).module, 'read'),
   );
-  const handRuns = await listHandRuns(engine.database, call.account);
+  const handRuns = await listManualRevisions(engine.database, call.account);
   return {
     revision: state.revision,
     units: drifts.map((drift) => viewDrift(engine, drift, label)),

@@ -1,5 +1,5 @@
-import { writeUntilKnown } from '../../../commit/doubt.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
+import { writeUntilKnown } from '../../../commit/in-doubt.ts';
 import { newIdFor } from '../../../commit/new-id.ts';
 import type { Output } from '../../../commit/shown-once.ts';
 import { runInSlices } from '../../../commit/slices.ts';

@@ -7,7 +7,7 @@ import type { FileRules } from '../../../model/sources/file-rules.ts';
 import type { CommitInfo } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { RequestedOptions } from '../../../plan/options.ts';
-import type { Locator } from './places.ts';
+import type { Locator } from './locate-problems.ts';
 import type { RollbackRequest } from './rolled-back.ts';
 
 /** A request to plan or apply the documents of a source. */

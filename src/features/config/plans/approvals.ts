@@ -1,5 +1,5 @@
-import { writeUntilKnown } from '../../../commit/doubt.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
+import { writeUntilKnown } from '../../../commit/in-doubt.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import { noteApplyAttempt, putApproval, supersedePlans } from '../../../db/config/plan-approvals.ts';
 import { listPlans, type SavedPlan } from '../../../db/config/plans.ts';

@@ -15,15 +15,15 @@ import {
   type Refused,
   readClaims,
 } from '../../../objects/pending-claims.ts';
-import { stuckIn, waitingKeys } from '../../../plan/ownership/contested.ts';
+import { postponedIn, waitingKeys } from '../../../plan/ownership/claims-of-others.ts';
 import { overriddenObjects } from '../../../plan/ownership/running-overrides.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../../../plan/plan.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import { afterCommit } from './bookkeeping.ts';
 import { draft, type PlanContext } from './draft-documents.ts';
+import { locateOutcome, locateProblems, locateWarnings } from './locate-problems.ts';
 import { moveDocuments } from './moved-documents.ts';
 import { keepOutputs } from './outputs.ts';
-import { placeOutcome, placeProblems, placeWarnings } from './places.ts';
 import { reviewAccess } from './review-access.ts';
 import { isAgreed, settleAgreed } from './rolled-back.ts';
 import { refuseByHand, refuseSuspended } from './suspended.ts';
@@ -50,7 +50,7 @@ export async function planApply(
   request: ApplyRequest,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const { before, context } = await readContext(engine, call, request);
-  return { outcome: await placeOutcome(request, await planOn(engine, call, before, request, context)), before };
+  return { outcome: await locateOutcome(request, await planOn(engine, call, before, request, context)), before };
 }
 
 /** The same without a look at who gains and loses access, and whatever tests find. */
@@ -60,7 +60,7 @@ export async function planUnreviewed(
   request: ApplyRequest,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const { before, context } = await readContext(engine, call, request);
-  return { outcome: await placeOutcome(request, await draft(engine, call, before, request, context)), before };
+  return { outcome: await locateOutcome(request, await draft(engine, call, before, request, context)), before };
 }
 
 /** Read before and not with each plan: while the account is held for a plan, the database has no connection to spare. */
@@ -230,12 +230,12 @@ async function applyAgainst(
     claims: () => claims,
   });
   if (!committed.ok)
-    return { result: { state: 'invalid', problems: await placeProblems(request, committed.problems) }, refused };
+    return { result: { state: 'invalid', problems: await locateProblems(request, committed.problems) }, refused };
   if (halted !== undefined) return { result: await placeHalted(request, halted), refused };
   const { revision, before, after } = committed;
   let { plan } = committed;
   const place = async () => {
-    plan = await placeWarnings(request, plan);
+    plan = await locateWarnings(request, plan);
   };
   if (revision === undefined) await place();
   else await afterCommit(engine, `the places of warnings of source ${request.source}`, place);
@@ -247,7 +247,7 @@ async function applyAgainst(
     ...(revision === undefined ? {} : { revision }),
     ...(kept === undefined ? {} : { kept: kept.id }),
   };
-  const settled = { revision: before.revision, lacks: { keys: [], units: [], ...stuckIn(plan) } };
+  const settled = { revision: before.revision, lacks: { keys: [], units: [], ...postponedIn(plan) } };
   return { result: applied, refused: revision === undefined ? settled : undefined };
 }
 
@@ -286,7 +286,7 @@ function haltOf(
 async function placeHalted(request: ApplyRequest, halted: Reconciled | 'stopped'): Promise<Reconciled | 'stopped'> {
   // Who is stopped plans again.
   if (halted === 'stopped' || halted.state === 'invalid') return halted;
-  return { ...halted, plan: await placeWarnings(request, halted.plan) };
+  return { ...halted, plan: await locateWarnings(request, halted.plan) };
 }
 
 function nothing(plan: Plan): Plan {

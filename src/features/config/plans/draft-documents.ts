@@ -5,7 +5,7 @@ import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts
 import { type Problem, sortProblems } from '../../../model/problem.ts';
 import { environmentOfPush, environmentOfSource } from '../../../model/schema/values.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { type AlsoUsedBy, planAmongInvites } from '../../../objects/invited.ts';
+import { type OtherUses, planWithInvites } from '../../../objects/invite-uses.ts';
 import type { PendingClaims } from '../../../objects/pending-claims.ts';
 import { planDocuments } from '../../../plan/documents/documents.ts';
 import { judgeForeign } from '../../../plan/documents/foreign-files.ts';
@@ -35,8 +35,8 @@ export function draft(
   request: ApplyRequest,
   context: PlanContext,
 ): Promise<Outcome> {
-  const plan = (alsoUsedBy?: AlsoUsedBy) => draftAmong(engine, call, before, request, { ...context, alsoUsedBy });
-  return planAmongInvites(context.database, before, plan);
+  const plan = (alsoUsedBy?: OtherUses) => draftAmong(engine, call, before, request, { ...context, alsoUsedBy });
+  return planWithInvites(context.database, before, plan);
 }
 
 async function draftAmong(
@@ -44,7 +44,7 @@ async function draftAmong(
   { actor }: Call,
   before: Snapshot,
   request: ApplyRequest,
-  { claims, now, past, alsoUsedBy }: PlanContext & { readonly alsoUsedBy: AlsoUsedBy | undefined },
+  { claims, now, past, alsoUsedBy }: PlanContext & { readonly alsoUsedBy: OtherUses | undefined },
 ): Promise<Outcome> {
   if (past !== undefined && request.rollback !== undefined) {
     const { newId, planEnvironment } = engine;

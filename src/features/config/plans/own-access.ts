@@ -6,8 +6,8 @@ import { HeddleError } from '../../../model/errors.ts';
 import type { GuardLimits } from '../../../model/sources/settings.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import { findEnd } from '../../../objects/find-end.ts';
-import { endsAt } from '../../../objects/own-ends.ts';
+import { endpointsAt } from '../../../objects/endpoints-at.ts';
+import { findEndpoint } from '../../../objects/find-endpoint.ts';
 import type { TrippedGuard } from '../../../plan/plan.ts';
 
 /** How many peers a message names. */
@@ -32,7 +32,7 @@ export function ownAccessGuard(
 ): readonly TrippedGuard[] {
   const target = lostOwnAccess ?? host;
   if (target === undefined) return [];
-  const ends = lostOwnAccess === undefined ? endsAt(was, target) : endOf(was, target);
+  const ends = lostOwnAccess === undefined ? endpointsAt(was, target) : endOf(was, target);
   if (ends.length === 0) return [];
   // The service speaks HTTP: whoever may only ping it cannot manage anything.
   const ports = lostOwnAccess === undefined && port !== undefined ? [{ start: port, end: port }] : [];
@@ -53,7 +53,7 @@ export function ownAccessGuard(
 /** What the setting names, if it is there: nobody loses what there is not. */
 function endOf(state: Snapshot, target: string): readonly string[] {
   try {
-    return [findEnd(state, target)];
+    return [findEndpoint(state, target)];
   } catch (error) {
     if (error instanceof HeddleError) return [];
     throw error;

@@ -3,7 +3,7 @@ import { diffAccessInSteps, type PairFilter } from '../../../access/diff/diff.ts
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import { accessStep, touchesAccess } from '../../../objects/access-step.ts';
-import { findEndAmong } from '../../../objects/find-end.ts';
+import { findEndpointAmong } from '../../../objects/find-endpoint.ts';
 import type { AccessCount, AccessName } from '../../../plan/view/access.ts';
 import { accessName } from './review-access.ts';
 import { planAgain } from './saved-plans.ts';
@@ -54,7 +54,7 @@ export async function listPlanPairs(engine: Engine, call: Call, id: string, quer
   const diff = await runInSlices(diffAccessInSteps(step.before, step.after));
   const found: PlanPair[] = [];
   const end = (text: string | undefined, member: 'from' | 'to'): PairFilter =>
-    text === undefined ? {} : { [member]: findEndAmong(states, text) };
+    text === undefined ? {} : { [member]: findEndpointAmong(states, text) };
   for (const pair of diff.pairs({ ...end(query.from, 'from'), ...end(query.to, 'to') })) {
     if (found.length === query.limit) return { ...countsOf(diff), pairs: found, more: true };
     const { from, to, ...shift } = describePair(pair);

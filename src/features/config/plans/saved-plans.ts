@@ -1,5 +1,5 @@
-import { onceWritten, writeUntilKnown } from '../../../commit/doubt.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
+import { onceWritten, writeUntilKnown } from '../../../commit/in-doubt.ts';
 import { newIdFor } from '../../../commit/new-id.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
 import type { SavedPlan } from '../../../db/config/plans.ts';
-import { touchesAfter } from '../../../db/touches.ts';
+import { objectChangesAfter } from '../../../db/object-changes.ts';
 import { Conflict } from '../../../model/errors.ts';
 import type { Problem } from '../../../model/problem.ts';
 import { explainMoved, explainStale, type Touch } from '../../../plan/view/stale.ts';
@@ -41,7 +41,7 @@ function problemsOf(
 }
 
 async function readTouches(engine: Engine, account: string, revision: number): Promise<readonly Touch[]> {
-  const rows = await touchesAfter(engine.database, account, revision, most);
+  const rows = await objectChangesAfter(engine.database, account, revision, most);
   const state = await engine.snapshots.current(account);
   const label = labeler(state, state);
   return rows.map(({ revision: number, actor, action, kind, object_id: id, key, name, paths }) => ({

@@ -1,4 +1,4 @@
-import { createGatherer } from '../../../commit/gather.ts';
+import { createBatcher } from '../../../commit/batcher.ts';
 import { type FoundEntry, findEntries } from '../../../db/accounts/find-entries.ts';
 import type { Database } from '../../../db/database.ts';
 import { type NonceManner, useNonces } from '../../../db/peers/agent-nonces.ts';
@@ -17,12 +17,12 @@ export interface Guard {
 
 /** Creates the guard. */
 export function createGuard(database: Database): Guard {
-  const find = createGatherer<string, string, FoundEntry | undefined>(async (kind, values) => {
+  const find = createBatcher<string, string, FoundEntry | undefined>(async (kind, values) => {
     const found = await findEntries(database, kind, values);
     return (value) => found.get(value);
   });
   const claimBy = (manner: NonceManner) => {
-    const claim = createGatherer<string, Proof, boolean>(async (account, proofs) => {
+    const claim = createBatcher<string, Proof, boolean>(async (account, proofs) => {
       const nonces = proofs.map((proof) => ({ nonce: nameOf(proof), expires: proof.expires }));
       // What comes twice among these is fresh once.
       const fresh = new Set(await useNonces(database, account, nonces, manner));

@@ -9,7 +9,7 @@ import { type SharedBytes, type Update, updateFor } from './update.ts';
 const sliceMs = 0.5;
 
 /** What is prepared, and from what. */
-export interface Prospect {
+export interface PreparedState {
   readonly images: Pick<AccessImages, 'ahead'>;
   /** The image from which the streams were told. */
   readonly before: MapImage;
@@ -27,12 +27,12 @@ interface Prepared {
 
 /** What the streams of an account will be told if a state comes, as far as there was time to work it out. */
 export class Preparation {
-  readonly #prospect: Prospect;
+  readonly #prospect: PreparedState;
   readonly #updates = new Map<string, Prepared>();
   #image: MapImage | undefined;
   #touched: ReadonlySet<string> | undefined;
 
-  constructor(prospect: Prospect) {
+  constructor(prospect: PreparedState) {
     this.#prospect = prospect;
   }
 

@@ -1,10 +1,10 @@
 /** Parts of one event, in order. */
-export type Pieces = readonly (string | Uint8Array)[];
+export type Chunks = readonly (string | Uint8Array)[];
 
 /** Where a stream is written to, whatever carries it. */
 export interface Sink {
   /** Hands pieces of text over together. Says whether the reader keeps up: otherwise `drained` is called when it has. */
-  write(pieces: Pieces): boolean;
+  write(pieces: Chunks): boolean;
   /** Is called each time when the reader has caught up. */
   drained: () => void;
   /** Ends the stream after what was handed over. */
@@ -20,11 +20,11 @@ const tail = Buffer.from('}\n\n');
 const copied = 16_384;
 
 /** Writes the parts of an event around a common part that is written once for many. */
-export function eventPieces(
+export function eventChunks(
   event: { readonly type: string; readonly id?: string },
   own: string,
   shared?: Uint8Array,
-): Pieces {
+): Chunks {
   const id = event.id === undefined ? '' : `id: ${event.id}\n`;
   const head = `${id}event: ${event.type}\ndata: {${own}`;
   if (shared === undefined) return [`${head}}\n\n`];

@@ -1,6 +1,6 @@
 import type { Json } from '../../../lib/json.ts';
 import type { Dismissal, SentMap } from './maps.ts';
-import { eventPieces, keepAlive, type Pieces, type Sink } from './sink.ts';
+import { type Chunks, eventChunks, keepAlive, type Sink } from './sink.ts';
 
 /** Why a stream ends that its reader did not end. */
 export type EndReason = Dismissal | 'replaced' | 'stopping' | 'failed';
@@ -63,7 +63,7 @@ export class Stream {
   }
 
   /** Sends an event. */
-  send(event: Pieces, now: number): void {
+  send(event: Chunks, now: number): void {
     if (!this.#open) return;
     this.#silent = false;
     if (!this.#sink.write(event)) this.#laggingSince ??= now;
@@ -86,7 +86,7 @@ export class Stream {
     const message: Json = sentences[reason];
     const again = passing.includes(reason);
     const own = JSON.stringify({ reason, message, reconnect: again }).slice(1, -1);
-    this.#sink.write(eventPieces({ type: 'end' }, own));
+    this.#sink.write(eventChunks({ type: 'end' }, own));
     this.closed();
     this.#sink.end();
   }

@@ -1,5 +1,5 @@
 import { changeText, type Dismissal, fullText, type MapImage, mapIn, type SentMap } from './maps.ts';
-import { eventPieces, type Pieces } from './sink.ts';
+import { type Chunks, eventChunks } from './sink.ts';
 import type { Stream } from './stream.ts';
 
 /** The texts that many streams are sent at the same time, as bytes, made once. */
@@ -49,7 +49,7 @@ export type Past = readonly MapImage[];
 /** How a reader is brought up to date: the map that it has then, and what is sent to it, if anything is. */
 export interface Update {
   readonly sent: SentMap;
-  readonly pieces: Pieces | undefined;
+  readonly chunks: Chunks | undefined;
 }
 
 /** Works out what brings a reader up to date: what it missed, a change, everything; or why it is told nothing any more. */
@@ -61,18 +61,18 @@ export function updateFor(stream: Stream, image: MapImage, past: Past, bytes: Sh
   const before = stream.sent ?? heldBy(stream, current, past);
   const own = `"revision":${revision}`;
   if (before === undefined) {
-    const pieces = eventPieces({ type: 'map', id }, `${own},${fullText(current).own}`, bytes.full(current));
-    return { sent: current, pieces };
+    const chunks = eventChunks({ type: 'map', id }, `${own},${fullText(current).own}`, bytes.full(current));
+    return { sent: current, chunks };
   }
   const change = changeText(before, current);
   if (change.own !== '' || change.shared !== '') {
     const sent = change.own === '' ? own : `${own},${change.own}`;
     const shared = change.shared === '' ? undefined : bytes.change(change.shared);
-    return { sent: current, pieces: eventPieces({ type: 'change', id }, sent, shared) };
+    return { sent: current, chunks: eventChunks({ type: 'change', id }, sent, shared) };
   }
   // Who comes again hears that it missed nothing.
   const isFirst = stream.sent === undefined;
-  return { sent: current, pieces: isFirst ? eventPieces({ type: 'current', id }, own) : undefined };
+  return { sent: current, chunks: isFirst ? eventChunks({ type: 'current', id }, own) : undefined };
 }
 
 /** Brings a reader up to date. */
@@ -83,7 +83,7 @@ export function sendUpdate(stream: Stream, update: Update | Dismissal, now: numb
     return;
   }
   stream.sent = update.sent;
-  if (update.pieces !== undefined) stream.send(update.pieces, now);
+  if (update.chunks !== undefined) stream.send(update.chunks, now);
 }
 
 /** The map that a reader came with, by the id of the last event it saw; `undefined` when nobody knows it any more. */

@@ -2,8 +2,8 @@ import type { StatedGlobs } from '../../../documents/directory-settings.ts';
 import type { Fetched, Origin } from '../files/origin.ts';
 import type { DirectorySnapshot } from '../files/snapshot.ts';
 import { createFileMemory } from './file-memory.ts';
-import { readWhenQuiet, stillWritten } from './quiet.ts';
 import { type ReadOptions, readDirectory } from './read-directory.ts';
+import { readWhenStable, recentlyWritten } from './read-when-stable.ts';
 import { defaultSettleMs, watchDirectory } from './watch-directory.ts';
 
 /** A directory, a ConfigMap mount or a single file as a source of documents. */
@@ -32,7 +32,7 @@ export function openDirectory(options: DirectoryOptions): Origin {
   let leftOut: ReadonlySet<string> = new Set();
   const read = (without: ReadonlySet<string>) =>
     readDirectory(options.path, { memory, globs, without, ...options.read });
-  const writtenStill = () => stillWritten(options.path, globs, leftOut);
+  const writtenStill = () => recentlyWritten(options.path, globs, leftOut);
   const checked = (found: DirectorySnapshot): Fetched => {
     wasMount ||= found.ok && found.isMount;
     const lost = found.ok && wasMount && !found.isMount;
@@ -42,7 +42,7 @@ export function openDirectory(options: DirectoryOptions): Origin {
   const readQuietly = async (): Promise<DirectorySnapshot> => {
     const { path, settleMs: quietMs = defaultSettleMs, statedFiles = async () => new Set<string>() } = options;
     const still = await writtenStill();
-    const found = await readWhenQuiet({ path, globs, quietMs, last, leftOut: still, statedFiles, read });
+    const found = await readWhenStable({ path, globs, quietMs, last, leftOut: still, statedFiles, read });
     leftOut = found.leftOut;
     return found;
   };

@@ -15,7 +15,7 @@ export interface FileMemory {
  * count time in ticks of some milliseconds; such a file is read again next time. In milliseconds, with room for clocks
  * of network file systems.
  */
-const doubtful = 2000;
+const racyMs = 2000;
 
 interface Remembered {
   readonly file: SourceFile;
@@ -31,7 +31,7 @@ export function createFileMemory(): FileMemory {
       return remembered?.stamp === stamp ? remembered.file : undefined;
     },
     remember(file, { stamp, changedAt }, readAt) {
-      if (readAt - changedAt < doubtful) known.delete(file.path);
+      if (readAt - changedAt < racyMs) known.delete(file.path);
       else known.set(file.path, { file, stamp });
     },
     keep(names) {

@@ -35,18 +35,18 @@ const attempts = 10;
 
 /** Reads all documents' files of a directory (or the one file that the path names) as they are at one moment. */
 export async function readDirectory(path: string, options: ReadOptions = {}): Promise<DirectorySnapshot> {
-  let restless: readonly string[] = [];
+  let changing: readonly string[] = [];
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     try {
       const read = await readOnce(path, options);
       if ('ok' in read) return read;
-      restless = read.restless;
+      changing = read.changing;
     } catch (error) {
       const retry = isGone(error) && attempt < attempts && (await exists(path));
       if (!retry) return { ok: false, reason: reasonOf(error, path) };
     }
   }
-  return { ok: false, reason: `"${path}" changed each time while it was read; it will be tried again.`, restless };
+  return { ok: false, reason: `"${path}" changed each time while it was read; it will be tried again.`, changing };
 }
 
 /** Few enough that the largest files together stay within what a revision may have. */
@@ -56,7 +56,7 @@ type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
 
 /** What changed while it was read. */
 interface Changed {
-  readonly restless: readonly string[];
+  readonly changing: readonly string[];
 }
 
 async function readOnce(path: string, options: ReadOptions): Promise<Readable | Changed> {
@@ -65,13 +65,13 @@ async function readOnce(path: string, options: ReadOptions): Promise<Readable | 
   const link = join(path, mountLink);
   if (!(await isLink(link))) {
     const snapshot = await readTree(path, path, options);
-    const restless = changedBetween(snapshot.looks, await listAgain(path, snapshot, options));
-    return restless.length === 0 ? snapshot : { restless };
+    const changing = changedBetween(snapshot.looks, await listAgain(path, snapshot, options));
+    return changing.length === 0 ? snapshot : { changing };
   }
   // Through the link, files of two generations mix (169 of 17,300 readings did); below its target they never do.
   const target = await realpath(link);
   const snapshot = await readTree(target, path, options);
-  return (await realpath(link)) === target ? { ...snapshot, isMount: true } : { restless: [] };
+  return (await realpath(link)) === target ? { ...snapshot, isMount: true } : { changing: [] };
 }
 
 /** The files once more, without those that could not be read. */
@@ -95,8 +95,8 @@ async function readSingle(path: string, options: ReadOptions): Promise<Readable 
   // Whoever names a file wants it.
   if (file === undefined) return snapshotOf([], [], { looks: [], selection: everyFile }, options);
   const snapshot = await snapshotOf([file], [before], { looks: [before], selection: everyFile }, options);
-  const restless = changedBetween([before], [await listFile(path)]);
-  return restless.length === 0 ? snapshot : { restless };
+  const changing = changedBetween([before], [await listFile(path)]);
+  return changing.length === 0 ? snapshot : { changing };
 }
 
 /**

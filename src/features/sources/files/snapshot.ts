@@ -21,7 +21,7 @@ export type DirectorySnapshot =
     })
   | (Extract<Fetched, { readonly ok: false }> & {
       /** The files that changed each time while they were read. */
-      readonly restless?: readonly string[];
+      readonly changing?: readonly string[];
     });
 
 /** The directory cannot be read as it is; the message says why and what to do. */

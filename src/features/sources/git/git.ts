@@ -7,10 +7,10 @@ import type { Fetched, Origin } from '../files/origin.ts';
 import { Unreadable } from '../files/snapshot.ts';
 import type { Permission } from '../permission.ts';
 import { prepareCredentials, shownMark } from './credentials.ts';
+import type { GitSlots } from './git-slots.ts';
 import { type GitNetworkOptions, openGitNetwork } from './network.ts';
 import { type GitCall, type GitRun, runGit } from './program.ts';
 import { findTree, type GitTree, type Plumbing, readTree, short } from './tree.ts';
-import type { GitTurns } from './turns.ts';
 
 /** A Git repository as a source of documents. Its files are paths of this server. */
 export interface GitOptions {
@@ -26,7 +26,7 @@ export interface GitOptions {
   /** What of the server's environment git may see: where programs are, and certificates. */
   readonly environment: Readonly<Record<string, string>>;
   /** When its processes may run. */
-  readonly turns: GitTurns;
+  readonly turns: GitSlots;
   readonly pollMs: number;
   readonly onError: (error: unknown) => void;
 }

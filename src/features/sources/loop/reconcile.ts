@@ -7,7 +7,7 @@ import { NotFound } from '../../../model/errors.ts';
 import { contradictions } from '../../../model/problem.ts';
 import { environmentOfSource } from '../../../model/schema/values.ts';
 import type { SourceEvent } from '../../../model/sources/conditions.ts';
-import { isReminderDue } from '../../../model/sources/news.ts';
+import { isReminderDue } from '../../../model/sources/source-events.ts';
 import type { Content, SourceStatus } from '../../../model/sources/status.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { applyApproved } from '../../config/plans/apply-plan.ts';

@@ -1,6 +1,6 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { nextStatus, type SourceEvent } from '../../../model/sources/conditions.ts';
-import { eventsBetween } from '../../../model/sources/news.ts';
+import { eventsBetween } from '../../../model/sources/source-events.ts';
 import { isSameStatus, type SourceStatus } from '../../../model/sources/status.ts';
 import type { SourceLease } from '../leases.ts';
 import { recordStatus } from '../sources.ts';

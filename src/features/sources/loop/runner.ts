@@ -3,7 +3,6 @@ import { readInput } from '../../../documents/input.ts';
 import type { Reader } from '../../../documents/reader.ts';
 import { NotFound } from '../../../model/errors.ts';
 import { isSo, readStatus } from '../../../model/sources/status.ts';
-import { type CalledSource, describeOtherWriters, markRequestHandled } from '../called-sources.ts';
 import type { SourceDefinition } from '../definition.ts';
 import type { Origin } from '../files/origin.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type SourceLeaseKeeper,
   takeSource,
 } from '../leases.ts';
+import { type CalledSource, describeOtherWriters, markRequestHandled } from '../scheduled-sources.ts';
 import { filesStatedBy, findSource, recordClaimedKeys, recordSource } from '../sources.ts';
 import { type Clock, type Loop, runLoop } from './loop.ts';
 import { goneMessage, hotMessage } from './messages.ts';

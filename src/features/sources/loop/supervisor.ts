@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ClaimRefresher } from '../../../commit/engine.ts';
 import { equalJson } from '../../../lib/json.ts';
-import { type CalledSource, calledSources } from '../called-sources.ts';
 import type { SourceDefinition } from '../definition.ts';
+import { type CalledSource, scheduledSources } from '../scheduled-sources.ts';
 import { processClock } from './loop.ts';
 import { type RunnerOptions, SourceRunner } from './runner.ts';
 
@@ -55,7 +55,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   };
   let isFirst = true;
   const look = async (): Promise<void> => {
-    const called = new Map((await calledSources(engine)).map((source) => [nameOfCalled(source), source]));
+    const called = new Map((await scheduledSources(engine)).map((source) => [nameOfCalled(source), source]));
     follow(called);
     isFirst = false;
     for (const [name, runner] of runners) runner.see(called.get(name));

@@ -1,0 +1,166 @@
+import {
+  type BitSet,
+  bitsOf,
+  countBits,
+  hasBit,
+  intersectBits,
+  noBits,
+  numbersIn,
+  subtractBits,
+  uniteBits,
+} from '../../lib/bits/bit-set.ts';
+import { intersectIntervals } from '../../lib/bits/intervals.ts';
+import { partition } from '../../lib/bits/partition.ts';
+import { verdicts } from '../../model/declare/access-words.ts';
+import { classesOf } from '../evaluate/classes.ts';
+import { type Layer, type Layers, layersFrom, weigh } from '../evaluate/layers.ts';
+import { compareTexts, endpointsNamed } from '../evaluate/named.ts';
+import type { Traffic } from '../evaluate/traffic.ts';
+import { partitionTraffic } from '../evaluate/traffic-partition.ts';
+import type { Access } from '../ruleset/access.ts';
+import { kindOf, type Policy, readPolicy, type Side } from '../ruleset/vocabulary.ts';
+import { explainPair, type Verdict } from './explain.ts';
+import { type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
+
+/** Two ends of a question. */
+export interface Pair {
+  readonly from: QueryEndpoint;
+  readonly to: QueryEndpoint;
+}
+
+/** How many pairs there are of each verdict, and the first of each in the order of ids. */
+export interface VerdictCounts {
+  readonly pairs: Readonly<Record<Verdict, number>>;
+  first(verdict: Verdict): Pair | undefined;
+}
+
+/** All pairs together. */
+export function countPairs({ pairs }: VerdictCounts): number {
+  return pairs.allow + pairs.conditional + pairs.deny + pairs.mixed;
+}
+
+/** Asks about every pair of two sets of ends that take part, each peer with everybody but itself. */
+export function countMemberPairs(access: Access, asked: Traffic, from: BitSet, to: BitSet): VerdictCounts {
+  const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0 };
+  const classes = classesOf([access], from);
+  for (const members of classes) {
+    const found = spread(layersFrom(access, members[0] as number), asked, to);
+    for (const verdict of verdicts) {
+      const others = found[verdict];
+      pairs[verdict] += members.length * countBits(others) - members.filter((member) => hasBit(others, member)).length;
+    }
+  }
+  return { pairs, first: (verdict) => firstPair(access, asked, classes, to, verdict) };
+}
+
+/** Asks about a party that is imagined, or takes no part, and every end of a set; `opens` says which opens connections. */
+export function countPairsWith(
+  access: Access,
+  asked: Traffic,
+  endpoint: QueryEndpoint,
+  members: BitSet,
+  opens: 'endpoint' | 'members',
+): VerdictCounts {
+  const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0 };
+  const firsts = new Map<Verdict, { readonly id: string; readonly pair: Pair }>();
+  const own = endpoint.imagined ? undefined : access.endpoints.slots.get(endpoint.id);
+  const others = own === undefined ? members : subtractBits(members, bitsOf([own]));
+  for (const alike of classesFor(access, endpoint, others)) {
+    const [id = ''] = alike.map((at) => access.endpoints.ids[at] ?? '').sort(compareTexts);
+    const other = queryEndpointOf(access, id);
+    const pair = opens === 'endpoint' ? { from: endpoint, to: other } : { from: other, to: endpoint };
+    const { verdict } = explainPair(access, pair.from, pair.to, asked);
+    pairs[verdict] += alike.length;
+    const known = firsts.get(verdict);
+    if (known === undefined || id < known.id) firsts.set(verdict, { id, pair });
+  }
+  return { pairs, first: (verdict) => firsts.get(verdict)?.pair };
+}
+
+/** Asks about one pair. */
+export function countPair(access: Access, asked: Traffic, from: QueryEndpoint, to: QueryEndpoint): VerdictCounts {
+  const { verdict } = explainPair(access, from, to, asked);
+  const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0, [verdict]: 1 };
+  return { pairs, first: (which) => (which === verdict ? { from, to } : undefined) };
+}
+
+/** Who is reached how, of some ends. */
+function spread(line: Layers, asked: Traffic, to: BitSet): Readonly<Record<Verdict, BitSet>> {
+  const [accepts, drops] = [within(line.accepts, asked), within(line.drops, asked)];
+  const { pieces, parts } = partitionTraffic([asked, ...[...accepts, ...drops].map(({ traffic }) => traffic)]);
+  const covers = (offset: number, piece: number) => (_: Layer, at: number) =>
+    parts[offset + at]?.includes(piece) === true;
+  let [allow, possible, some] = [to, to, noBits];
+  for (const piece of pieces.keys()) {
+    const weighed = weigh({
+      accepts: accepts.filter(covers(1, piece)),
+      drops: drops.filter(covers(1 + accepts.length, piece)),
+      closed: line.closed,
+    });
+    allow = intersectBits(allow, weighed.sure);
+    possible = intersectBits(possible, weighed.possible);
+    some = uniteBits(some, weighed.possible);
+  }
+  const passing = intersectBits(to, some);
+  return {
+    allow,
+    conditional: subtractBits(possible, allow),
+    deny: subtractBits(to, some),
+    mixed: subtractBits(passing, possible),
+  };
+}
+
+/** Layers as far as they are about this traffic. */
+function within(layers: readonly Layer[], asked: Traffic): readonly Layer[] {
+  return layers
+    .map((layer) => ({ ...layer, traffic: intersectIntervals(asked, layer.traffic) }))
+    .filter(({ traffic }) => traffic.length > 0);
+}
+
+function firstPair(
+  access: Access,
+  asked: Traffic,
+  classes: readonly (readonly number[])[],
+  to: BitSet,
+  verdict: Verdict,
+): Pair | undefined {
+  const idAt = (at: number) => access.endpoints.ids[at] ?? '';
+  let best: { readonly from: number; readonly to: BitSet } | undefined;
+  for (const members of classes) {
+    const others = spread(layersFrom(access, members[0] as number), asked, to)[verdict];
+    for (const member of members) {
+      if (best !== undefined && idAt(best.from) < idAt(member)) continue;
+      const rest = subtractBits(others, bitsOf([member]));
+      if (countBits(rest) > 0) best = { from: member, to: rest };
+    }
+  }
+  if (best === undefined) return undefined;
+  const target = numbersIn(best.to).map(idAt).sort(compareTexts)[0] ?? '';
+  return { from: queryEndpointOf(access, idAt(best.from)), to: queryEndpointOf(access, target) };
+}
+
+/** Ends in classes of those that are one to a party: no rule that names the party tells them apart. */
+function classesFor(access: Access, endpoint: QueryEndpoint, among: BitSet): readonly (readonly number[])[] {
+  const sets: BitSet[] = [access.endpoints.of.peer, ...access.guardedRoutes.map(({ receivers }) => receivers)];
+  for (const policy of access.state.ofKind(kindOf.policy).map(readPolicy)) {
+    if (!policy.rules.some((rule) => names(rule.sources, endpoint) || names(rule.destinations, endpoint))) continue;
+    sets.push(...distinctions(access, policy));
+  }
+  return partition(among, sets);
+}
+
+function names({ groups, one }: Side, endpoint: QueryEndpoint): boolean {
+  return one === endpoint.id || endpoint.groupsAmong(groups).length > 0 || endpoint.guardsAmong(groups).length > 0;
+}
+
+/** The sets by which a policy tells ends apart. */
+function distinctions(access: Access, { rules, postures }: Policy): readonly BitSet[] {
+  const named = rules
+    .flatMap(({ sources, destinations }) => [sources, destinations])
+    .flatMap(({ groups, one }) => [...groups, ...(one === undefined ? [] : [one])]);
+  const passing = postures.flatMap((id) => access.postures.get(id) ?? []);
+  return [
+    ...[...new Set(named)].map((id) => endpointsNamed(access, id)),
+    ...passing.flatMap(({ sure, possible }) => [sure, possible]),
+  ];
+}

@@ -1,0 +1,14 @@
+import { hasBit, subtractBits } from '../../lib/bits/bit-set.ts';
+import { neighbourhoodOf } from '../evaluate/neighbours.ts';
+import type { Access } from '../ruleset/access.ts';
+import { expiredIn, netmapBuilderOf, peersIn } from './netmap-builder.ts';
+import { writePeerSet } from './peer-set.ts';
+import { noEntries, type Section } from './section.ts';
+
+/** The peers that may open connections to a proxy, as others are told about them, in order. */
+export function peersReachingProxy(access: Access, proxy: string): Section {
+  const at = access.endpoints.slots.get(proxy);
+  if (at === undefined || !hasBit(access.endpoints.of.proxy, at)) return noEntries;
+  const builder = netmapBuilderOf(access);
+  return writePeerSet(peersIn(builder, subtractBits(neighbourhoodOf(access, at).neighbours, expiredIn(builder))));
+}

@@ -1,0 +1,91 @@
+import { type BitSet, bitsOf, equalBits, intersectBits, noBits, uniteBits } from '../../lib/bits/bit-set.ts';
+import type { PersistentMap } from '../../lib/persistent-map.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Endpoints } from './endpoints.ts';
+import type { Membership } from './groups.ts';
+import { type Gateway, kindOf, readResource, readRoute, readRouter } from './vocabulary.ts';
+
+/** Peers that lead to a destination, as far as they take part, and how. */
+export interface Way {
+  /** The router or route that says so. */
+  readonly id: string;
+  readonly peers: BitSet;
+  readonly metric: number;
+  readonly masquerade: boolean;
+}
+
+/** A resource or a route, with all that lead there. */
+export interface RoutedDestination {
+  readonly object: StoredObject;
+  readonly enabled: boolean;
+  readonly ways: readonly Way[];
+  /** The peers of all ways. */
+  readonly gateways: BitSet;
+  /** Peers that receive a route; everybody may be led to a resource. */
+  readonly receivers?: BitSet;
+}
+
+/** A route that policies open: only its receivers may be let through. */
+export interface GuardedRoute {
+  readonly slot: number;
+  readonly receivers: BitSet;
+}
+
+/** What the ways of an account are worked out from. */
+export interface DestinationInput {
+  readonly state: State;
+  readonly endpoints: Endpoints;
+  readonly groups: PersistentMap<Membership>;
+  /** Peers that take part. */
+  readonly live: BitSet;
+}
+
+/** The destination of a resource, `undefined` when there is none. */
+export function destinationOfResource(id: string, input: DestinationInput): RoutedDestination | undefined {
+  const object = input.state.get(id);
+  if (object === undefined) return undefined;
+  const { network, enabled } = readResource(object);
+  const ways = input.state
+    .childrenOf(network, kindOf.router)
+    .filter((router) => readRouter(router).enabled)
+    .map((router) => wayOf(router.id, readRouter(router), input));
+  return { object, enabled, ways, gateways: uniteBits(...ways.map(({ peers }) => peers)) };
+}
+
+/** The destination of a route, `undefined` when there is none. */
+export function destinationOfRoute(id: string, input: DestinationInput): RoutedDestination | undefined {
+  const object = input.state.get(id);
+  if (object === undefined) return undefined;
+  const route = readRoute(object);
+  const way = wayOf(id, route, input);
+  const receivers = peersIn(route.groups, input);
+  return { object, enabled: route.enabled, ways: [way], gateways: way.peers, receivers };
+}
+
+/** Whether a destination is reached as before. */
+export function equalDestinations(a: RoutedDestination, b: RoutedDestination): boolean {
+  return looksEqual(a, b) && equalBits(a.receivers ?? noBits, b.receivers ?? noBits);
+}
+
+/** Whether those who are led to a destination see it as before. */
+export function looksEqual(a: RoutedDestination, b: RoutedDestination): boolean {
+  return (
+    a.object === b.object && a.ways.length === b.ways.length && a.ways.every((way, at) => equalWays(way, b.ways[at]))
+  );
+}
+
+function equalWays(a: Way, b: Way | undefined): boolean {
+  return a.id === b?.id && a.metric === b.metric && a.masquerade === b.masquerade && equalBits(a.peers, b.peers);
+}
+
+function wayOf(id: string, { peer, peerGroups, metric, masquerade }: Gateway, input: DestinationInput): Way {
+  const slot = input.endpoints.slots.get(peer);
+  const peers = slot === undefined ? peersIn(peerGroups, input) : bitsOf([slot]);
+  return { id, peers: intersectBits(peers, input.live), metric, masquerade };
+}
+
+/** The peers of groups; resources in them lead nowhere. */
+function peersIn(groups: readonly string[], { endpoints, groups: known }: DestinationInput): BitSet {
+  return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), endpoints.of.peer);
+}

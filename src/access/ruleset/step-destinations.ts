@@ -1,0 +1,87 @@
+import { type BitSet, intersectBits, isEmptyBits, numbersIn, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
+import type { PersistentMap } from '../../lib/persistent-map.ts';
+import { type Endpoints, slotsOf } from './endpoints.ts';
+import {
+  destinationOfResource,
+  destinationOfRoute,
+  equalDestinations,
+  type GuardedRoute,
+  type RoutedDestination,
+} from './routed-destinations.ts';
+import type { GroupsStep } from './step-groups.ts';
+import type { PeersStep } from './step-peers.ts';
+import type { UpdateStep } from './update-image.ts';
+import { kindOf, readRoute } from './vocabulary.ts';
+
+/** Resources and routes of a step. */
+export interface DestinationsStep {
+  readonly all: PersistentMap<RoutedDestination>;
+  readonly guardedRoutes: readonly GuardedRoute[];
+  /** All ends that take part, peers and proxies included. */
+  readonly live: BitSet;
+  /** Ids of resources and routes that may be reached otherwise than before. */
+  readonly resources: ReadonlySet<string>;
+  readonly routes: ReadonlySet<string>;
+}
+
+/** What leads where now, and what can be reached because somebody who takes part leads there. */
+export function stepDestinations(
+  step: UpdateStep,
+  {
+    endpoints,
+    peers,
+    groups,
+  }: { readonly endpoints: Endpoints; readonly peers: PeersStep; readonly groups: GroupsStep },
+): DestinationsStep {
+  const { previous, state } = step;
+  const resources = new Set([...step.touched.resource, ...ledBy(step, peers.changed, groups.changed)]);
+  const routes = new Set(step.touched.route);
+  for (const id of peers.changed) for (const route of step.namedBy(id, 'route', 'peer')) routes.add(route);
+  for (const id of groups.changed)
+    for (const route of step.namedBy(id, 'route', 'peer_groups', 'groups')) routes.add(route);
+  const input = { state, endpoints, groups: groups.all, live: peers.live };
+  const reached: string[] = [];
+  const all = previous.routedDestinations.edit((draft) => {
+    const put = (id: string, destination: RoutedDestination | undefined) => {
+      const before = draft.get(id);
+      if (destination === undefined) draft.delete(id);
+      else if (before === undefined || !equalDestinations(before, destination)) draft.set(id, destination);
+      if (destination?.enabled === true && !isEmptyBits(destination.gateways)) reached.push(id);
+    };
+    for (const id of resources) put(id, destinationOfResource(id, input));
+    for (const id of routes) put(id, destinationOfRoute(id, input));
+  });
+  const before = subtractBits(previous.live, previous.endpoints.of.peer);
+  const looked = [...resources, ...routes];
+  const rest = subtractBits(before, uniteBits(slotsOf(previous.endpoints, looked), slotsOf(endpoints, looked)));
+  const there = uniteBits(endpoints.of.resource, endpoints.of.route);
+  // Proxies wait for nobody.
+  const live = uniteBits(peers.live, endpoints.of.proxy, intersectBits(rest, there), slotsOf(endpoints, reached));
+  const guardedRoutes = routes.size === 0 ? previous.guardedRoutes : guardedRoutesOf(step, endpoints, all);
+  return { all, guardedRoutes, live, resources, routes };
+}
+
+function guardedRoutesOf(
+  { state }: UpdateStep,
+  endpoints: Endpoints,
+  destinations: PersistentMap<RoutedDestination>,
+): readonly GuardedRoute[] {
+  return numbersIn(endpoints.of.route).flatMap((slot) => {
+    const id = endpoints.ids[slot] ?? '';
+    const [object, receivers] = [state.get(id), destinations.get(id)?.receivers];
+    if (object === undefined || receivers === undefined || readRoute(object).guards.length === 0) return [];
+    return [{ slot, receivers }];
+  });
+}
+
+/** Resources of networks to which some of these peers and groups lead. */
+function ledBy(step: UpdateStep, peers: ReadonlySet<string>, groups: ReadonlySet<string>): readonly string[] {
+  const routers = new Set([
+    ...[...peers].flatMap((id) => step.namedBy(id, 'router', 'peer')),
+    ...[...groups].flatMap((id) => step.namedBy(id, 'router', 'peer_groups')),
+  ]);
+  const networks = new Set(
+    [...routers].flatMap((id) => step.state.get(id)?.parent ?? step.previous.state.get(id)?.parent ?? []),
+  );
+  return [...networks].flatMap((id) => step.state.childrenOf(id, kindOf.resource).map((resource) => resource.id));
+}

@@ -1,0 +1,68 @@
+import type { State } from '../../model/declare/kind.ts';
+import type { Access } from './access.ts';
+import type { ObservedPeers } from './facts.ts';
+import { stepDestinations } from './step-destinations.ts';
+import { stepFlows } from './step-flows.ts';
+import { stepGroups } from './step-groups.ts';
+import { stepEndpoints, stepPeers } from './step-peers.ts';
+import { stepPostures } from './step-postures.ts';
+import { type Part, partOf } from './vocabulary.ts';
+
+/** Ids that a step has to look at again. */
+export type Touched = Readonly<Record<Exclude<Part, 'network' | 'router'>, ReadonlySet<string>>>;
+
+/** What every stage of a step may look at. */
+export interface UpdateStep {
+  readonly previous: Access;
+  readonly state: State;
+  readonly observedPeers: ObservedPeers;
+  readonly touched: Touched;
+  /** The ids of objects of a part that name this one, in one of these fields if any are given, before or after. */
+  namedBy(id: string, part: Part, ...fields: readonly string[]): readonly string[];
+}
+
+/**
+ * Carries an image on to another state. Each stage looks only at what the stages before found changed. `everything` says
+ * that all there is is touched, so that nothing need be looked for. Yields now and then.
+ */
+export function* updateImage(
+  previous: Access,
+  state: State,
+  observedPeers: ObservedPeers,
+  touched: Touched,
+  everything: boolean,
+): Generator<undefined, Access> {
+  const namedBy = everything ? () => [] : lookForNames(previous.state, state);
+  const step: UpdateStep = { previous, state, observedPeers, touched, namedBy };
+  const endpoints = stepEndpoints(step);
+  const peers = stepPeers(step, endpoints);
+  yield undefined;
+  const groups = yield* stepGroups(step, endpoints, peers.changed);
+  const destinations = stepDestinations(step, { endpoints, peers, groups });
+  const postures = stepPostures(step, endpoints);
+  const flows = yield* stepFlows(step, { endpoints, peers, groups, destinations, postures });
+  return {
+    state,
+    observedPeers,
+    endpoints,
+    groups: groups.all,
+    universalGroups: groups.universal,
+    routedDestinations: destinations.all,
+    guardedRoutes: destinations.guardedRoutes,
+    live: destinations.live,
+    postures: postures.all,
+    ...flows,
+  };
+}
+
+function lookForNames(before: State, after: State): UpdateStep['namedBy'] {
+  return (id, part, ...fields) => {
+    const found = new Set<string>();
+    for (const state of [before, after]) {
+      for (const { from, field } of state.referrersOf(id)) {
+        if (partOf(from) === part && (fields.length === 0 || fields.includes(field))) found.add(from.id);
+      }
+    }
+    return [...found];
+  };
+}

@@ -1,0 +1,30 @@
+import { Conflict } from '../model/errors.ts';
+
+/** What a repetition is told of what an earlier attempt did. */
+export const alreadyDone = 'the request was carried out already; send it again for its answer';
+
+/** What was carried out already cannot be written again, whoever did it in the meantime; other errors stay what they are. */
+export function conflictOfRepetition(error: unknown): unknown {
+  // Both drivers name the index that refused.
+  const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
+  if (code !== '23505') return error;
+  if (constraint === 'revisions_plan')
+    return new Conflict('stale', 'the plan was applied already; make a new one', { cause: error });
+  if (constraint === 'revisions_request') return new Conflict('running', alreadyDone, { cause: error });
+  if (constraint === 'tokens_pkey' || constraint === 'proxy_tokens_pkey') return valueLost('token', error);
+  if (constraint === 'invites_pkey') return valueLost('invite', error);
+  if (constraint === 'directory_value' || constraint === 'directory_pkey')
+    return new Conflict('taken', 'a value by which an object is found already exists in another account', {
+      cause: error,
+    });
+  return error;
+}
+
+/** What the request made is there, and what was shown of it once was lost longer ago than it is kept. */
+export function valueLost(what: 'token' | 'invite', cause?: unknown): Conflict {
+  return new Conflict(
+    'refused',
+    `the request was carried out already, and its answer with the value of the ${what} was lost; delete that ${what}, and make another one with a new Idempotency-Key`,
+    { cause },
+  );
+}

@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+
+/** A source of any account, with what is asked of it and who runs it. Moments are opaque texts, later ones differ. */
+export interface ScheduledSource {
+  readonly account: string;
+  readonly id: string;
+  readonly type: string;
+  readonly spec: JsonObject;
+  readonly suspended: boolean;
+  readonly generation: number;
+  /** The newest request to reconcile that nobody has heeded yet. */
+  readonly requested: string | null;
+  /** The newest hint that its content has changed. */
+  readonly hinted: string | null;
+  /** Whether somebody approved the plan that it waits with. */
+  readonly approved: boolean;
+  /** Who runs it, if anybody does. */
+  readonly runner: string | null;
+}
+
+/** All sources of all accounts: what every server looks at to know what it may have to run. */
+export async function findScheduledSources(database: Database): Promise<readonly ScheduledSource[]> {
+  return database.lookUp(statement<ScheduledSource>(scheduledText, []));
+}
+
+const scheduledText = `select s.account_id as account, s.id, s.type, s.spec, s.suspended, s.generation,
+  case when s.handled_at is null or s.handled_at < s.requested_at then s.requested_at::text end as requested,
+  s.hinted_at::text as hinted, l.owner as runner,
+  s.status ? 'planDigest' and exists (
+    select from plans p where p.account_id = s.account_id and p.source_id = s.id
+      and p.digest = s.status ->> 'planDigest' and p.state = 'approved' and p.expires_at > now()
+  ) as approved
+from directory d
+join sources s on s.account_id = d.account_id and s.id = d.subject_id
+left join leases l on l.account_id = d.account_id and l.name = 'source/' || s.id and l.until > clock_timestamp()
+where d.kind = 'source'`;
+
+/** Asks whoever runs a source to reconcile it now. Answers when it was asked; `undefined` when there is no such source. */
+export async function requestReconcile(database: Database, account: string, id: string): Promise<string | undefined> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly at: Date }>(
+      'update sources set requested_at = clock_timestamp() where account_id = $1 and id = $2 returning requested_at as at',
+      [account, id],
+    ),
+  ]);
+  return rows[0]?.at.toISOString();
+}
+
+/** Notes that a request and all earlier ones were heeded. */
+export async function markHandled(database: Database, account: string, id: string, requested: string): Promise<void> {
+  await database.inAccount(account, [
+    statement(
+      `update sources set handled_at = $3::timestamptz
+      where account_id = $1 and id = $2 and (handled_at is null or handled_at < $3::timestamptz)`,
+      [account, id, requested],
+    ),
+  ]);
+}
+
+/** Hints that the content of a source may have changed. */
+export async function hintSource(database: Database, account: string, id: string): Promise<void> {
+  await database.inAccount(account, [
+    statement('update sources set hinted_at = clock_timestamp() where account_id = $1 and id = $2', [account, id]),
+  ]);
+}
+
+/** Who else changed the account lately, the busiest first. */
+export async function otherWriters(
+  database: Database,
+  account: string,
+  source: string,
+): Promise<readonly { readonly name: string; readonly count: number }[]> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly name: string; readonly count: number }>(writersText, [account, source]),
+  ]);
+  return rows;
+}
+
+const writersText = `select actor ->> 'name' as name, count(*) as count
+from (select actor, source_id from revisions where account_id = $1 order by revision desc limit 60) lately
+where source_id is distinct from $2
+group by 1 order by 2 desc, 1 limit 3`;

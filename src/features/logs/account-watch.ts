@@ -1,0 +1,72 @@
+import type { Engine } from '../../commit/engine.ts';
+import { endOfEvents } from '../../db/logs/events.ts';
+
+/** Who wants to know. */
+export interface AccountWatcher {
+  wake(): void;
+  gone(): void;
+}
+
+/** Tells when an account moved, whoever moved it. */
+export interface AccountWatch {
+  /**
+   * Calls `wake` soon after every revision or notice of the account, and `gone` when there is no such account any more.
+   * Returns a function that ends it.
+   */
+  follow(account: string, watcher: AccountWatcher): () => void;
+  close(): void;
+}
+
+/** How long a revision whose notice was lost may stay unnoticed. */
+const pollMs = 1000;
+
+/** Notices tell at once what servers commit; what they miss is found by asking, while somebody follows the account. */
+export function createAccountWatch(engine: Pick<Engine, 'database' | 'notices'>): AccountWatch {
+  const watchers = new Map<string, Set<AccountWatcher>>();
+  const seen = new Map<string, string>();
+  const wake = (account: string): void => {
+    for (const watcher of watchers.get(account) ?? []) watcher.wake();
+  };
+  const end = (account: string): void => {
+    for (const watcher of watchers.get(account) ?? []) watcher.gone();
+  };
+  const unlisten = engine.notices.on((notice) => {
+    if (notice.what === 'sealing') return;
+    if (notice.what === 'gone') end(notice.account);
+    else wake(notice.account);
+  });
+  let asking = false;
+  const ask = async (): Promise<void> => {
+    if (asking) return;
+    asking = true;
+    for (const account of watchers.keys()) {
+      // A database that is away is asked again; whoever follows notices by itself that it is.
+      const mark = await endOfEvents(engine.database, account).then(
+        (found) => (found === undefined ? 'gone' : JSON.stringify(found.end)),
+        () => seen.get(account),
+      );
+      if (mark === undefined || mark === seen.get(account)) continue;
+      seen.set(account, mark);
+      if (mark === 'gone') end(account);
+      else wake(account);
+    }
+    asking = false;
+  };
+  const timer = setInterval(() => void ask(), pollMs);
+  timer.unref();
+  return {
+    follow(account, watcher) {
+      const present = watchers.get(account) ?? new Set();
+      watchers.set(account, present.add(watcher));
+      return () => {
+        present.delete(watcher);
+        if (present.size === 0) watchers.delete(account);
+      };
+    },
+    close() {
+      clearInterval(timer);
+      unlisten();
+      watchers.clear();
+    },
+  };
+}

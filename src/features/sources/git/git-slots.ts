@@ -1,0 +1,63 @@
+/** Lets work of accounts run, so much at once and no more. */
+export interface GitSlots {
+  /** Does the work when its turn comes. Rejects with the reason of the signal when that ends the waiting. */
+  run<Result>(account: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
+}
+
+interface Waiting {
+  readonly account: string;
+  begin(): void;
+}
+
+/**
+ * So many processes at once, fair by account: whoever has the fewest is next, and among equals who waits the longest. One
+ * place is left to others whatever an account asks for: a host that does not answer keeps a process for minutes.
+ */
+export function createGitSlots(most: number): GitSlots {
+  const running = new Map<string, number>();
+  const waiting: Waiting[] = [];
+  const mostOfOne = Math.max(1, most - 1);
+  const runningOf = (account: string) => running.get(account) ?? 0;
+  const advance = (): void => {
+    const total = [...running.values()].reduce((sum, count) => sum + count, 0);
+    if (total >= most) return;
+    const free = waiting.filter(({ account }) => runningOf(account) < mostOfOne);
+    const [next] = free.sort((a, b) => runningOf(a.account) - runningOf(b.account));
+    if (next === undefined) return;
+    waiting.splice(waiting.indexOf(next), 1);
+    running.set(next.account, runningOf(next.account) + 1);
+    next.begin();
+    advance();
+  };
+  const turn = (account: string, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      const withdraw = () => {
+        waiting.splice(waiting.indexOf(entry), 1);
+        reject(signal.reason);
+      };
+      const entry: Waiting = {
+        account,
+        begin() {
+          signal.removeEventListener('abort', withdraw);
+          resolve();
+        },
+      };
+      waiting.push(entry);
+      signal.addEventListener('abort', withdraw, { once: true });
+      advance();
+    });
+  return {
+    async run(account, signal, work) {
+      signal.throwIfAborted();
+      await turn(account, signal);
+      try {
+        return await work();
+      } finally {
+        const left = runningOf(account) - 1;
+        if (left === 0) running.delete(account);
+        else running.set(account, left);
+        advance();
+      }
+    },
+  };
+}

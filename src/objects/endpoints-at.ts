@@ -1,0 +1,61 @@
+import { kindOf, readResource, readRoute } from '../access/ruleset/vocabulary.ts';
+import { canonicalAddress, contains, parseAddress, parseCidr } from '../lib/net/address.ts';
+import { peerDomainOf } from '../model/declare/peer-domain.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+
+/** An end that a host name or an address may mean. */
+interface Meant {
+  readonly id: string;
+  /** How exactly it does: of places that hold an address the narrower one, of names the longer one. Zero holds everything. */
+  readonly exactness: number;
+  readonly enabled: boolean;
+}
+
+/**
+ * Ids of the peers, network resources and routes by which a host name or an address may be reached. A route that leads
+ * everywhere is none of them: without it one goes there directly.
+ */
+export function endpointsAt(state: Snapshot, host: string): readonly string[] {
+  return meantBy(state, host).flatMap(({ id, exactness }) => (exactness > 0 ? [id] : []));
+}
+
+/** Ids of those to which a connection with a host name or an address leads: the most exact, as far as they are enabled. */
+export function nearestEndpointsAt(state: Snapshot, host: string): readonly string[] {
+  const all = meantBy(state, host);
+  const enabled = all.filter((meant) => meant.enabled);
+  const chosen = enabled.length > 0 ? enabled : all;
+  const most = chosen.reduce((largest, { exactness }) => Math.max(largest, exactness), 0);
+  return chosen.flatMap(({ id, exactness }) => (exactness === most ? [id] : []));
+}
+
+function meantBy(state: Snapshot, text: string): readonly Meant[] {
+  const host = canonicalAddress(text) ?? text.toLowerCase();
+  const [account] = state.ofKind('Account');
+  const domain = `.${peerDomainOf(account)}`;
+  const named = host.endsWith(domain) ? state.lookUp(kindOf.peer, 'label', host.slice(0, -domain.length)) : [];
+  const addressed = ['ip', 'ipv6'].flatMap((family) => state.holderOf(kindOf.peer, family, host) ?? []);
+  const peers = [...named, ...addressed].map(({ id }) => ({ id, exactness: Number.POSITIVE_INFINITY, enabled: true }));
+  const resources = state.ofKind(kindOf.resource).map((object) => {
+    const { address, enabled } = readResource(object);
+    return { id: object.id, places: [address], enabled };
+  });
+  const routes = state.ofKind(kindOf.route).map((object) => {
+    const { network, domains, enabled } = readRoute(object);
+    return { id: object.id, places: [network, ...domains], enabled };
+  });
+  const places = [...resources, ...routes].flatMap(({ id, places, enabled }) => {
+    const exact = places.flatMap((place) => exactnessOf(place, host) ?? []);
+    return exact.length === 0 ? [] : [{ id, exactness: Math.max(...exact), enabled }];
+  });
+  return [...peers, ...places];
+}
+
+/** How exactly a place, which is an address, a range or a domain, means a host; `undefined` when it does not. */
+function exactnessOf(place: string, host: string): number | undefined {
+  const [range, single] = [parseCidr(place), parseAddress(host)];
+  if (range.ok) return single !== undefined && contains(range.cidr, single) ? range.cidr.prefix : undefined;
+  const domain = place.toLowerCase();
+  if (domain === '') return undefined;
+  if (domain === host) return Number.POSITIVE_INFINITY;
+  return domain.startsWith('*.') && host.endsWith(domain.slice(1)) ? domain.length : undefined;
+}

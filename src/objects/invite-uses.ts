@@ -1,0 +1,38 @@
+import { readInvited } from '../db/accounts/invites.ts';
+import type { AccountAccess } from '../db/database.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { type Outcome, subjectOf } from '../plan/plan.ts';
+
+/** By id of an object: what uses it and is no object, as people call it. */
+export type OtherUses = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Plans, and plans again when something goes that pending invites name: then they are in the way, listed like every other use.
+ * Only what deletes such objects costs a query.
+ */
+export async function planWithInvites(
+  database: AccountAccess,
+  before: Snapshot,
+  plan: (alsoUsedBy?: OtherUses) => Promise<Outcome>,
+): Promise<Outcome> {
+  const first = await plan();
+  if (!first.ok) return first;
+  const leaving = first.plan.changes
+    .filter((change) => change.action === 'delete')
+    .map(subjectOf)
+    .filter(({ kind }) => before.registry.get(kind).namedByInvites === true)
+    .map(({ id }) => id);
+  const used = await usedByInvites(database, before.account, leaving);
+  return used.size === 0 ? first : await plan(used);
+}
+
+/** Which of these objects pending invites name. */
+export async function usedByInvites(
+  database: AccountAccess,
+  account: string,
+  ids: readonly string[],
+): Promise<OtherUses> {
+  if (ids.length === 0) return new Map();
+  const invited = await readInvited(database, account, ids);
+  return new Map([...invited].map(([id, emails]) => [id, emails.map((email) => `invite: ${email}`)]));
+}

@@ -1,0 +1,116 @@
+import { equalJson, type JsonObject } from '../../lib/json.ts';
+import type { Kind } from '../../model/declare/kind.ts';
+import { emptyEnvironment } from '../../model/declare/plan-environment.ts';
+import type { Problem } from '../../model/problem.ts';
+import { canonicalSpec } from '../../model/schema/canonical.ts';
+import { entriesOf } from '../../model/schema/field.ts';
+import { keepSecret, mapSecrets, openSecret, placeOf } from '../../model/schema/secret-fields.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import { optionsOf } from '../options.ts';
+import { apiOrigin, sourceOrigin, withSourceOrigins } from '../ownership/membership.ts';
+import { keepingOfNew } from '../ownership/ownership.ts';
+import { declarationOf, type Stating } from '../ownership/unit-part.ts';
+import { isPrunable } from './annotations.ts';
+import { type Desired, problemOf } from './desired.ts';
+import type { Planning, Target } from './stated-object.ts';
+
+/** How the source of the plan states units of an object. */
+export function statingOf(input: Planning, { kind, key }: Desired): Stating {
+  const { source, snapshot, force = false, now, digest } = input;
+  const stored = snapshot.settingsOf(source);
+  const settings = { ...stored, membership: optionsOf(input, stored).membership };
+  return { source, settings, force, now, digest, claimed: input.contest.unitsOf(kind.name, key) };
+}
+
+/** The object that a document makes. */
+export function createObject(
+  input: Planning,
+  target: Target,
+  stated: JsonObject,
+  parent: string | undefined,
+): StoredObject {
+  const { desired } = target;
+  const how = statingOf(input, desired);
+  const origin = how.settings.conflictMode === 'seed' ? apiOrigin : sourceOrigin;
+  const spec = withSourceOrigins(desired.kind.spec, canonicalSpec(desired.kind, stated).spec, origin);
+  return {
+    id: target.id,
+    kind: desired.kind.name,
+    ...(parent === undefined ? {} : { parent }),
+    key: desired.key,
+    name: String(spec[desired.kind.nameField] ?? desired.key),
+    spec,
+    derived: {},
+    ...keepingOfNew(input.source, desired),
+    createdRevision: 0,
+    updatedRevision: 0,
+    createdAt: input.now,
+    updatedAt: input.now,
+    declared: [declarationOf(how, desired, stated)],
+  };
+}
+
+/** The same object under another id, as if it had never been there before: what nobody states stays as it was set. */
+export function recreate(input: Planning, { id, desired }: Target, object: StoredObject): StoredObject {
+  const { source, now } = input;
+  const { owner: _, spec, declared, ...rest } = object;
+  const move = (stated: JsonObject) => moveSecrets(input, desired.kind, stated, object.id, id);
+  const { protected: isProtected, owner } = keepingOfNew(source, desired);
+  return {
+    ...rest,
+    id,
+    spec: move(spec),
+    declared: declared.map((declaration) => ({ ...declaration, stated: move(declaration.stated) })),
+    derived: {},
+    ...(owner === undefined ? {} : { owner }),
+    protected: isProtected,
+    createdRevision: 0,
+    updatedRevision: 0,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** Secrets are bound to their object: another one gets them sealed for itself. */
+function moveSecrets(
+  { snapshot: { account, sealForm }, planEnvironment = emptyEnvironment }: Planning,
+  { spec: fields }: Kind,
+  spec: JsonObject,
+  from: string,
+  to: string,
+): JsonObject {
+  const { vault } = planEnvironment;
+  return mapSecrets(fields, spec, (stored, path, field) => {
+    const text = openSecret(field, stored, placeOf(account, from, path), vault);
+    return keepSecret(field, text, placeOf(account, to, path), { vault, form: sealForm });
+  });
+}
+
+/** Whether an object can be made anew by its document: whoever owns its life decides. */
+export function isReplaceable(
+  { source, snapshot, ...input }: Planning,
+  { desired, adopted }: Target,
+  { owner }: StoredObject,
+): boolean {
+  const { adopt } = optionsOf(input, snapshot.settingsOf(source));
+  return isPrunable(desired.kind) && (owner ?? source) === source && (adopted !== 'by_name' || adopt === 'take');
+}
+
+/** Fields that would change although only creation writes them. */
+export function fixedFields({ spec: fields }: Kind, existing: StoredObject, spec: JsonObject): readonly string[] {
+  return entriesOf(fields)
+    .filter(([name, field]) => field.access === 'createOnly' && !equalJson(existing.spec[name], spec[name]))
+    .map(([name]) => name);
+}
+
+/** What only creation writes stays as it is. */
+export function fixedProblems(desired: Desired, names: readonly string[]): readonly Problem[] {
+  const anew = isPrunable(desired.kind) ? ', have the object made anew with --allow-replace' : '';
+  return names.map((name) =>
+    problemOf(desired, {
+      code: 'field_fixed',
+      path: `/${name}`,
+      message: `\`${name}\` can only be set when the object is made; undo the change${anew}, or give the document another metadata.name to make a new ${desired.kind.name}`,
+    }),
+  );
+}

@@ -1,0 +1,133 @@
+import { canonicalJson, type Json } from '../../lib/json.ts';
+import { sha256 } from '../../lib/node-pure.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import type { StoredObject } from '../../model/state/object.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import { unitsOf } from '../../model/state/units.ts';
+import { portable } from '../digest.ts';
+import { type Plan, subjectOf } from '../plan.ts';
+
+/** A unit that a source claims with another value than others state or claim. */
+export interface ClaimedUnit {
+  readonly kind: string;
+  readonly key: string;
+  readonly path: string;
+  /** Of the value; the value itself may be a secret. */
+  readonly digest: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/**
+ * What the documents of a source claim and could not have when they were planned last. The other sources of the account
+ * look at it before they change such a unit: neither side of a contradiction gets its way by being the last. What changes
+ * nothing is never held up by it.
+ */
+export interface PendingClaim extends PostponedChanges {
+  readonly source: string;
+  /** Units that others took from it by force: whoever took one is not held up by the claim of who lost it. */
+  readonly evicted?: readonly EvictedUnit[];
+  /** `Kind/key` of stored objects that the source claims and does not state yet. */
+  readonly keys: readonly string[];
+  readonly units: readonly ClaimedUnit[];
+}
+
+/** A unit that one source took from another by force. */
+export interface EvictedUnit extends Pick<ClaimedUnit, 'kind' | 'key' | 'path'> {
+  readonly by: string;
+}
+
+/** What the last plan of a source could not do and left for later, by `Kind/key`. Nobody else has to heed it. */
+export interface PostponedChanges {
+  /** Objects that no document of the source states any more and that others use. */
+  readonly blocked?: readonly string[];
+  /** Objects whose document names what is not there yet. */
+  readonly pending?: readonly string[];
+}
+
+/** A unit of one object that another source claims. */
+export type ClaimByOther = Pick<ClaimedUnit, 'path' | 'digest' | 'file' | 'line'> & { readonly source: string };
+
+/** The claims of others, for one source that is planned. A suspended source claims nothing while it is suspended. */
+export interface ClaimsOfOthers {
+  readonly isEmpty: boolean;
+  unitsOf(kind: string, key: string): readonly ClaimByOther[];
+  /** The source that claims the object and does not state it yet, also while it is suspended: it may come back. */
+  claimantOf(kind: string, key: string): string | undefined;
+}
+
+function nameOfUnit({ kind, key, path }: Pick<ClaimedUnit, 'kind' | 'key' | 'path'>): string {
+  return `${kind}/${key} ${path}`;
+}
+
+/** The units that a plan takes from other sources, with whose they were. */
+export function evictionsOf(
+  registry: Registry,
+  { source: by = '', changes, claims }: Plan,
+): readonly { readonly source: string; readonly unit: EvictedUnit }[] {
+  return [...changes, ...claims].flatMap(({ before, after }) => {
+    if (before === undefined || after === undefined) return [];
+    const { kind, key = '' } = after;
+    const fields = registry.get(kind).spec;
+    return before.declared.flatMap(({ source, stated }) => {
+      const left = after.declared.find((other) => other.source === source);
+      if (source === by || left === undefined || left.stated === stated) return [];
+      const kept = unitsOf(fields, left.stated);
+      const lost = [...unitsOf(fields, stated).keys()].filter((path) => !kept.has(path));
+      return lost.map((path) => ({ source, unit: { kind, key, path, by } }));
+    });
+  });
+}
+
+/** Gathers what other sources want. */
+export function gatherClaims(
+  snapshot: Snapshot,
+  source: string,
+  claimed: readonly PendingClaim[] = [],
+): ClaimsOfOthers {
+  const others = claimed.filter((one) => one.source !== source && !snapshot.settingsOf(one.source).suspended);
+  const units = new Map<string, ClaimByOther[]>();
+  for (const { source: by, units: list, evicted = [] } of others) {
+    const lost = new Set(evicted.filter((unit) => unit.by === source).map(nameOfUnit));
+    for (const { kind, key, ...unit } of list) {
+      if (lost.has(nameOfUnit({ kind, key, ...unit }))) continue;
+      const name = `${kind}/${key}`;
+      const present = units.get(name) ?? [];
+      present.push({ ...unit, source: by });
+      units.set(name, present);
+    }
+  }
+  const keys = new Map<string, string>();
+  for (const one of claimed) {
+    if (one.source === source) continue;
+    for (const key of [...one.keys, ...one.units.map((unit) => `${unit.kind}/${unit.key}`)])
+      if (!keys.has(key)) keys.set(key, one.source);
+  }
+  return {
+    isEmpty: units.size + keys.size === 0,
+    unitsOf: (kind, key) => units.get(`${kind}/${key}`) ?? [],
+    claimantOf: (kind, key) => keys.get(`${kind}/${key}`),
+  };
+}
+
+/** `Kind/key` of the stored objects that a plan lets its source state for the first time: what it lacks while it waits. */
+export function waitingKeys({ source, changes, claims }: Plan): readonly string[] {
+  const states = (object: StoredObject | undefined) => object?.declared.some((item) => item.source === source) === true;
+  const fresh = [...changes, ...claims].filter(
+    ({ before, after }) => before !== undefined && states(after) && !states(before),
+  );
+  return fresh.map((change) => `${subjectOf(change).kind}/${subjectOf(change).key}`).sort();
+}
+
+/** What a plan leaves for later. */
+export function postponedIn({ warnings }: Plan): Required<PostponedChanges> {
+  const named = (code: string) => [
+    ...new Set(warnings.filter((warning) => warning.code === code).map(({ kind, key }) => `${kind}/${key}`)),
+  ];
+  return { blocked: named('in_use').sort(), pending: named('reference_pending').sort() };
+}
+
+/** Equal for equal values. `created` are ids that a plan hands out itself, by `@Kind/key`. */
+export function claimDigest(value: Json, created: ReadonlyMap<string, string> = new Map()): string {
+  return sha256(canonicalJson(portable(value, created)));
+}

@@ -1,0 +1,34 @@
+import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { type Fields, isDivided } from '../../model/schema/field.ts';
+import { originsOf } from '../../model/state/members.ts';
+import type { Declaration, StoredObject } from '../../model/state/object.ts';
+import { sourceOrigin } from './membership.ts';
+import type { Manner } from './state-units.ts';
+
+/** Whether nothing can change: what is stated was stated before and is so. The common case, without building maps. */
+export function isUnchanged(
+  fields: Fields,
+  object: StoredObject,
+  mine: Declaration | undefined,
+  stated: JsonObject,
+  { exclusive }: Manner,
+): boolean {
+  if (object.declared.length > (mine === undefined ? 0 : 1) || object.overrides !== undefined) return false;
+  if (exclusive === true) return false;
+  return equalJson(mine?.stated ?? {}, stated) && holds(fields, object.spec, stated);
+}
+
+/** Whether everything stated already has its value. */
+export function holds(fields: Fields, spec: JsonObject, stated: JsonObject): boolean {
+  return Object.entries(stated).every(([name, value]) => {
+    const field = fields[name];
+    if (field?.type === 'members')
+      return (value as readonly string[]).every((id) => originsOf(spec, name, id).includes(sourceOrigin));
+    const current = spec[name];
+    if (field !== undefined && isDivided(field))
+      return holds(field.fields, (current ?? {}) as JsonObject, value as JsonObject);
+    if (field?.type === 'refs' || (field?.type === 'list' && field.set))
+      return (value as readonly Json[]).every((item) => (current as readonly Json[]).includes(item));
+    return equalJson(current, value);
+  });
+}

@@ -1,0 +1,127 @@
+import { sha256 } from '../../lib/node-pure.ts';
+import type { Problem } from '../../model/problem.ts';
+import { type AccessImpact, accessLine, accessSummary } from './access.ts';
+import type { ChangeView, PlanView } from './view.ts';
+
+/** A remark at a place of the documents, for the view of a change request. */
+export interface ReviewComment {
+  readonly level: 'error' | 'warning' | 'notice';
+  /** What it is, as a word that never changes its meaning. */
+  readonly code: string;
+  readonly title: string;
+  readonly message: string;
+  readonly file?: string;
+  /** 1-based. */
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** What is wrong with documents. */
+export function commentOnProblems(
+  problems: readonly Problem[],
+  level: ReviewComment['level'] = 'error',
+): readonly ReviewComment[] {
+  return problems.map(({ code, message, kind, key, file, line, column }) => ({
+    ...{ level, code, message, title: kind === undefined ? code : `${kind} ${key ?? ''}`.trim() },
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+    ...(column === undefined ? {} : { column }),
+  }));
+}
+
+/** What a plan does, where it is declared: guards, access and risks first, then warnings, then the changes themselves. */
+export function commentOnPlan(plan: PlanView): readonly ReviewComment[] {
+  return [
+    ...plan.guards.map(
+      ({ guard, message }): ReviewComment => ({
+        ...{ level: 'error', code: `guard_${guard}`, title: 'the plan needs an approval', message },
+      }),
+    ),
+    ...(plan.access === undefined ? [] : remarkAccess(plan.access)),
+    ...plan.changes.flatMap((change) => change.risks.map((risk) => remark(change, 'warning', 'change_risk', risk))),
+    ...commentOnProblems(plan.warnings, 'warning'),
+    ...plan.changes.map((change) => remark(change, 'notice', `change_${change.action}`, effectOf(change))),
+  ];
+}
+
+/** How many lines tell who gains access, and how many who loses it. */
+const mostAccessRows = 20;
+
+/** One remark for what is gained and one for what is lost: platforms show few remarks of a kind. */
+function remarkAccess(impact: AccessImpact): readonly ReviewComment[] {
+  const none = { pairs: 0, conditional: 0 };
+  return (['gained', 'lost'] as const).flatMap((change): readonly ReviewComment[] => {
+    if (impact[change].pairs === 0) return [];
+    const summary = accessSummary({ ...impact, gained: none, lost: none, [change]: impact[change] });
+    const rows = impact.groups.filter((row) => row.change === change).map(accessLine);
+    const left = rows.length - mostAccessRows;
+    const more = left > 0 ? [`and ${left} more`] : impact.omitted > 0 ? ['and perhaps more'] : [];
+    const message = [`${summary.slice(0, -1)}:`, ...rows.slice(0, mostAccessRows), ...more].join('\n');
+    return [{ level: 'warning', code: `access_${change}`, title: `access is ${change}`, message }];
+  });
+}
+
+function remark(change: ChangeView, level: ReviewComment['level'], code: string, message: string): ReviewComment {
+  const { kind, key, name, file, line } = change;
+  return {
+    ...{ level, code, message, title: `${kind} ${key ?? name}` },
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+const verbs = { create: 'would be created', update: 'would be changed', delete: 'would be deleted' } as const;
+
+function effectOf({ kind, key, name, action, units, renamedFrom, usedBy }: ChangeView): string {
+  const renamed = renamedFrom === undefined ? '' : ` (until now ${renamedFrom})`;
+  const used = usedBy === undefined ? '' : `, which is used by ${usedBy.join(', ')}`;
+  const paths = units.map(({ path }) => path);
+  const more = paths.length > 8 ? ` and ${paths.length - 8} more` : '';
+  const which = action === 'update' && paths.length > 0 ? `: ${paths.slice(0, 8).join(', ')}${more}` : '';
+  return `${kind} ${key ?? name}${renamed} ${verbs[action]}${which}${used}`;
+}
+
+/** Workflow commands, one a line, which GitHub shows beside the lines that they name. */
+export function renderGithub(remarks: readonly ReviewComment[]): string {
+  return remarks.map((remark) => `${workflowCommand(remark)}\n`).join('');
+}
+
+function workflowCommand({ level, title, message, file, line, column }: ReviewComment): string {
+  const properties = [
+    ...(file === undefined ? [] : [`file=${property(file)}`]),
+    ...(file === undefined || line === undefined ? [] : [`line=${line}`]),
+    ...(file === undefined || column === undefined ? [] : [`col=${column}`]),
+    `title=${property(title)}`,
+  ];
+  return `::${level} ${properties.join(',')}::${data(message)}`;
+}
+
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+const severities = { error: 'major', warning: 'minor', notice: 'info' } as const;
+
+/** The report that GitLab shows as code quality: a JSON list. A remark without a place is put at the top of the directory. */
+export function renderGitlab(remarks: readonly ReviewComment[]): string {
+  const seen = new Map<string, number>();
+  const issues = remarks.map(({ level, code, title, message, file = '.', line = 1 }) => {
+    const identity = JSON.stringify([code, title, message, file]);
+    const nth = seen.get(identity) ?? 0;
+    seen.set(identity, nth + 1);
+    return {
+      // One line, as the list of issues has it.
+      description: `${title}: ${message.replaceAll('\n', ' ')}`,
+      check_name: code,
+      // Without the line: a remark that only moved is the same one.
+      fingerprint: sha256(`${identity}${nth}`),
+      severity: severities[level],
+      location: { path: file, lines: { begin: line } },
+    };
+  });
+  return `${JSON.stringify(issues, null, 2)}\n`;
+}

@@ -1,0 +1,90 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createSignInLimits, type SignInLimits } from '../../src/features/auth/sign-in-limits.ts';
+
+let now = 0;
+let guesses: SignInLimits;
+beforeEach(() => {
+  now = 0;
+  guesses = createSignInLimits(() => now);
+});
+const tries = (count: number, address: (at: number) => string, person: (at: number) => string): number[] =>
+  Array.from({ length: count }, (_, at) => guesses.begin({ address: address(at), person: person(at) }));
+const passed = (answers: readonly number[]): number => answers.filter((seconds) => seconds === 0).length;
+
+describe('guessing a password', () => {
+  it('of one person from one address is slowed down after ten mistakes, and says for how long', () => {
+    const answers = tries(
+      12,
+      () => 'a',
+      () => 'ana@example.com',
+    );
+    expect(answers).toEqual([...Array<number>(10).fill(0), 30, 30]);
+    now += 30_000;
+    expect(guesses.begin({ address: 'a', person: 'ANA@example.com' })).toBe(0);
+  });
+
+  it('of many people from one address is slowed down', () => {
+    expect(
+      passed(
+        tries(
+          100,
+          () => 'a',
+          (at) => `person${at}@example.com`,
+        ),
+      ),
+    ).toBe(60);
+  });
+
+  it('of one person from many addresses is slowed down', () => {
+    expect(
+      passed(
+        tries(
+          100,
+          (at) => `a${at}`,
+          () => 'ana@example.com',
+        ),
+      ),
+    ).toBe(50);
+  });
+
+  it('does not lock the person out where they have signed in, nor others for good', () => {
+    const home = { address: 'home', person: 'ana@example.com' };
+    expect(guesses.begin(home)).toBe(0);
+    guesses.right(home);
+    tries(
+      100,
+      (at) => `a${at}`,
+      () => 'ana@example.com',
+    );
+    expect(guesses.begin(home)).toBe(0);
+    expect(guesses.begin({ ...home, address: 'elsewhere' })).toBeGreaterThan(0);
+    now += 60_000;
+    expect(guesses.begin({ ...home, address: 'elsewhere' })).toBe(0);
+  });
+
+  it('does not count what was right', () => {
+    const home = { address: 'home', person: 'ana@example.com' };
+    for (let at = 0; at < 200; at++) {
+      expect(guesses.begin(home)).toBe(0);
+      guesses.right(home);
+    }
+  });
+
+  it('that is refused takes nothing from the other counts', () => {
+    tries(
+      500,
+      () => 'a',
+      () => 'ana@example.com',
+    );
+    expect(guesses.begin({ address: 'a', person: 'ben@example.com' })).toBe(0);
+    expect(
+      passed(
+        tries(
+          100,
+          (at) => `b${at}`,
+          () => 'ana@example.com',
+        ),
+      ),
+    ).toBe(40);
+  });
+});
