@@ -4,7 +4,7 @@ import { killWhileApplying } from './killing.ts';
 it('kill -9 at any of 6 moments of an apply leaves the old or the new revision on postgres', {
   timeout: 600_000,
 }, async () => {
-  const found = await killWhileApplying('postgres', 6);
+  const found = await killWhileApplying('postgres', 6, 200);
   // Moments of both kinds, or nothing was shown.
   expect(Math.min(found.old, found.new)).toBeGreaterThan(0);
 });
@@ -12,6 +12,6 @@ it('kill -9 at any of 6 moments of an apply leaves the old or the new revision o
 it('kill -9 during an apply leaves a data directory that opens, at the old or the new revision, on embedded', {
   timeout: 600_000,
 }, async () => {
-  const found = await killWhileApplying('embedded', 2);
+  const found = await killWhileApplying('embedded', 2, 200);
   expect(found.old + found.new).toBe(2);
 });

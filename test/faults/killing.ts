@@ -15,11 +15,11 @@ export interface Killed {
 }
 
 /**
- * Kills a process with SIGKILL at random moments while it applies 1,000 objects, and looks at every table after each:
+ * Kills a process with SIGKILL at random moments while it applies so many objects, and looks at every table after each:
  * the account must be at the old or at the new revision, and everything in it must be that revision's.
  */
-export async function killWhileApplying(engine: Engine, moments: number): Promise<Killed> {
-  await using scene = await openScene(engine);
+export async function killWhileApplying(engine: Engine, moments: number, objects: number): Promise<Killed> {
+  await using scene = await openScene(engine, objects);
   const steps = await rehearse(scene);
   const found = { old: 0, new: 0 };
   let before = steps.last;

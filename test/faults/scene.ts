@@ -13,7 +13,6 @@ import { addPeers } from '../setup/peers.ts';
 import type { ApplierOptions } from './applier.ts';
 
 const account = 'killed';
-const objects = 1000;
 /** What each set says is about somebody: it changes who reaches whom. */
 const peers = 20;
 /** What tells an object of the second set from one of the first. */
@@ -34,8 +33,8 @@ export interface Scene extends AsyncDisposable {
   look(backend: number): Promise<Look>;
 }
 
-/** Makes the database and writes the documents. */
-export async function openScene(engine: Engine): Promise<Scene> {
+/** Makes the database and writes the documents of so many objects. */
+export async function openScene(engine: Engine, objects: number): Promise<Scene> {
   const directory = await temporaryDirectory();
   const where = engine === 'postgres' ? { url: await migratedDatabase(), poolSize: 1 } : { dataDir: directory };
   if (engine === 'embedded') await copyEmbedded(directory);
@@ -49,19 +48,24 @@ export async function openScene(engine: Engine): Promise<Scene> {
   await office.committer.settle();
   if (engine === 'embedded') await database.close();
   const registry = productRegistry();
+  const writeSet = (variant: string) => writeDocuments(directory, generateFiles(objects, { variant, peers }), variant);
   return {
-    options: { where, account, sets: [await writeSet(directory, ''), await writeSet(directory, ' again')] },
+    options: { where, account, sets: [await writeSet(''), await writeSet(' again')] },
     look: (backend) => (engine === 'postgres' ? lookAfter(database, registry, backend) : reopened(where, registry)),
     [Symbol.asyncDispose]: () => database.close(),
   };
 }
 
 /** Documents as JSON: reading YAML is not what is killed. */
-async function writeSet(directory: string, variant: string): Promise<string> {
+async function writeDocuments(
+  directory: string,
+  files: ReturnType<typeof generateFiles>,
+  name: string,
+): Promise<string> {
   const reader = createReader();
-  const { documents } = await reader.read(generateFiles(objects, { variant, peers }));
+  const { documents } = await reader.read(files);
   await reader.close();
-  const path = join(directory, `documents${variant.trim()}.json`);
+  const path = join(directory, `documents${name.trim()}.json`);
   await writeFile(path, JSON.stringify(documents));
   return path;
 }
