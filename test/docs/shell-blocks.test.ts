@@ -24,6 +24,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npm run gen': 'writes files of the checkout; `npm run check` compares them',
   'npm run bench': 'takes minutes, and the whole machine',
   'npm run soak': 'takes longer than tests may',
+  'npm run walk': 'starts a server and six machines one after the other',
   'npm run build': 'writes dist/; test/gen/image.test.ts has the same done for an image',
   'npm run image &&': 'needs docker; test/gen/image.test.ts makes what docker would',
   'npm run image': 'writes dist-image/; test/gen/image.test.ts runs it',

@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+
+// `npm run walk`: which files of src a request crosses on a server that is warm. `npm run walk -- DIR` asks another checkout.
+// A file counts when one of its functions runs during each of five requests: timers in between do not.
+
+const checkout = resolve(process.argv[2] ?? '.');
+const source = pathToFileURL(join(checkout, 'src/')).href;
+const rounds = 5;
+
+/** A server with an inspector, in a process of its own. */
+interface Served {
+  readonly url: string;
+  readonly inspector: string;
+  readonly token: string;
+  stop(): Promise<void>;
+}
+
+async function serve(): Promise<Served> {
+  const data = await mkdtemp(join(tmpdir(), 'heddle-walk-'));
+  const args = ['--inspect=127.0.0.1:0', join(checkout, 'src/heddle.js'), 'serve', '--listen', '127.0.0.1:0'];
+  const child = spawn(process.execPath, [...args, '--data-dir', data], { cwd: checkout });
+  const lines: string[] = [];
+  const find = (pattern: RegExp) =>
+    new Promise<string>((found, failed) => {
+      const look = (line: string) => {
+        const [, value] = pattern.exec(line) ?? [];
+        if (value !== undefined) found(value);
+      };
+      lines.forEach(look);
+      for (const stream of [child.stdout, child.stderr])
+        createInterface(stream).on('line', (line) => {
+          lines.push(line);
+          look(line);
+        });
+      child.once('exit', () => failed(new Error(lines.join('\n'))));
+    });
+  const [inspector, url] = await Promise.all([find(/Debugger listening on (ws:\S+)/), find(/ serves (http[^\s"]+)/)]);
+  const token = (await readFile(join(data, 'token'), 'utf8')).trim();
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await rm(data, { recursive: true, force: true });
+  };
+  return { url, inspector, token, stop };
+}
+
+/** What of the protocol of the inspector is used here. */
+interface Covered {
+  readonly result: readonly { readonly url: string; readonly functions: readonly CoveredFunction[] }[];
+}
+
+interface CoveredFunction {
+  readonly functionName: string;
+  readonly ranges: readonly { readonly count: number }[];
+}
+
+/** Asks the inspector; one question at a time. */
+async function openInspector(url: string) {
+  const socket = new WebSocket(url);
+  await new Promise((open) => socket.addEventListener('open', open));
+  let last = 0;
+  const ask = (method: string, params = {}) =>
+    new Promise<unknown>((answer) => {
+      last += 1;
+      const id = last;
+      const listen = ({ data }: MessageEvent) => {
+        const message = JSON.parse(String(data));
+        if (message.id !== id) return;
+        socket.removeEventListener('message', listen);
+        answer(message.result);
+      };
+      socket.addEventListener('message', listen);
+      socket.send(JSON.stringify({ id, method, params }));
+    });
+  await ask('Profiler.enable');
+  await ask('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  return { close: () => socket.close(), take: async () => (await ask('Profiler.takePreciseCoverage')) as Covered };
+}
+
+/** The files with a function that ran since coverage was taken last. */
+function filesIn({ result }: Covered): ReadonlySet<string> {
+  const ran = result.filter(({ functions }) =>
+    // The nameless function over a whole file is its loading.
+    functions.some(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0),
+  );
+  return new Set(ran.flatMap(({ url }) => (url.startsWith(source) ? [url.slice(source.length)] : [])));
+}
+
+async function walk(served: Served, act: (round: number) => Promise<unknown>): Promise<readonly string[]> {
+  const inspector = await openInspector(served.inspector);
+  await act(0);
+  await inspector.take();
+  const crossed: ReadonlySet<string>[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    await act(round);
+    crossed.push(filesIn(await inspector.take()));
+  }
+  inspector.close();
+  return [...(crossed[0] ?? [])].filter((file) => crossed.every((files) => files.has(file))).sort();
+}
+
+async function call(served: Served, method: string, path: string, body?: object) {
+  const headers = { authorization: `Token ${served.token}`, 'content-type': 'application/json' };
+  const response = await fetch(served.url + path, {
+    ...{ method, headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (response.status !== 200) throw new Error(`${method} ${path} answered ${response.status}`);
+  // Read member by member by whoever knows what was asked.
+  // biome-ignore lint/suspicious/noExplicitAny: see above.
+  return (await response.json()) as any;
+}
+
+/** A machine enrols and is sent its first map; the player of machines of the checkout itself is used. */
+async function enrol(served: Served, key: string, round: number): Promise<void> {
+  const args = ['agent', 'simulate', '--setup-key', key, '--name', `machine-${round}`, '--server', served.url];
+  const child = spawn(process.execPath, [join(checkout, 'src/heddle.js'), ...args]);
+  for await (const line of createInterface(child.stdout)) if (line.includes(': map')) break;
+  child.kill('SIGKILL');
+}
+
+const served = await serve();
+try {
+  const [all] = await call(served, 'GET', '/api/groups');
+  const rule = { name: 'web', enabled: true, action: 'accept', bidirectional: true, protocol: 'tcp', ports: ['443'] };
+  const policy = { enabled: true, rules: [{ ...rule, sources: [all.id], destinations: [all.id] }] };
+  const posted = await walk(served, (round) => call(served, 'POST', '/api/policies', { name: `p${round}`, ...policy }));
+  const { key } = await call(served, 'POST', '/api/setup-keys', {
+    ...{ name: 'walk', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 },
+  });
+  const enrolled = await walk(served, (round) => enrol(served, key, round));
+  for (const [what, files] of [
+    ['POST /api/policies', posted],
+    ['an enrolment, with the first network map', enrolled],
+  ] as const)
+    console.log(`${what}: ${files.length} files\n  ${files.join('\n  ')}`);
+} finally {
+  await served.stop();
+}
