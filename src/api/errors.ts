@@ -1,6 +1,8 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInDoubt } from '../commit/in-doubt.ts';
 import { NeedsApproval } from '../features/config/plans/approvals.ts';
+import { codeOf } from '../lib/error-code.ts';
+import { isObject } from '../lib/json.ts';
 import {
   Conflict,
   type ConflictReason,
@@ -52,8 +54,8 @@ function statusOf(error: unknown): number {
 
 /** Fastify's own refusals: a body that is not JSON, too large, or of a wrong type. */
 function frameworkStatus(error: unknown): number {
-  const { statusCode } = error as Partial<FastifyError>;
-  return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? statusCode : 500;
+  const statusCode = isObject(error) ? error['statusCode'] : undefined;
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 ? statusCode : 500;
 }
 
 /** Answers a request that failed. Only a defect of the program is logged; its cause is never told to the caller. */
@@ -99,6 +101,6 @@ const frameworkMessages: Readonly<Record<string, string>> = {
 };
 
 function messageOf(error: unknown): string {
-  const known = frameworkMessages[String((error as Partial<FastifyError>).code)];
+  const known = frameworkMessages[codeOf(error) ?? ''];
   return known ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,11 +1,11 @@
-import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { isObject, type Json, type JsonObject, membersOf } from '../lib/json.ts';
 
 /** The reference of the interface as one page of HTML: no scripts, no assets from elsewhere. */
 export function renderReference(description: JsonObject): string {
-  const components = asObject(description['components']);
+  const components = membersOf(description['components']);
   const operations = operationsOf(description);
   const tags = [...new Set(operations.map(({ tag }) => tag))].sort();
-  const version = text(asObject(description['info'])['version']);
+  const version = text(membersOf(description['info'])['version']);
   const index = tags.map((tag) => `<li><a href="#${tag}">${escapeHtml(tag)}</a></li>`).join('');
   const sections = tags.map((tag) => renderTag(tag, operations, components)).join('\n');
   return `<!doctype html>
@@ -52,21 +52,21 @@ interface Listed {
 const methods = ['get', 'post', 'put', 'delete'];
 
 function operationsOf(description: JsonObject): readonly Listed[] {
-  return Object.entries(asObject(description['paths'])).flatMap(([path, item]) =>
+  return Object.entries(membersOf(description['paths'])).flatMap(([path, item]) =>
     methods.flatMap((method) => {
-      const operation = asObject(item)[method];
+      const operation = membersOf(item)[method];
       if (!isObject(operation)) return [];
-      const tags = (operation as JsonObject)['tags'];
+      const tags = operation['tags'];
       const tag = Array.isArray(tags) ? text(tags[0]) : 'other';
-      const shared = listIn(asObject(item), 'parameters');
-      return [{ tag, method, path, operation: operation as JsonObject, shared }];
+      const shared = listIn(membersOf(item), 'parameters');
+      return [{ tag, method, path, operation: operation, shared }];
     }),
   );
 }
 
 /** How credentials are sent, in the words of the description. */
 function renderSchemes(components: JsonObject): string {
-  const schemes = Object.values(asObject(components['securitySchemes'])).map(asObject);
+  const schemes = Object.values(membersOf(components['securitySchemes'])).map(membersOf);
   const items = schemes.map((scheme) => `<li>${escapeHtml(text(scheme['description']))}</li>`).join('');
   return `<p>Every operation wants one of these, unless it says that it is open:</p><ul>${items}</ul>`;
 }
@@ -77,11 +77,11 @@ function renderTag(tag: string, operations: readonly Listed[], components: JsonO
 }
 
 function renderOperation({ method, path, operation, shared }: Listed, components: JsonObject): string {
-  const schemas = asObject(components['schemas']);
-  const responses = asObject(operation['responses']);
+  const schemas = membersOf(components['schemas']);
+  const responses = membersOf(operation['responses']);
   const body = contentSchema(operation['requestBody']);
   const answer = contentSchema(responses['200'] ?? responses['201']);
-  const parameters = [...shared, ...listIn(operation, 'parameters')].map((one) => follow(asObject(one), components));
+  const parameters = [...shared, ...listIn(operation, 'parameters')].map((one) => follow(membersOf(one), components));
   return `<details><summary><span class="method">${method.toUpperCase()}</span><code>${escapeHtml(path)}</code> ${escapeHtml(text(operation['summary']))}</summary>
 ${paragraph(operation['description'])}${renderAccess(operation)}${renderParameters(parameters)}${part('Request', body, schemas)}${otherTypes('Request', operation['requestBody'])}${part('Answer', answer, schemas)}${renderResponses(responses, components)}</details>`;
 }
@@ -89,7 +89,7 @@ ${paragraph(operation['description'])}${renderAccess(operation)}${renderParamete
 function renderAccess(operation: JsonObject): string {
   const { security } = operation;
   if (!Array.isArray(security)) return '';
-  const names = security.flatMap((one) => Object.keys(asObject(one)));
+  const names = security.flatMap((one) => Object.keys(membersOf(one)));
   if (names.includes('Operator')) return "<p>For the operator of the server: wants the operator's token.</p>";
   return names.length === 0 ? '<p>Open: no credentials of an account are needed.</p>' : '';
 }
@@ -97,7 +97,7 @@ function renderAccess(operation: JsonObject): string {
 function renderParameters(parameters: readonly JsonObject[]): string {
   const rows = parameters.map((parameter) => {
     const mark = parameter['required'] === true ? '' : ' <small>optional</small>';
-    const type = typeOf(asObject(parameter['schema']), {});
+    const type = typeOf(membersOf(parameter['schema']), {});
     return `<tr><td><code>${escapeHtml(text(parameter['name']))}</code>${mark}</td><td>${escapeHtml(text(parameter['in']))}</td><td>${escapeHtml(type)}</td><td>${escapeHtml(text(parameter['description']))}</td></tr>`;
   });
   return table('Parameters', ['Name', 'Where', 'Type', 'Meaning'], rows);
@@ -106,9 +106,9 @@ function renderParameters(parameters: readonly JsonObject[]): string {
 /** Every status, with its headers and what else than JSON the body may be. */
 function renderResponses(responses: JsonObject, components: JsonObject): string {
   const rows = Object.entries(responses).map(([status, value]) => {
-    const response = follow(asObject(value), components);
-    const headers = Object.keys(asObject(response['headers'])).map((name) => `<code>${escapeHtml(name)}</code>`);
-    const types = Object.keys(asObject(response['content'])).filter((type) => type !== 'application/json');
+    const response = follow(membersOf(value), components);
+    const headers = Object.keys(membersOf(response['headers'])).map((name) => `<code>${escapeHtml(name)}</code>`);
+    const types = Object.keys(membersOf(response['content'])).filter((type) => type !== 'application/json');
     const more = types.length === 0 ? '' : ` <small>${escapeHtml(types.join(', '))}</small>`;
     return `<tr><td>${escapeHtml(status)}</td><td>${headers.join(', ')}</td><td>${escapeHtml(text(response['description']))}${more}</td></tr>`;
   });
@@ -116,7 +116,7 @@ function renderResponses(responses: JsonObject, components: JsonObject): string 
 }
 
 function otherTypes(title: string, holder: Json | undefined): string {
-  const types = Object.keys(asObject(asObject(holder)['content'])).filter((type) => type !== 'application/json');
+  const types = Object.keys(membersOf(membersOf(holder)['content'])).filter((type) => type !== 'application/json');
   return types.length === 0 ? '' : `<p>${title} also as ${escapeHtml(types.join(', '))}.</p>`;
 }
 
@@ -131,7 +131,7 @@ function follow(value: JsonObject, components: JsonObject): JsonObject {
   const reference = value['$ref'];
   if (typeof reference !== 'string') return value;
   const [, , section = '', name = ''] = reference.split('/');
-  return asObject(asObject(components[section])[name]);
+  return membersOf(membersOf(components[section])[name]);
 }
 
 function paragraph(value: Json | undefined): string {
@@ -141,7 +141,7 @@ function paragraph(value: Json | undefined): string {
 function part(title: string, schema: JsonObject | undefined, schemas: JsonObject): string {
   if (schema === undefined) return '';
   const list = schema['type'] === 'array';
-  const rows = renderMembers(resolve(list ? asObject(schema['items']) : schema, schemas), schemas, '', 0);
+  const rows = renderMembers(resolve(list ? membersOf(schema['items']) : schema, schemas), schemas, '', 0);
   const name = list ? `${title}: a list of` : title;
   return table(name, ['Member', 'Type', 'Meaning'], rows === '' ? [] : [rows]);
 }
@@ -149,17 +149,17 @@ function part(title: string, schema: JsonObject | undefined, schemas: JsonObject
 /** Members of members too, three levels deep. */
 function renderMembers(schema: JsonObject, schemas: JsonObject, prefix: string, depth: number): string {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  return Object.entries(asObject(schema['properties']))
+  return Object.entries(membersOf(schema['properties']))
     .map(([name, value]) => {
-      const member = resolve(asObject(value), schemas);
-      const items = resolve(asObject(member['items']), schemas);
+      const member = resolve(membersOf(value), schemas);
+      const items = resolve(membersOf(member['items']), schemas);
       const inner =
         depth > 2
           ? ''
           : renderMembers(member, schemas, `${prefix}${name}.`, depth + 1) +
             renderMembers(items, schemas, `${prefix}${name}[].`, depth + 1);
       const mark = required.includes(name) ? '' : ' <small>optional</small>';
-      return `<tr><td><code>${escapeHtml(prefix + name)}</code>${mark}</td><td>${escapeHtml(typeOf(member, items))}</td><td>${escapeHtml(text(asObject(value)['description'] ?? member['description']))}</td></tr>${inner}`;
+      return `<tr><td><code>${escapeHtml(prefix + name)}</code>${mark}</td><td>${escapeHtml(typeOf(member, items))}</td><td>${escapeHtml(text(membersOf(value)['description'] ?? member['description']))}</td></tr>${inner}`;
     })
     .join('');
 }
@@ -172,22 +172,18 @@ function typeOf(schema: JsonObject, items: JsonObject): string {
 }
 
 function contentSchema(holder: Json | undefined): JsonObject | undefined {
-  const schema = asObject(asObject(asObject(holder)['content'])['application/json'])['schema'];
-  return isObject(schema) ? (schema as JsonObject) : undefined;
+  const schema = membersOf(membersOf(membersOf(holder)['content'])['application/json'])['schema'];
+  return isObject(schema) ? schema : undefined;
 }
 
 function resolve(schema: JsonObject, schemas: JsonObject): JsonObject {
   const reference = schema['$ref'];
-  return typeof reference === 'string' ? asObject(schemas[reference.split('/').at(-1) ?? '']) : schema;
+  return typeof reference === 'string' ? membersOf(schemas[reference.split('/').at(-1) ?? '']) : schema;
 }
 
 function listIn(value: JsonObject, name: string): readonly Json[] {
   const list = value[name];
   return Array.isArray(list) ? list : [];
-}
-
-function asObject(value: Json | undefined): JsonObject {
-  return isObject(value) ? (value as JsonObject) : {};
 }
 
 function text(value: Json | undefined): string {

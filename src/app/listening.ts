@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { codeOf } from '../lib/error-code.ts';
 import { Unavailable } from '../model/errors.ts';
 
 /** An address to listen on; port 0 is any free one. */
@@ -39,8 +40,7 @@ export async function explained<Value>(
   try {
     return await listen();
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    const reason = reasons[code];
+    const reason = reasons[codeOf(cause) ?? ''];
     if (reason === undefined) throw cause;
     throw new Unavailable(`${host}:${port} ${reason} ${setting}.`, { cause });
   }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
+import { codeOf } from '../lib/error-code.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
 
@@ -42,6 +43,5 @@ function tooLong(cause: Unavailable, waited: number): Unavailable {
 /** Whether an error says that the database is away for now. */
 export function isPassing(error: unknown): error is Unavailable {
   if (!(error instanceof Unavailable)) return false;
-  const { code } = (error.cause ?? {}) as { readonly code?: unknown };
-  return typeof code !== 'string' || !lasting.test(code);
+  return !lasting.test(codeOf(error.cause) ?? '');
 }

@@ -26,7 +26,7 @@ export function parseArguments(command: Command, argv: readonly string[]): Argum
     if (message !== undefined) return { ok: false, message };
   }
   // Without `strict` the types allow a switch to be a list; the tokens showed that it is not.
-  const given = values as FlagValues;
+  const given = values;
   const message = given['help'] === true ? undefined : positionalFault(command, positionals);
   return message === undefined ? { ok: true, flags: given, positionals } : { ok: false, message };
 }

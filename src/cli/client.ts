@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { codeOf } from '../lib/error-code.ts';
 import { isObject } from '../lib/json.ts';
 import {
   Conflict,
@@ -164,8 +165,4 @@ function jsonOf(response: Response, text: string): unknown {
     // Cut short or not JSON after all: the text is still told.
     return undefined;
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return isObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined;
 }

@@ -24,7 +24,7 @@ export const build = new Kysely<Schema>({
 /** A statement written as text, with the type of its rows. */
 export function statement<Row>(text: string, parameters: readonly unknown[]): CompiledQuery<Row> {
   // The text is ours, and so is the knowledge of what it returns.
-  return CompiledQuery.raw(text, [...parameters]) as CompiledQuery<Row>;
+  return CompiledQuery.raw(text, [...parameters]);
 }
 
 /**

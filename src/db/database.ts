@@ -24,11 +24,11 @@ export interface OwnerOptions {
   readonly write?: 'short' | 'long';
 }
 
-/** Runs one statement inside the transaction that it was given for. */
-export type Run = (
+/** Runs one statement inside the transaction that it was given for; its text decides what the rows hold. */
+export type Run = <Row extends object = Readonly<Record<string, unknown>>>(
   sql: string,
   parameters?: readonly unknown[],
-) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+) => Promise<readonly Row[]>;
 
 /** What runs the statements of an account: the database, or the transaction that holds the account. */
 export type AccountAccess = Pick<Database, 'inAccount' | 'wrote'>;

@@ -74,7 +74,7 @@ class PostgresNotices implements Notices {
       keepAliveInitialDelayMillis: 4000,
       connectionTimeoutMillis: 10_000,
       application_name: 'heddle notices',
-      types: { getTypeParser: (oid, format) => columnParsers[oid] ?? pg.types.getTypeParser(oid, format as 'text') },
+      types: { getTypeParser: (oid, format) => columnParsers[oid] ?? pg.types.getTypeParser(oid, format) },
     });
     const lost = () => this.#lost(client);
     client.on('error', lost).on('end', lost);

@@ -299,5 +299,5 @@ function forgotten(cause: unknown): Unavailable {
 }
 
 function parserOf(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
-  return columnParsers[oid] ?? pg.types.getTypeParser(oid, format as 'text');
+  return columnParsers[oid] ?? pg.types.getTypeParser(oid, format);
 }

@@ -1,3 +1,4 @@
+import { codeOf, constraintOf } from '../lib/error-code.ts';
 import { Conflict } from '../model/errors.ts';
 
 /** What a repetition is told of what an earlier attempt did. */
@@ -5,9 +6,8 @@ export const alreadyDone = 'the request was carried out already; send it again f
 
 /** What was carried out already cannot be written again, whoever did it in the meantime; other errors stay what they are. */
 export function conflictOfRepetition(error: unknown): unknown {
-  // Both drivers name the index that refused.
-  const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
-  if (code !== '23505') return error;
+  if (codeOf(error) !== '23505') return error;
+  const constraint = constraintOf(error);
   if (constraint === 'revisions_plan')
     return new Conflict('stale', 'the plan was applied already; make a new one', { cause: error });
   if (constraint === 'revisions_request') return new Conflict('running', alreadyDone, { cause: error });

@@ -1,3 +1,4 @@
+import { codeOf } from '../lib/error-code.ts';
 import { Unavailable } from '../model/errors.ts';
 
 /** The code of the problem that the disk has no room. */
@@ -14,8 +15,6 @@ const shortages: Readonly<Record<string, { readonly code: string; readonly messa
 
 /** The error of a database that lacks what it needs to carry out a statement; `undefined` for other errors. */
 export function shortageOf(error: unknown): Unavailable | undefined {
-  // Both drivers name the state so.
-  const { code } = error as { readonly code?: unknown };
-  const problem = typeof code === 'string' ? shortages[code] : undefined;
+  const problem = shortages[codeOf(error) ?? ''];
   return problem && new Unavailable(problem.message, { cause: error, problems: [problem] });
 }

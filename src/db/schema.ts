@@ -1,6 +1,11 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
-import type { Override } from '../model/state/object.ts';
+import type { Actor } from '../model/declare/actor.ts';
+import type { Override, StoredObject } from '../model/state/object.ts';
+import type { UnitChange } from '../model/state/units.ts';
+import type { PlanView } from '../plan/view/view.ts';
+import type { Image } from './commit/history.ts';
+import type { StoredState } from './config/plans.ts';
 
 /**
  * A jsonb column: read as a value, written as JSON text. The drivers disagree on everything else
@@ -66,7 +71,7 @@ export interface DeclaredTable {
   account_id: string;
   object_id: string;
   source_id: string;
-  stated: JsonColumn;
+  stated: JsonColumn<JsonObject>;
   file: string | null;
   line: number | null;
   exclusive: Generated<boolean>;
@@ -103,17 +108,17 @@ export interface PlansTable {
   id: string;
   source_id: string | null;
   digest: string;
-  state: string;
-  request: JsonColumn;
-  result: JsonColumn;
+  state: StoredState;
+  request: JsonColumn<JsonObject>;
+  result: JsonColumn<PlanView>;
   base_revision: number;
-  actor: JsonColumn<JsonObject>;
+  actor: JsonColumn<Actor>;
   applied_revision: number | null;
   applied_request: ColumnType<string | null, string | null | undefined, string | null>;
   outputs: ColumnType<Json | null, string | null | undefined, string | null>;
   created_at: Timestamp;
   expires_at: Timestamp;
-  approved_by: ColumnType<JsonObject | null, string | null | undefined, string | null>;
+  approved_by: ColumnType<Actor | null, string | null | undefined, string | null>;
   approved_at: OptionalTimestamp;
   wanted_at: OptionalTimestamp;
   failure: ColumnType<string | null, string | null | undefined, string | null>;
@@ -133,7 +138,7 @@ export interface RevisionsTable {
   account_id: string;
   revision: number;
   created_at: Timestamp;
-  actor: JsonColumn<JsonObject>;
+  actor: JsonColumn<Actor>;
   source_id: string | null;
   commit_ref: string | null;
   plan_id: string | null;
@@ -151,8 +156,8 @@ export interface ChangesTable {
   object_id: string;
   key: string | null;
   name: Generated<string>;
-  units: DefaultedJson;
-  image: ColumnType<Json | null, string | null | undefined, string | null>;
+  units: DefaultedJson<readonly UnitChange[]>;
+  image: ColumnType<Image | null, string | null | undefined, string | null>;
 }
 
 export interface HistoryBaseTable {
@@ -164,7 +169,7 @@ export interface HistoryBaseTable {
 export interface BaseObjectsTable {
   account_id: string;
   object_id: string;
-  image: JsonColumn;
+  image: JsonColumn<StoredObject>;
 }
 
 export interface AuditEventsTable {

@@ -24,7 +24,7 @@ export function readDirectorySettings(
   const faults = faultsOf(read.value);
   if (faults.length > 0) return { problems: problemsOf(read, faults) };
   // Checked just now.
-  return { settings: read.value as DirectorySettings };
+  return { settings: read.value };
 }
 
 function faultsOf(value: JsonObject): readonly Fault[] {

@@ -44,7 +44,7 @@ function foreignValue(value: Json): Foreign | undefined {
   }
   if (!isObject(value)) return undefined;
   // A map of JSON.
-  const map = value as JsonObject;
+  const map = value;
   return map['apiVersion'] === undefined ? withoutVersion(map) : ofGroup(map);
 }
 

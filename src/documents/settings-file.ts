@@ -48,7 +48,7 @@ export function readSettingsFile({
     return { problems: [{ code: 'settings_invalid', message, ...at }] };
   }
   // JSON that is an object.
-  return { value: value as JsonObject, problemOf: (fault) => placed(stated, file, fault) };
+  return { value: value, problemOf: (fault) => placed(stated, file, fault) };
 }
 
 function placed(stated: StatedObject | undefined, file: string, { code, path, message }: Fault): Problem {

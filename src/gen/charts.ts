@@ -1,5 +1,5 @@
 import { writeYaml } from '../documents/write.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { asObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import { lowerToCrd, pluralOf } from '../model/lower/crd.ts';
@@ -28,5 +28,5 @@ function crdText(registry: Registry, kind: Kind): string {
   const crd = lowerToCrd(registry, kind);
   const annotations = { 'helm.sh/resource-policy': 'keep' };
   // Every object of Kubernetes has metadata.
-  return writeYaml({ ...crd, metadata: { ...(crd['metadata'] as JsonObject), annotations } }, generatedNotice);
+  return writeYaml({ ...crd, metadata: { ...asObject(crd['metadata']), annotations } }, generatedNotice);
 }

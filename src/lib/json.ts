@@ -12,10 +12,12 @@ export function canonicalJson(value: Json | undefined): string {
 export function sortedJson<Value extends Json>(value: Value): Value;
 export function sortedJson(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item: Json) => sortedJson(item));
-  const object = value as JsonObject;
+  if (isList(value)) return value.map((item: Json) => sortedJson(item));
   const result: Record<string, Json> = {};
-  for (const name of Object.keys(object).sort()) result[name] = sortedJson(object[name] as Json);
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name];
+    if (member !== undefined) result[name] = sortedJson(member);
+  }
   return result;
 }
 
@@ -24,18 +26,56 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (a === undefined || b === undefined || a === null || b === null) return false;
   if (typeof a !== 'object' || typeof b !== 'object') return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  if (Array.isArray(a)) {
-    const other = b as readonly Json[];
-    return a.length === other.length && a.every((item, index) => equalJson(item, other[index]));
-  }
-  const left = a as JsonObject;
-  const right = b as JsonObject;
-  const names = Object.keys(left);
-  return (
-    names.length === Object.keys(right).length &&
-    names.every((name) => name in right && equalJson(left[name], right[name]))
-  );
+  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, index) => equalJson(item, b[index]));
+  if (isList(b)) return false;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => name in b && equalJson(a[name], b[name]));
+}
+
+/** The value of a JSON text. Throws `SyntaxError`. */
+export function parseJson(text: string): Json {
+  return JSON.parse(text);
+}
+
+/** Whether a JSON value is a list. `Array.isArray` does not tell readonly lists from objects. */
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The members of a value; what is no object has none. */
+export function membersOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** A value that its declaration says is an object; any other is a fault of the program or of what was stored. */
+export function asObject(value: Json | undefined): JsonObject {
+  if (isObject(value)) return value;
+  throw new TypeError(`an object was expected, not ${nameOf(value)}`);
+}
+
+/** A value that its declaration says is a list. */
+export function asList(value: Json | undefined): readonly Json[] {
+  if (isList(value)) return value;
+  throw new TypeError(`a list was expected, not ${nameOf(value)}`);
+}
+
+/** A value that its declaration says is a list of objects. */
+export function asObjects(value: Json | undefined): readonly JsonObject[] {
+  const list = asList(value);
+  if (list.every((item) => isObject(item))) return list;
+  throw new TypeError('a list of objects was expected');
+}
+
+/** A value that its declaration says is a list of texts. */
+export function asTexts(value: Json | undefined): readonly string[] {
+  const list = asList(value);
+  if (list.every((item) => typeof item === 'string')) return list;
+  throw new TypeError('a list of texts was expected');
+}
+
+/** What a value is, without showing it. */
+function nameOf(value: Json | undefined): string {
+  return value === null ? 'null' : isList(value) ? 'a list' : typeof value;
 }
 
 export function isObject(value: unknown): value is { readonly [member: string]: unknown } {

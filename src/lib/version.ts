@@ -44,8 +44,10 @@ function compareDigits(a: string, b: string): number {
 
 function comparePreReleases(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length;
-  for (let at = 0; at < Math.min(a.length, b.length); at++) {
-    const order = compareIdentifiers(a[at] as string, b[at] as string);
+  for (const [at, identifier] of a.entries()) {
+    const other = b[at];
+    if (other === undefined) break;
+    const order = compareIdentifiers(identifier, other);
     if (order !== 0) return order;
   }
   return a.length - b.length;

@@ -50,7 +50,7 @@ function claimsIn({ sequence, sources }: StoredClaims): PendingClaims {
   // Written below, and the keys by the loops of sources.
   return {
     sequence,
-    list: sources.map(({ source, claims }) => ({ keys: [], units: [], ...(claims as Partial<PendingClaim>), source })),
+    list: sources.map(({ source, claims }) => ({ keys: [], units: [], ...claims, source })),
   };
 }
 

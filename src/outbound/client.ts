@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
+import { codeOf } from '../lib/error-code.ts';
 import type { AllowList } from '../lib/net/public-address.ts';
 import { namesHost } from '../lib/net/public-address.ts';
 import { OutboundFailure } from './failure.ts';
@@ -132,6 +133,6 @@ function failureOf(error: unknown, host: string, timeoutMs: number, signal: Abor
     return new OutboundFailure('timeout', `${host} did not answer within ${timeoutMs / 1000} s`, { cause: error });
   if (error instanceof errors.HeadersOverflowError)
     return new OutboundFailure('too_large', `${host} answers more headers than are read`, { cause: error });
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
+  const code = codeOf(error) ?? 'no reason given';
   return new OutboundFailure('failed', `${host} does not answer as it should (${code})`, { cause: error });
 }

@@ -1,4 +1,5 @@
 import { createConnection, isIP, type Socket } from 'node:net';
+import { codeOf } from '../lib/error-code.ts';
 import { type AllowList, plainHost } from '../lib/net/public-address.ts';
 import { OutboundFailure } from './failure.ts';
 import { checkedAddresses, type Lookup, type Target } from './guard.ts';
@@ -81,7 +82,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 function unreachable(host: string, cause: unknown): OutboundFailure {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no reason given';
+  const code = codeOf(cause) ?? 'no reason given';
   return new OutboundFailure('unreachable', `${host} does not answer (${code})`, { cause });
 }
 

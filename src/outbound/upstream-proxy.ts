@@ -1,6 +1,7 @@
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
+import { codeOf } from '../lib/error-code.ts';
 import { contains, parseAddress, parseCidr } from '../lib/net/address.ts';
 import { plainHost } from '../lib/net/public-address.ts';
 import { OutboundFailure } from './failure.ts';
@@ -67,7 +68,7 @@ export function openTunnel(proxy: UpstreamProxy, authority: string, signal: Abor
       }
       if (head.length > 0) socket.unshift(head);
       // Both of `http` and `https` connect by TCP here.
-      resolve(socket as Socket);
+      resolve(socket);
     });
     request.on('response', ({ statusCode }) => {
       request.destroy();
@@ -75,13 +76,13 @@ export function openTunnel(proxy: UpstreamProxy, authority: string, signal: Abor
     });
     request.on('error', (cause) =>
       reject(
-        new OutboundFailure('unreachable', `the proxy of this server cannot be reached (${codeOf(cause)})`, { cause }),
+        new OutboundFailure(
+          'unreachable',
+          `the proxy of this server cannot be reached (${codeOf(cause) ?? cause.name})`,
+          { cause },
+        ),
       ),
     );
     request.end();
   });
-}
-
-function codeOf(error: Error & { readonly code?: string }): string {
-  return error.code ?? error.name;
 }

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { asObject, canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { sha256InSteps } from '../lib/node-pure.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import type { Fields } from '../model/schema/field.ts';
@@ -87,7 +87,7 @@ function effectOf(input: DigestInput, change: Change, created: ReadonlyMap<strin
     return { spec: portable(comparison.spec(fields, after.id, after.spec), created) };
   const { id } = subjectOf(change);
   const compared = units.map((unit) => mapSides(unit, (value) => comparison.unit(fields, id, unit.path, value)));
-  const moved = compared.map((unit) => portable({ ...unit }, created) as JsonObject);
+  const moved = compared.map((unit) => asObject(portable({ ...unit }, created)));
   return { units: moved.sort((a, b) => (String(a['path']) < String(b['path']) ? -1 : 1)) };
 }
 

@@ -3,7 +3,7 @@ import type { AdoptMode, GuardLimits, MembershipMode, SourceSettings } from '../
 import type { DocumentFilter } from './documents/filter.ts';
 
 /** What a request may say about how documents are applied; the settings of the source say the rest. */
-export interface RequestedOptions {
+export type RequestedOptions = {
   /** `false`: nothing is deleted or released. A source that does not prune is not made to. */
   readonly prune?: boolean;
   /** Whether a source may come to state nothing at all. */
@@ -17,10 +17,10 @@ export interface RequestedOptions {
   readonly force?: boolean;
   /** Only these documents; then nothing is pruned. */
   readonly filter?: DocumentFilter;
-}
+};
 
 /** How the documents of one plan are applied. */
-export interface PlanOptions {
+export type PlanOptions = {
   readonly prune: boolean;
   readonly allowEmpty: boolean;
   readonly adopt: AdoptMode;
@@ -29,7 +29,7 @@ export interface PlanOptions {
   readonly force: boolean;
   readonly limits: GuardLimits;
   readonly filter?: DocumentFilter;
-}
+};
 
 /** Puts together what was asked for and what the source is set to. */
 export function optionsOf(requested: RequestedOptions, settings: SourceSettings): PlanOptions {

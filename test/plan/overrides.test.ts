@@ -152,9 +152,10 @@ describe('an override', () => {
   it('is forgotten with the source that is the last to state its unit', () => {
     const emptied = applyOn(held, 'a', [], { allowEmpty: true });
     expect(emptied.findByKey('Policy', 'p')).toBeUndefined();
+    const { owner: _, key: __, ...withoutOwner } = objectOf(state, 'Policy', 'p');
     const adopted = applyOn(
       office.with({
-        put: [{ ...objectOf(state, 'Policy', 'p'), declared: [], owner: undefined, key: undefined }],
+        put: [{ ...withoutOwner, declared: [] }],
         remove: [],
       }),
       'a',

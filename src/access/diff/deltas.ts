@@ -85,8 +85,8 @@ function divide(comparison: Comparison, looked: BitSet, images: readonly Weighin
 function growth(was: Weighing, is: Weighing, scratch: ScratchBits): BitSet {
   let grown: BitSet | undefined;
   for (let word = 0; word < is.sure.length; word++) {
-    const surely = (is.sure[word] as number) & ~(was.sure[word] as number);
-    const possibly = (is.possible[word] as number) & ~(was.possible[word] as number);
+    const surely = (is.sure[word] ?? 0) & ~(was.sure[word] ?? 0);
+    const possibly = (is.possible[word] ?? 0) & ~(was.possible[word] ?? 0);
     if ((surely | possibly) === 0) continue;
     grown ??= scratch.take();
     grown[word] = surely | possibly;

@@ -61,7 +61,8 @@ export function* diffAccessInSteps(before: Access, after: Access): Generator<und
   for (const members of classesOf([comparison.before, comparison.after], comparison.affected)) {
     yield undefined;
     scratch.wipe();
-    const deltas = deltasOf(comparison, members[0] as number, scratch);
+    const [first] = members;
+    const deltas = first === undefined ? [] : deltasOf(comparison, first, scratch);
     if (deltas.length === 0) continue;
     count(gained, members, deltas, { some: (delta) => delta.gained, surely: (delta) => delta.gainedSurely });
     count(lost, members, deltas, { some: (delta) => delta.lost, surely: (delta) => delta.lostSurely });
@@ -123,7 +124,7 @@ function register(before: Access, after: Access) {
   for (const [at, slot] of inOrder.entries()) rank[slot] = at;
   const names = new Map<number, Named>();
   return {
-    sorted: (slots: BitSet) => [...numbersIn(slots)].sort((a, b) => (rank[a] as number) - (rank[b] as number)),
+    sorted: (slots: BitSet) => [...numbersIn(slots)].sort((a, b) => (rank[a] ?? 0) - (rank[b] ?? 0)),
     named(slot: number): Named {
       const known = names.get(slot) ?? nameOf(ids[slot] ?? '', after.state, before.state);
       names.set(slot, known);

@@ -104,8 +104,8 @@ class Side {
 
   add(members: readonly number[], all: readonly AccessDelta[]): void {
     const deltas = all.filter((delta) => !isEmptyBits(delta[this.#which.change]));
-    if (deltas.length === 0) return;
-    const at = members[0] as number;
+    const [at] = members;
+    if (deltas.length === 0 || at === undefined) return;
     const byPiece: (AccessDelta | undefined)[] = [];
     for (const delta of deltas) for (const piece of delta.pieces) byPiece[piece] = delta;
     const known = new Map<string, Shifted | undefined>();
@@ -161,7 +161,8 @@ class Side {
 
   #count(link: Link, members: readonly number[], flows: readonly FlowDelta[]): void {
     const own = members.length === 1 ? members : members.filter((member) => hasBit(link.sources, member));
-    if (own.length === 0 || !hasBit(link.sources, own[0] as number)) return;
+    const [first] = own;
+    if (first === undefined || !hasBit(link.sources, first)) return;
     const pairs = this.#pairs(link, own, flows, false);
     if (pairs === 0) return;
     link.pairs += pairs;

@@ -1,6 +1,6 @@
 import { intersectIntervals, joinIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
 import type { Access } from '../ruleset/access.ts';
-import type { Flow } from '../ruleset/flows.ts';
+import { type Flow, flowAt } from '../ruleset/flows.ts';
 import { allTraffic, type Traffic, trafficKey } from './traffic.ts';
 import { partitionTraffic } from './traffic-partition.ts';
 
@@ -43,7 +43,7 @@ export function cutByDrops(
   const asked = [key, ...drops.map((drop) => drop.trafficKey)].join('|');
   const pieces = cuts.get(asked) ?? cutTimes(traffic, drops);
   cuts.set(asked, pieces);
-  return pieces.map((piece) => piece.map((at) => drops[at] as Flow));
+  return pieces.map((piece) => piece.map((at) => flowAt(drops, at)));
 }
 
 /** The pieces by the places of the drops in their list. */

@@ -2,7 +2,7 @@ import { type BitSet, bitsOf, hasBit, intersectBits, subtractBits, uniteBits } f
 import type { Interval } from '../../lib/bits/intervals.ts';
 import type { Access } from '../ruleset/access.ts';
 import { idsAt, slotsOf } from '../ruleset/endpoints.ts';
-import type { Flow } from '../ruleset/flows.ts';
+import { type Flow, flowAt } from '../ruleset/flows.ts';
 import type { RuleAction } from '../ruleset/vocabulary.ts';
 import { type Protocol, partOf, readResource, readRoute } from '../ruleset/vocabulary.ts';
 import { compareTexts } from './named.ts';
@@ -115,7 +115,7 @@ function rulesOf(access: Access, at: number, other: 'from' | 'to'): readonly Fir
   const drops: FirewallRule[] = [];
   const accepts: FirewallRule[] = [];
   for (const nth of flowsAbout(access, at, own)) {
-    const flow = access.flows[nth] as Flow;
+    const flow = flowAt(access.flows, nth);
     const which = flow.drop ? 'possible' : 'sure';
     if (!hasBit(flow[own][which], at)) continue;
     const rule = ruleOf(access, flow, flow[other][which]);

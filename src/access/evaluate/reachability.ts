@@ -1,7 +1,7 @@
 import type { BitProjection } from '../../lib/bits/bit-projection.ts';
 import { addAllBits, type BitSet, dropBits, hasBit, noBits } from '../../lib/bits/bit-set.ts';
 import type { Access } from '../ruleset/access.ts';
-import { type EndpointSets, endpointsOf, type Flow, sideOf } from '../ruleset/flows.ts';
+import { type EndpointSets, endpointsOf, type Flow, flowAt, sideOf } from '../ruleset/flows.ts';
 import { peersWithoutRoute, withheldRoutes } from './layers.ts';
 import { cutByDrops, gatherDrops, isDenyAll } from './overlap.ts';
 
@@ -10,9 +10,9 @@ export function flowsAbout({ flows }: Access, at: number, own: 'from' | 'to'): r
   const found: number[] = [];
   // A plain loop without names that vary: it runs for every peer over every flow.
   if (own === 'from') {
-    for (let nth = 0; nth < flows.length; nth++) if (hasBit((flows[nth] as Flow).from.possible, at)) found.push(nth);
+    for (let nth = 0; nth < flows.length; nth++) if (hasBit(flowAt(flows, nth).from.possible, at)) found.push(nth);
   } else {
-    for (let nth = 0; nth < flows.length; nth++) if (hasBit((flows[nth] as Flow).to.possible, at)) found.push(nth);
+    for (let nth = 0; nth < flows.length; nth++) if (hasBit(flowAt(flows, nth).to.possible, at)) found.push(nth);
   }
   return found;
 }
@@ -63,7 +63,7 @@ export function surelyReachedTo(
 
 /** The flows at these places. */
 export function flowsIn({ flows }: Access, indexes: readonly number[]): readonly Flow[] {
-  return indexes.map((nth) => flows[nth] as Flow);
+  return indexes.map((nth) => flowAt(flows, nth));
 }
 
 interface View extends ReachOptions {
@@ -108,7 +108,7 @@ function weighAll(access: Access, flows: readonly Flow[], view: View, which: key
   }
   for (const drop of drops) if (isDenyAll(drop)) dropBits(found, see(endpointsOf(sideOf(drop, other), against)));
   if (view.closed.length > 0) dropBits(found, see(view.closed));
-  if (view.itself === 'left out' && hasBit(found, at)) found[at >>> 5] = (found[at >>> 5] as number) & ~(1 << at);
+  if (view.itself === 'left out' && hasBit(found, at)) found[at >>> 5] = (found[at >>> 5] ?? 0) & ~(1 << at);
   return found;
 }
 
@@ -128,9 +128,9 @@ function hold(held: Map<string, Held>, flow: Flow, drops: readonly Flow[], accep
 
 function addWithout(found: BitSet, accepted: BitSet, dropped: readonly BitSet[]): void {
   for (let at = 0; at < accepted.length; at++) {
-    let word = accepted[at] as number;
+    let word = accepted[at] ?? 0;
     if (word === 0) continue;
     for (const set of dropped) word &= ~(set[at] ?? 0);
-    found[at] = (found[at] as number) | word;
+    found[at] = (found[at] ?? 0) | word;
   }
 }

@@ -15,7 +15,7 @@ export function partitionTraffic(given: readonly Traffic[]): TrafficPartition {
   const found = new Map<string, { readonly covering: readonly number[]; readonly intervals: Interval[] }>();
   const open = new Int32Array((given.length >>> 5) + 1);
   for (const [at, { position, turns }] of edges.entries()) {
-    for (const index of turns) open[index >>> 5] = (open[index >>> 5] as number) ^ (1 << index);
+    for (const index of turns) open[index >>> 5] = (open[index >>> 5] ?? 0) ^ (1 << index);
     const end = (edges[at + 1]?.position ?? position) - 1;
     const covering = numbersIn(open);
     if (covering.length === 0) continue;

@@ -44,7 +44,9 @@ export function countMemberPairs(access: Access, asked: Traffic, from: BitSet, t
   const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0 };
   const classes = classesOf([access], from);
   for (const members of classes) {
-    const found = spread(layersFrom(access, members[0] as number), asked, to);
+    const [one] = members;
+    if (one === undefined) continue;
+    const found = spread(layersFrom(access, one), asked, to);
     for (const verdict of verdicts) {
       const others = found[verdict];
       pairs[verdict] += members.length * countBits(others) - members.filter((member) => hasBit(others, member)).length;
@@ -127,7 +129,9 @@ function firstPair(
   const idAt = (at: number) => access.endpoints.ids[at] ?? '';
   let best: { readonly from: number; readonly to: BitSet } | undefined;
   for (const members of classes) {
-    const others = spread(layersFrom(access, members[0] as number), asked, to)[verdict];
+    const [one] = members;
+    if (one === undefined) continue;
+    const others = spread(layersFrom(access, one), asked, to)[verdict];
     for (const member of members) {
       if (best !== undefined && idAt(best.from) < idAt(member)) continue;
       const rest = subtractBits(others, bitsOf([member]));

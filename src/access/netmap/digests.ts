@@ -30,7 +30,7 @@ export function digestOfSlots(digests: Digests, slots: BitSet, entryAt: EntryAt)
   const keep = digests.asked > fewLists;
   let [count, a, b, c, d] = [0, 0, 0, 0, 0];
   for (let word = 0; word < slots.length; word++) {
-    const bits = slots[word] as number;
+    const bits = slots[word] ?? 0;
     if (bits === 0) continue;
     for (let part = 0; part < 4; part++) {
       const chosen = (bits >>> (part * 8)) & 0xff;
@@ -39,15 +39,16 @@ export function digestOfSlots(digests: Digests, slots: BitSet, entryAt: EntryAt)
       const sums = digests.sums[block] ?? (keep ? keepSums(digests, block, entryAt) : undefined);
       if (sums !== undefined) {
         const at = chosen * 5;
-        count += sums[at] as number;
-        a = (a + (sums[at + 1] as number)) | 0;
-        b = (b + (sums[at + 2] as number)) | 0;
-        c = (c + (sums[at + 3] as number)) | 0;
-        d = (d + (sums[at + 4] as number)) | 0;
+        count += sums[at] ?? 0;
+        a = (a + (sums[at + 1] ?? 0)) | 0;
+        b = (b + (sums[at + 2] ?? 0)) | 0;
+        c = (c + (sums[at + 3] ?? 0)) | 0;
+        d = (d + (sums[at + 4] ?? 0)) | 0;
         continue;
       }
       for (let left = chosen; left !== 0; left &= left - 1) {
-        const { digest } = entryAt(block * 8 + 31 - Math.clz32(left & -left)) as Entry;
+        const digest = entryAt(block * 8 + 31 - Math.clz32(left & -left))?.digest;
+        if (digest === undefined) continue;
         count += 1;
         a = (a + digest[0]) | 0;
         b = (b + digest[1]) | 0;
@@ -65,9 +66,9 @@ function keepSums({ sums }: Digests, block: number, entryAt: EntryAt): Int32Arra
   for (let chosen = 1; chosen < 256; chosen++) {
     const rest = (chosen & (chosen - 1)) * 5;
     const entry = entryAt(block * 8 + 31 - Math.clz32(chosen & -chosen));
-    kept[chosen * 5] = (kept[rest] as number) + (entry === undefined ? 0 : 1);
+    kept[chosen * 5] = (kept[rest] ?? 0) + (entry === undefined ? 0 : 1);
     for (let part = 0; part < 4; part++)
-      kept[chosen * 5 + 1 + part] = ((kept[rest + 1 + part] as number) + (entry?.digest[part] ?? 0)) | 0;
+      kept[chosen * 5 + 1 + part] = ((kept[rest + 1 + part] ?? 0) + (entry?.digest[part] ?? 0)) | 0;
   }
   sums[block] = kept;
   return kept;

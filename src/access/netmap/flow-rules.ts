@@ -2,7 +2,7 @@ import { type BitSet, intersectBits, uniteBits } from '../../lib/bits/bit-set.ts
 import { compareTexts } from '../evaluate/named.ts';
 import type { Access } from '../ruleset/access.ts';
 import { idsAt } from '../ruleset/endpoints.ts';
-import type { Flow } from '../ruleset/flows.ts';
+import { type Flow, flowAt } from '../ruleset/flows.ts';
 import { type Entry, writeEntry, writeSet } from './section.ts';
 
 /** The side of a flow at which others are. */
@@ -39,7 +39,7 @@ export function flowTableOf({ flows }: Access): FlowTable {
   const ids = flows.map(ruleId);
   const table: FlowTable = {
     rules: { from: flows.map(() => undefined), to: flows.map(() => undefined) },
-    inOrder: ids.every((id, nth) => nth === 0 || compareTexts(ids[nth - 1] as string, id) <= 0),
+    inOrder: ids.every((id, nth) => compareTexts(ids[nth - 1] ?? '', id) <= 0),
     drops: flows.filter(({ drop }) => drop),
     logins: flows.filter(({ by, drop }) => !drop && by?.rule.protocol === 'ssh'),
   };
@@ -54,7 +54,7 @@ const written = { from: new WeakMap<Flow, FlowRule>(), to: new WeakMap<Flow, Flo
 export function flowRuleAt(access: Access, table: FlowTable, nth: number, other: OtherSide): FlowRule {
   const known = table.rules[other][nth];
   if (known !== undefined) return known;
-  const rule = flowRuleOf(access, access.flows[nth] as Flow, other);
+  const rule = flowRuleOf(access, flowAt(access.flows, nth), other);
   table.rules[other][nth] = rule;
   return rule;
 }
@@ -70,7 +70,7 @@ export function flowRuleOf(access: Access, flow: Flow, other: OtherSide): FlowRu
 
 /** The rule of a flow for the routers of a destination that only some peers may use. */
 export function flowRuleWithin(access: Access, nth: number, limit: Limit): FlowRule {
-  const flow = access.flows[nth] as Flow;
+  const flow = flowAt(access.flows, nth);
   return makeFlowRule(flow, writePeers(access, flow, 'from', limit));
 }
 

@@ -81,11 +81,11 @@ function cutIn(entries: Section, cuts: Cut[]): Section {
   const edited: Entry[] = [];
   let from = 0;
   for (const { at, skip, entry } of cuts) {
-    while (from < at) edited.push(entries[from++] as Entry);
+    for (let old = entries[from]; from < at && old !== undefined; old = entries[++from]) edited.push(old);
     from += skip;
     if (entry !== undefined) edited.push(entry);
   }
-  while (from < entries.length) edited.push(entries[from++] as Entry);
+  for (let old = entries[from]; old !== undefined; old = entries[++from]) edited.push(old);
   return edited;
 }
 
@@ -108,7 +108,7 @@ function placeIn(section: Section, id: string): number {
   let [from, to] = [0, section.length];
   while (from < to) {
     const middle = (from + to) >>> 1;
-    if ((section[middle] as Entry).id < id) from = middle + 1;
+    if ((section[middle]?.id ?? id) < id) from = middle + 1;
     else to = middle;
   }
   return from;

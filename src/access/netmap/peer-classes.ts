@@ -2,6 +2,7 @@ import { type BitSet, hasBit } from '../../lib/bits/bit-set.ts';
 import { partition } from '../../lib/bits/partition.ts';
 import { servedDestinations } from '../evaluate/neighbours.ts';
 import type { Access } from '../ruleset/access.ts';
+import { flowAt } from '../ruleset/flows.ts';
 import { isFor, type NetmapBuilder } from './netmap-builder.ts';
 
 /** How many peers are asked about one by one before it is worked out for all of an image at once, which takes as long. */
@@ -53,7 +54,7 @@ function markedBy({ access, unmanaged, dns, peerClasses }: NetmapBuilder, at: nu
   peerClasses.near.set(at >>> 5, near);
   // A plain loop that makes nothing but numbers: it runs for every peer.
   for (const index of near) {
-    const { from, to } = flows[index] as (typeof flows)[number];
+    const { from, to } = flowAt(flows, index);
     const said =
       (hasBit(from.possible, at) ? 1 : 0) |
       (hasBit(from.sure, at) ? 2 : 0) |
@@ -77,7 +78,7 @@ function nearFlows({ flows }: Access, word: number): readonly number[] {
   const near: number[] = [];
   // Plain words, no lists: this runs for all flows, for every few peers that are asked about.
   for (let index = 0; index < flows.length; index++) {
-    const { from, to } = flows[index] as (typeof flows)[number];
+    const { from, to } = flowAt(flows, index);
     const opening = (from.possible[word] ?? 0) | (from.sure[word] ?? 0);
     if ((opening | (to.possible[word] ?? 0) | (to.sure[word] ?? 0)) !== 0) near.push(index);
   }

@@ -3,7 +3,7 @@ import { compareTexts } from '../evaluate/named.ts';
 import type { DestinationAt } from '../evaluate/neighbours.ts';
 import { flowsAbout } from '../evaluate/reachability.ts';
 import type { Access } from '../ruleset/access.ts';
-import { type Flow, sideOf } from '../ruleset/flows.ts';
+import { flowAt, sideOf } from '../ruleset/flows.ts';
 import { flowRuleAt, flowRuleWithin, flowTableOf, type Limit, type OtherSide } from './flow-rules.ts';
 import type { Entry, Section } from './section.ts';
 
@@ -17,7 +17,7 @@ export function rulesOf(access: Access, at: number, { about, other, sets, limit 
   const table = flowTableOf(access);
   const rules: Entry[] = [];
   for (const nth of about) {
-    const flow = access.flows[nth] as Flow;
+    const flow = flowAt(access.flows, nth);
     const { sure, possible } = sideOf(flow, other === 'to' ? 'from' : 'to');
     if (!hasBit(flow.drop ? possible : sure, at)) continue;
     const { rule, set } =

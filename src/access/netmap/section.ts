@@ -83,11 +83,11 @@ export function joinSections(a: Section, b: Section): Section {
   const joined: Entry[] = [];
   let at = 0;
   for (const entry of b) {
-    while (at < a.length && (a[at] as Entry).id < entry.id) joined.push(a[at++] as Entry);
+    for (let next = a[at]; next !== undefined && next.id < entry.id; next = a[++at]) joined.push(next);
     if (a[at]?.id === entry.id) at += 1;
     joined.push(entry);
   }
-  while (at < a.length) joined.push(a[at++] as Entry);
+  for (let next = a[at]; next !== undefined; next = a[++at]) joined.push(next);
   return joined;
 }
 
@@ -101,7 +101,7 @@ export function changeOfSection(before: Section, after: Section): SectionChange 
       at += 1;
       continue;
     }
-    while (at < before.length && (before[at] as Entry).id < entry.id) remove.push((before[at++] as Entry).id);
+    for (let next = before[at]; next !== undefined && next.id < entry.id; next = before[++at]) remove.push(next.id);
     const old = before[at];
     if (old?.id !== entry.id) {
       put.push(entry);

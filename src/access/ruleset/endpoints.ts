@@ -92,7 +92,7 @@ export function changeEndpoints(
     endpoints,
     ids,
     left,
-    come.map(({ id }) => slots.get(id) as number),
+    come.flatMap(({ id }) => slots.get(id) ?? []),
   );
   const of = {
     ...{ peer: changed('peer'), proxy: changed('proxy') },
@@ -114,7 +114,7 @@ export function slotsOf(endpoints: Endpoints, ids: Iterable<string>): BitSet {
 
 /** The ids at these slots, in their order. */
 export function idsAt(endpoints: Endpoints, slots: BitSet): readonly string[] {
-  return slotsInOrder(endpoints, slots).map((slot) => endpoints.ids[slot] as string);
+  return slotsInOrder(endpoints, slots).map((slot) => endpoints.ids[slot] ?? '');
 }
 
 /** The slots of a set in the order of their ids; only those that are taken. */
@@ -128,7 +128,7 @@ export function slotsInOrder(endpoints: Endpoints, slots: BitSet): readonly numb
 
 function sortSlots(endpoints: Endpoints, slots: BitSet): readonly number[] {
   const rank = ranksOf(endpoints);
-  return [...numbersIn(slots)].sort((a, b) => (rank[a] as number) - (rank[b] as number));
+  return [...numbersIn(slots)].sort((a, b) => (rank[a] ?? 0) - (rank[b] ?? 0));
 }
 
 const ranks = new WeakMap<readonly number[], Int32Array>();
@@ -152,13 +152,13 @@ function mergeSlots(
 ): readonly number[] {
   const stay = order.filter((slot) => !left.has(slot));
   const known = new Set(stay);
-  const byId = (a: number, b: number) => ((ids[a] as string) < (ids[b] as string) ? -1 : 1);
+  const byId = (a: number, b: number) => ((ids[a] ?? '') < (ids[b] ?? '') ? -1 : 1);
   const come = joined.filter((slot) => !known.has(slot)).sort(byId);
   const merged: number[] = [];
-  let next = 0;
+  let at = 0;
   for (const slot of stay) {
-    while (next < come.length && byId(come[next] as number, slot) < 0) merged.push(come[next++] as number);
+    for (let next = come[at]; next !== undefined && byId(next, slot) < 0; next = come[++at]) merged.push(next);
     merged.push(slot);
   }
-  return [...merged, ...come.slice(next)];
+  return [...merged, ...come.slice(at)];
 }

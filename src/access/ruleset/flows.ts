@@ -101,6 +101,13 @@ export function equalFlows(a: Flow, b: Flow): boolean {
   );
 }
 
+/** The flow at one of the places that its list handed out. */
+export function flowAt(flows: readonly Flow[], place: number): Flow {
+  const flow = flows[place];
+  if (flow === undefined) throw new RangeError(`there are ${flows.length} flows, none at ${place}`);
+  return flow;
+}
+
 /** Whether both mean the same ends. */
 export function equalExtents(a: EndpointSets, b: EndpointSets): boolean {
   return equalBits(a.sure, b.sure) && equalBits(a.possible, b.possible);
@@ -109,9 +116,8 @@ export function equalExtents(a: EndpointSets, b: EndpointSets): boolean {
 function flowsOfRule(policy: Policy, rule: Rule, passing: EndpointSets | undefined, input: FlowInput): readonly Flow[] {
   const { endpoints, live } = input;
   const isDrop = rule.action === 'drop';
-  const [temporarySources, temporaryDestinations] = [rule.sources, rule.destinations].map((side) =>
-    isDrop ? intersectBits(temporaryPeersOf(side, input), live) : noBits,
-  ) as [BitSet, BitSet];
+  const temporaryOf = (side: Rule['sources']) => (isDrop ? intersectBits(temporaryPeersOf(side, input), live) : noBits);
+  const [temporarySources, temporaryDestinations] = [temporaryOf(rule.sources), temporaryOf(rule.destinations)];
   const sources = uniteBits(intersectBits(membersOf(rule.sources, input), live), temporarySources);
   const destinations = uniteBits(intersectBits(membersOf(rule.destinations, input), live), temporaryDestinations);
   const reached = intersectBits(uniteBits(destinations, guardedBy(rule.destinations, input)), live);

@@ -82,7 +82,7 @@ function readFilter(body: JsonObject, query: Query): DocumentFilter | undefined 
     throw new InvalidInput('`kinds` must be a list of texts');
   return {
     // Checked just now.
-    ...(kinds === undefined ? {} : { kinds: [...new Set(kinds as readonly string[])].sort() }),
+    ...(kinds === undefined ? {} : { kinds: [...new Set(kinds)].sort() }),
     ...(select === undefined ? {} : { labels: labelTerms(select) }),
   };
 }

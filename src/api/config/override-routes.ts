@@ -44,7 +44,7 @@ function namedIn(body: JsonObject): NamedObject {
 
 function valuesIn(body: JsonObject): JsonObject {
   const { values } = body;
-  if (isObject(values) && Object.keys(values).length > 0) return values as JsonObject;
+  if (isObject(values) && Object.keys(values).length > 0) return values;
   throw new InvalidInput('`values` must be an object with the new values by field, such as {"metric": 5}');
 }
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { KnownParameters } from './address.ts';
 
 /** The query parameters of every operation, read from the OpenAPI description when the first request brings any. */
@@ -13,7 +13,7 @@ export function createParameterIndex(describe: () => JsonObject): KnownParameter
 function indexOf(description: JsonObject): ReadonlyMap<string, ReadonlySet<string>> {
   const shared = objectAt(description, ['components', 'parameters']);
   const entries = Object.entries(objectAt(description, ['paths'])).flatMap(([path, item]) =>
-    Object.entries(item as JsonObject).flatMap(([method, operation]) => {
+    Object.entries(asObject(item)).flatMap(([method, operation]) => {
       if (!isObject(operation)) return [];
       const { parameters = [] } = operation as { readonly parameters?: readonly JsonObject[] };
       const names = parameters.map((one) => resolve(one, shared)).filter((one) => one['in'] === 'query');
@@ -26,10 +26,10 @@ function indexOf(description: JsonObject): ReadonlyMap<string, ReadonlySet<strin
 
 function resolve(parameter: JsonObject, shared: JsonObject): JsonObject {
   const reference = parameter['$ref'];
-  return typeof reference === 'string' ? (shared[reference.split('/').at(-1) ?? ''] as JsonObject) : parameter;
+  return typeof reference === 'string' ? asObject(shared[reference.split('/').at(-1) ?? '']) : parameter;
 }
 
 function objectAt(value: JsonObject, path: readonly string[]): JsonObject {
   // The description is made by this program, with an object at each of these places.
-  return path.reduce<Json>((inner, name) => (inner as JsonObject)[name] ?? {}, value) as JsonObject;
+  return asObject(path.reduce<Json>((inner, name) => asObject(inner)[name] ?? {}, value));
 }

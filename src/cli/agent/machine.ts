@@ -1,8 +1,8 @@
 import { answerTo, makeMachineKeys, proofFor, tunnelKeyOf } from '../../features/peers/enrolment/client.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { asObject, type JsonObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 import { programVersion } from '../../version.ts';
-import { type EdgeMessage, messagesOf, objectIn as objectOf } from '../proxy/edge.ts';
+import { type EdgeMessage, messagesOf, objectIn as readObject } from '../proxy/edge.ts';
 import type { Exposed, LocalService } from './local-service.ts';
 
 /** A machine as its server sees it. */
@@ -29,7 +29,7 @@ interface Asked {
 const json = { 'content-type': 'application/json' };
 
 /** Machines have no token that could be another one. */
-const objectIn = (response: Response): Promise<JsonObject> => objectOf(response, '');
+const objectIn = (response: Response): Promise<JsonObject> => readObject(response, '');
 
 /** Makes a machine with keys of its own. */
 export function createMachine(server: string, name: string): Machine {
@@ -50,8 +50,8 @@ export function createMachine(server: string, name: string): Machine {
   const enter = async (path: string, content: JsonObject): Promise<JsonObject> => {
     const facts = { system: 'linux', system_version: '13', version: programVersion() };
     const answer = await send(path, { ...content, wg_pub_key: tunnelKeyOf(keys), facts });
-    session = String((answer['session'] as JsonObject)['token']);
-    return answer['peer'] as JsonObject;
+    session = String(asObject(answer['session'])['token']);
+    return asObject(answer['peer']);
   };
   const askAsPeer = async (method: string, path: string, asked: Asked): Promise<Response> => {
     const once = () => ask(method, path, { ...asked, headers: { ...asked.headers, authorization: `Peer ${session}` } });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
+import { codeOf } from '../../lib/error-code.ts';
 import { Unauthenticated } from '../../model/errors.ts';
 import { renew } from './oauth.ts';
 import { type Login, type LoginStore, openLogins } from './store.ts';
@@ -54,8 +55,7 @@ async function readTokenFile(directory: string, server: string): Promise<string>
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (cause) {
-    const reason =
-      (cause as NodeJS.ErrnoException).code === 'EACCES' ? `${path} may not be read` : `there is no ${path}`;
+    const reason = codeOf(cause) === 'EACCES' ? `${path} may not be read` : `there is no ${path}`;
     throw new Unauthenticated(
       `No token: ${reason}, and you are not signed in. Run \`heddle login --server ${server}\`, or give --token or HEDDLE_TOKEN, or --data-dir when the server keeps its data elsewhere.`,
       { cause },

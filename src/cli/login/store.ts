@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { environment } from '../../config.ts';
+import { codeOf } from '../../lib/error-code.ts';
 import { isObject } from '../../lib/json.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 
@@ -61,7 +62,7 @@ async function readAll(path: string): Promise<Logins> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return {};
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return {};
     const reason = error instanceof Error ? error.message : String(error);
     throw new Unavailable(`The sign-ins of this machine cannot be read (${reason}); correct the rights of the file.`, {
       cause: error,
@@ -106,7 +107,7 @@ async function takeLock(lock: string): Promise<boolean> {
     await (await open(lock, 'wx', 0o600)).close();
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
     const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
     // Whoever made it was killed.
     if (Date.now() - mtimeMs > staleMs) await rm(lock, { force: true });

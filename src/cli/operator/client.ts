@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
+import { codeOf } from '../../lib/error-code.ts';
 import { Unauthenticated } from '../../model/errors.ts';
 import { type Client, connect } from '../client.ts';
 import { readOperatorToken } from '../server/given-tokens.ts';
@@ -19,8 +20,7 @@ async function readTokenFile(dataDir: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (cause) {
-    const reason =
-      (cause as NodeJS.ErrnoException).code === 'EACCES' ? `${path} may not be read` : `there is no ${path}`;
+    const reason = codeOf(cause) === 'EACCES' ? `${path} may not be read` : `there is no ${path}`;
     throw new Unauthenticated(
       `This is for the operator of the server, and ${reason}. Give HEDDLE_OPERATOR_TOKEN, or --data-dir when the server keeps its data elsewhere.`,
       { cause },

@@ -54,7 +54,7 @@ export async function objectIn(response: Response, hint?: string): Promise<JsonO
   const text = await response.text();
   const body = text === '' ? {} : jsonIn(text);
   accept({ server: new URL(response.url).origin, status: response.status, text, body }, hint);
-  if (isObject(body)) return body as JsonObject;
+  if (isObject(body)) return body;
   throw unreadable('something else than an object');
 }
 

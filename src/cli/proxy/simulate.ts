@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { JsonObject } from '../../lib/json.ts';
+import { asObject, asObjects, asTexts, type JsonObject } from '../../lib/json.ts';
 import { HeddleError, InvalidInput, NotFound, Unavailable } from '../../model/errors.ts';
 import { clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
@@ -36,7 +36,7 @@ export const proxySimulate = defineCommand({
     const register = async (): Promise<void> => {
       const abilities = ports === true ? { supports_custom_ports: true } : {};
       const { cluster } = await edge.send('register', { address, ...abilities });
-      terminal.out(`proxy ${String(name)} is registered at ${String((cluster as JsonObject)['address'])}\n`);
+      terminal.out(`proxy ${String(name)} is registered at ${String(asObject(cluster)['address'])}\n`);
     };
     try {
       await register();
@@ -85,9 +85,9 @@ async function serve({ edge, register, terminal, requests }: Play, signal: Abort
   while (!signal.aborted) {
     try {
       for await (const { type, data } of edge.follow(signal)) {
-        const services = (data[type === 'state' ? 'services' : 'put'] ?? []) as readonly JsonObject[];
+        const services = asObjects(data[type === 'state' ? 'services' : 'put'] ?? []);
         for (const { name, domain } of services) terminal.out(`serving ${String(name)} at ${String(domain)}\n`);
-        for (const id of (data['removed'] ?? []) as readonly string[]) terminal.out(`no longer serving ${id}\n`);
+        for (const id of asTexts(data['removed'] ?? [])) terminal.out(`no longer serving ${id}\n`);
         await report(edge, services, requests);
       }
     } catch (error) {

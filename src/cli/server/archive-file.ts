@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type ArchiveHeader, damaged, readArchive } from '../../db/archive/format.ts';
 import { archiveLines } from '../../db/archive/lines.ts';
+import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
 
 /** What a file of a backup holds. */
@@ -31,9 +32,9 @@ export async function summaryOfFile(file: string): Promise<ArchiveSummary> {
 
 async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* createReadStream(file) as AsyncIterable<Uint8Array>;
+    yield* createReadStream(file);
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not there' : 'cannot be read';
+    const reason = codeOf(cause) === 'ENOENT' ? 'is not there' : 'cannot be read';
     throw new InvalidInput(`${file} ${reason}; name a file that \`heddle backup\` wrote.`, { cause });
   }
 }

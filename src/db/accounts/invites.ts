@@ -1,3 +1,4 @@
+import { codeOf, constraintOf } from '../../lib/error-code.ts';
 import { type AuditEntry, auditParameters, headText, insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
 import type { Beside } from '../commit/commit-together.ts';
@@ -98,8 +99,7 @@ export async function createInvite(
     await database.inAccount(invite.account, [query], { write: true });
     return true;
   } catch (error) {
-    const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
-    if (code === '23505' && constraint === 'invites_email') return false;
+    if (codeOf(error) === '23505' && constraintOf(error) === 'invites_email') return false;
     throw conflictOfRepetition(error);
   }
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
+import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { damaged } from './format.ts';
 
@@ -90,7 +91,7 @@ function createSplitter() {
 
 /** What the decompression says, in words for people. */
 function explain(error: unknown): unknown {
-  const code = String((error as NodeJS.ErrnoException).code);
+  const code = codeOf(error);
   if (error instanceof InvalidInput) return error;
   if (error instanceof Error && error.message === 'incorrect header check')
     return new InvalidInput('this is no archive of Heddle; give a file that `heddle backup` wrote');

@@ -213,11 +213,11 @@ async function checkColumns(run: Run, table: SectionName, columns: readonly stri
 
 /** The tokens of a user. */
 async function tokensOf(run: Run, account: string, user: string): Promise<readonly JsonObject[]> {
-  const rows = await run(
+  const rows = await run<{ readonly row: JsonObject }>(
     `select to_jsonb(t) - 'account_id' as row from tokens t where account_id = $1 and user_id = $2`,
     [account, user],
   );
-  return rows.map(({ row }) => row as JsonObject);
+  return rows.map(({ row }) => row);
 }
 
 /** The caller's tokens go on working, unless the archive has them itself. */

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../lib/json.ts';
 import { jsonInSteps } from '../../lib/json-steps.ts';
 import { plannedEachTime } from '../builder.ts';
 import type { Lease } from '../sources/leases.ts';
@@ -26,6 +25,9 @@ type Inserted =
   | 'plans'
   | 'statuses';
 
+/** Columns with plain values, as JSON carries them. */
+export type RowValues = Readonly<Record<string, unknown>>;
+
 /** A lease without which nothing is written. */
 type Needed = Pick<Lease, 'name' | 'fence'>;
 
@@ -37,7 +39,7 @@ type Needed = Pick<Lease, 'name' | 'fence'>;
  */
 export function* commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
-  rows: Readonly<Partial<Record<PartName, readonly JsonObject[]>>>,
+  rows: Readonly<Partial<Record<PartName, readonly RowValues[]>>>,
   { leases = [], claimedAt = [], server }: CommitConditions = {},
 ): Generator<undefined, { readonly text: string; readonly parameters: readonly unknown[] }> {
   const parameters: unknown[] = [...head];
@@ -116,7 +118,7 @@ function lostClause(leases: readonly Needed[], add: Add): string {
 
 /** What a part writes, and the same as text; of what goes only the list. */
 interface PartRows {
-  readonly list: readonly JsonObject[];
+  readonly list: readonly RowValues[];
   readonly text: string;
 }
 

@@ -1,10 +1,8 @@
-import type { Json } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { restrictTo, statement } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
 import { type ChangeRow, type Replayed, replayInto } from './history.ts';
-import { objectOf } from './past.ts';
 
 /** How much of the history is kept: so many revisions, and those of so many days, whichever is more. */
 export interface Retention {
@@ -62,11 +60,11 @@ export async function foldStep(database: Database, registry: Registry, target: F
 
 async function fold(run: Run, registry: Registry, { account, revision }: FoldTarget, base: number): Promise<number> {
   const { rows, until } = await oldestChanges(run, account, base, revision);
-  const images = await run(
+  const images = await run<{ readonly object_id: string; readonly image: StoredObject }>(
     'select object_id, image from base_objects where account_id = $1 and object_id = any($2::text[])',
     [account, [...new Set(rows.map((row) => row.object_id))]],
   );
-  const before = new Map(images.map((row) => [String(row['object_id']), objectOf(row['image'] as Json)]));
+  const before = new Map(images.map((row) => [row.object_id, row.image]));
   const objects: Replayed = new Map();
   replayInto(objects, { registry, get: (id) => before.get(id) }, rows);
   await writeImages(run, account, objects);
@@ -87,17 +85,12 @@ async function oldestChanges(
   base: number,
   target: number,
 ): Promise<{ readonly rows: readonly ChangeRow[]; readonly until: number }> {
-  const rows = asChanges(await run(changesText, [account, base, target, step + 1]));
+  const rows = await run<ChangeRow>(changesText, [account, base, target, step + 1]);
   const last = rows.at(-1);
   if (last === undefined || rows.length <= step) return { rows, until: target };
   const whole = rows.filter((row) => row.revision < last.revision);
   if (whole.length > 0) return { rows: whole, until: last.revision - 1 };
-  return { rows: asChanges(await run(changesText, [account, base, last.revision, null])), until: last.revision };
-}
-
-/** The statement selects the members of a change. */
-function asChanges(rows: readonly Readonly<Record<string, unknown>>[]): readonly ChangeRow[] {
-  return rows as unknown as readonly ChangeRow[];
+  return { rows: await run<ChangeRow>(changesText, [account, base, last.revision, null]), until: last.revision };
 }
 
 /** How many images one statement carries. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { mapInSteps, runToEnd } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
@@ -71,8 +71,8 @@ function changeRow(revision: number, change: Change | Claim, seq: number): JsonO
     key: key ?? null,
     name,
     // A whole object is in the image already.
-    units: change.action === 'create' ? [] : (change.units as unknown as Json),
-    image: imageOf(change) as unknown as Json,
+    units: change.action === 'create' ? [] : change.units,
+    image: imageOf(change),
   };
 }
 
@@ -83,14 +83,14 @@ function subject(change: Change | Claim): StoredObject {
 }
 
 /** What a change row keeps beside units: the whole object when it comes or goes, else the envelope members that changed. */
-export interface Image {
+export type Image = {
   readonly object?: StoredObject;
   readonly set?: Partial<Pick<StoredObject, (typeof envelope)[number]>>;
   readonly unset?: readonly string[];
   readonly declared?: { readonly put: readonly Declaration[]; readonly drop: readonly string[] };
   /** Places of members that changed; without a key a member stands where its id puts it. */
   readonly sortKeys?: readonly KeyMove[];
-}
+};
 
 const envelope = [
   'key',
@@ -129,8 +129,8 @@ export interface ChangeRow {
   readonly revision: number;
   readonly action: string;
   readonly object_id: string;
-  readonly units: Json;
-  readonly image: Json | null;
+  readonly units: readonly UnitChange[];
+  readonly image: Image | null;
 }
 
 /** The snapshot after the changes that it has missed, in order. */
@@ -174,12 +174,11 @@ export function withObjects(
 
 function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | undefined): StoredObject | undefined {
   if (row.action === 'delete') return undefined;
-  // Written by `imageOf` alone.
-  const image = (row.image ?? {}) as unknown as Image;
+  const image = row.image ?? {};
   if (image.object !== undefined) return inCanonicalOrder(registry.find(image.object.kind)?.spec ?? {}, image.object);
   if (before === undefined)
     throw new Error(`revision ${row.revision} changes ${row.object_id}, which the snapshot does not have`);
-  const units = row.units as unknown as readonly UnitChange[];
+  const units = row.units;
   const fields = registry.get(before.kind).spec;
   const changed = Object.fromEntries(
     Object.entries(before).filter(([member]) => image.unset?.includes(member) !== true),

@@ -1,6 +1,4 @@
-import type { Json } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
-import type { StoredObject } from '../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
 import { build, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
@@ -39,13 +37,8 @@ export async function loadBase(
     { snapshot: true },
   );
   if (kept === undefined) return undefined;
-  const put = rows.map(({ image }) => objectOf(image));
+  const put = rows.map(({ image }) => image);
   return { kept, state: emptySnapshot(registry, account, kept.base).with({ put, remove: [] }, kept.base) };
-}
-
-/** An image of the base. Images are written by compaction and restore alone. */
-export function objectOf(image: Json): StoredObject {
-  return image as unknown as StoredObject;
 }
 
 /** A place in the history: behind this change. */

@@ -31,6 +31,29 @@ export interface RowChanges {
   readonly deleteEntries: readonly JsonObject[];
 }
 
+/** The same lists while they are filled. */
+type GrowingRows = { readonly [List in keyof RowChanges]: JsonObject[] };
+
+function noRows(): GrowingRows {
+  return {
+    insertObjects: [],
+    updateObjects: [],
+    deleteObjects: [],
+    deleteHolders: [],
+    insertKeys: [],
+    deleteKeys: [],
+    insertReferences: [],
+    deleteReferences: [],
+    moveReferences: [],
+    putDeclared: [],
+    dropDeclared: [],
+    putOverrides: [],
+    dropOverrides: [],
+    insertEntries: [],
+    deleteEntries: [],
+  };
+}
+
 /** Works the rows out from the objects themselves: whatever several plans did in between, each row is written once. */
 export function rowChanges(base: Snapshot, next: Snapshot, touched: Iterable<string>): RowChanges {
   return runToEnd(rowChangesInSteps(base, next, touched));
@@ -42,23 +65,7 @@ export function* rowChangesInSteps(
   next: Snapshot,
   touched: Iterable<string>,
 ): Generator<undefined, RowChanges> {
-  const rows = {
-    insertObjects: [] as JsonObject[],
-    updateObjects: [] as JsonObject[],
-    deleteObjects: [] as JsonObject[],
-    deleteHolders: [] as JsonObject[],
-    insertKeys: [] as JsonObject[],
-    deleteKeys: [] as JsonObject[],
-    insertReferences: [] as JsonObject[],
-    deleteReferences: [] as JsonObject[],
-    moveReferences: [] as JsonObject[],
-    putDeclared: [] as JsonObject[],
-    dropDeclared: [] as JsonObject[],
-    putOverrides: [] as JsonObject[],
-    dropOverrides: [] as JsonObject[],
-    insertEntries: [] as JsonObject[],
-    deleteEntries: [] as JsonObject[],
-  };
+  const rows = noRows();
   let at = 0;
   for (const id of touched) {
     if (isTurn(at++)) yield undefined;
@@ -104,7 +111,7 @@ function objectRow(kind: Kind, object: StoredObject): JsonObject {
     derived: object.derived,
     owner: object.owner ?? null,
     protected: object.protected,
-    overrides: (object.overrides ?? []) as unknown as Json,
+    overrides: object.overrides ?? [],
     aliases: object.aliases ?? [],
     created_revision: object.createdRevision,
     updated_revision: object.updatedRevision,

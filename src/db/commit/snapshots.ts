@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Json, JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { NotFound } from '../../model/errors.ts';
 import { inCanonicalOrder } from '../../model/schema/canonical-order.ts';
@@ -228,7 +228,7 @@ function gatherDeclarations(
   rows: readonly {
     readonly object_id: string;
     readonly source_id: string;
-    readonly stated: Json;
+    readonly stated: JsonObject;
     readonly file: string | null;
     readonly line: number | null;
     readonly exclusive: boolean;
@@ -239,7 +239,7 @@ function gatherDeclarations(
     const list = byObject.get(row.object_id) ?? [];
     list.push({
       source: row.source_id,
-      stated: row.stated as JsonObject,
+      stated: row.stated,
       file: row.file ?? '',
       line: row.line ?? 0,
       ...(row.exclusive ? { exclusive: true } : {}),

@@ -3,7 +3,9 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import { jsonInSteps } from '../../lib/json-steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { planStates } from '../../model/declare/plan-words.ts';
+import type { PlanView } from '../../plan/view/view.ts';
 import { build, statement } from '../builder.ts';
+import type { RowValues } from '../commit/commit-statement.ts';
 import type { AccountAccess, Database } from '../database.ts';
 
 /** What can be stored of a plan; that it has expired follows from the time. */
@@ -33,7 +35,7 @@ export interface PlanHead {
 export interface SavedPlan extends PlanHead {
   /** What to plan again when it is applied. */
   readonly request: JsonObject;
-  readonly view: Json;
+  readonly view: PlanView;
   /** Values that are shown once, sealed. */
   readonly outputs?: string;
 }
@@ -96,7 +98,7 @@ export async function readPlan(database: AccountAccess, account: string, id: str
     build
       .selectFrom('plans')
       .select([...headColumns, 'request'])
-      .select(sql<JsonObject>`result - 'changes' - 'claims'`.as('rest'))
+      .select(sql<Omit<PlanView, 'changes' | 'claims'>>`result - 'changes' - 'claims'`.as('rest'))
       .where('account_id', '=', account)
       .where('id', '=', id)
       .compile(),
@@ -106,7 +108,7 @@ export async function readPlan(database: AccountAccess, account: string, id: str
   if (row === undefined) return undefined;
   const lists = longLists.map((name) => [name, items.filter(({ list }) => list === name).map(({ item }) => item)]);
   // Written by `savePlan` alone.
-  return { ...headOf(row), request: row.request as JsonObject, view: { ...row.rest, ...Object.fromEntries(lists) } };
+  return { ...headOf(row), request: row.request, view: { ...row.rest, ...Object.fromEntries(lists) } };
 }
 
 interface ItemRow {
@@ -135,11 +137,11 @@ export async function listPlans(
   database: Database,
   account: string,
   { source, digest, states, validAt, expiredAt, limit }: PlanFilter,
-): Promise<readonly (PlanHead & { readonly counts: Json })[]> {
+): Promise<readonly (PlanHead & { readonly counts: PlanView['counts'] })[]> {
   let query = build
     .selectFrom('plans')
     .select([...headColumns])
-    .select(sql<Json>`result -> 'counts'`.as('counts'))
+    .select(sql<PlanView['counts']>`result -> 'counts'`.as('counts'))
     .where('account_id', '=', account);
   if (source !== undefined) query = query.where('source_id', '=', source);
   if (digest !== undefined) query = query.where('digest', '=', digest);
@@ -156,12 +158,12 @@ interface HeadRow {
   readonly id: string;
   readonly source_id: string | null;
   readonly digest: string;
-  readonly state: string;
+  readonly state: StoredState;
   readonly base_revision: number;
-  readonly actor: JsonObject;
+  readonly actor: Actor;
   readonly created_at: Date;
   readonly expires_at: Date;
-  readonly approved_by: JsonObject | null;
+  readonly approved_by: Actor | null;
   readonly approved_at: Date | null;
   readonly applied_revision: number | null;
   readonly applied_request: string | null;
@@ -173,13 +175,12 @@ function headOf(row: HeadRow): PlanHead {
     id: row.id,
     source: row.source_id ?? '',
     digest: row.digest,
-    // States and actors are written by this file and by commits alone.
-    state: row.state as StoredState,
+    state: row.state,
     baseRevision: row.base_revision,
-    actor: row.actor as unknown as Actor,
+    actor: row.actor,
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at.toISOString(),
-    ...(row.approved_by === null ? {} : { approvedBy: row.approved_by as unknown as Actor }),
+    ...(row.approved_by === null ? {} : { approvedBy: row.approved_by }),
     ...(row.approved_at === null ? {} : { approvedAt: row.approved_at.toISOString() }),
     ...(row.applied_revision === null ? {} : { appliedRevision: row.applied_revision }),
     ...(row.applied_request === null ? {} : { appliedRequest: row.applied_request }),
@@ -223,7 +224,7 @@ export async function putFailure(
 }
 
 /** The row of an applied plan, as a commit writes it. */
-export function appliedPlanRow(plan: SavedPlan): JsonObject {
+export function appliedPlanRow(plan: SavedPlan): RowValues {
   return {
     id: plan.id,
     source_id: plan.source,

@@ -1,5 +1,6 @@
 import { access, chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../lib/error-code.ts';
 import { Unavailable } from '../../model/errors.ts';
 
 /** Says that a data directory holds a database, so that one that lost its database is never taken for a new one. */
@@ -66,8 +67,7 @@ const damage = /^(XX001|XX002|58P01|58030)$/;
 /** An error of the embedded database as whoever starts it is told: with the ways to restore it, when its files are damaged. */
 export function asDamage(directory: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const { code } = error as { readonly code?: unknown };
-  return typeof code === 'string' && damage.test(code) ? damaged(directory, error.message, error) : error;
+  return damage.test(codeOf(error) ?? '') ? damaged(directory, error.message, error) : error;
 }
 
 async function createBeside(folder: string, create: (folder: string) => Promise<void>): Promise<void> {

@@ -1,4 +1,5 @@
 import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
+import { codeOf } from '../../lib/error-code.ts';
 import { Unavailable } from '../../model/errors.ts';
 
 const mebibyte = 1024 * 1024;
@@ -49,7 +50,7 @@ export async function inDataDirectory<Value>(directory: string, work: () => Prom
   try {
     return await work();
   } catch (cause) {
-    const reason = reasons[codeOf(cause)];
+    const reason = reasons[codeOf(cause) ?? ''];
     if (reason === undefined) throw cause;
     throw new Unavailable(`The data directory ${directory} ${reason}.`, { cause });
   }
@@ -57,9 +58,5 @@ export async function inDataDirectory<Value>(directory: string, work: () => Prom
 
 /** Whether something failed because there is no room for it. */
 export function isFull(error: unknown): boolean {
-  return reasons[codeOf(error)] === full;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
+  return reasons[codeOf(error) ?? ''] === full;
 }

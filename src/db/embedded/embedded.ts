@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { PGlite, type Transaction } from '@electric-sql/pglite';
 import type { CompiledQuery } from 'kysely';
+import { isObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 import { beginText, checkParameters, lockHead, perform, restrictTo } from '../builder.ts';
 import type { AccountAccess, Database, RowsOf, Run, TransactionOptions } from '../database.ts';
@@ -95,7 +96,7 @@ const fullErrnos: readonly unknown[] = [51, 19];
 /** Faults of its file system are no errors of JavaScript. */
 function startError(reason: unknown): unknown {
   if (reason instanceof Error) return reason;
-  const { errno } = (reason ?? {}) as { readonly errno?: unknown };
+  const errno = isObject(reason) ? reason['errno'] : undefined;
   const error = new Error(`the embedded database failed with errno ${String(errno)}`);
   return fullErrnos.includes(errno) ? Object.assign(error, { code: 'ENOSPC' }) : error;
 }
@@ -150,8 +151,8 @@ class EmbeddedDatabase implements Database {
 
   async asOwner(work: Parameters<Database['asOwner']>[0]): Promise<void> {
     await this.#transaction((transaction) => {
-      const run: Run = async (text, parameters = []) =>
-        (await transaction.query<Record<string, unknown>>(text, [...parameters])).rows;
+      const run: Run = async <Row>(text: string, parameters: readonly unknown[] = []) =>
+        (await transaction.query<Row>(text, [...parameters])).rows;
       return perform(work, run);
     });
   }

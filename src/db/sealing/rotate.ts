@@ -1,4 +1,4 @@
-import { equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { isSealed, sealPlaces } from '../../model/schema/sealing.ts';
 import { hasSecrets } from '../../model/schema/secret-fields.ts';
@@ -98,7 +98,7 @@ const tables: readonly Table[] = [
     reads: 't.kind',
     where: 't.kind = any($2)',
     seal: (sealer, { kind, id, spec }, account) => ({
-      spec: sealSpec(sealer, String(kind), [account, String(id)], spec as JsonObject),
+      spec: sealSpec(sealer, String(kind), [account, String(id)], asObject(spec)),
     }),
   },
   {
@@ -112,7 +112,7 @@ const tables: readonly Table[] = [
     reads: 'o.kind',
     where: 'o.kind = any($2)',
     seal: (sealer, { kind, object_id: id, stated }, account) => ({
-      stated: sealSpec(sealer, String(kind), [account, String(id)], stated as JsonObject),
+      stated: sealSpec(sealer, String(kind), [account, String(id)], asObject(stated)),
     }),
   },
   {
@@ -139,10 +139,10 @@ const tables: readonly Table[] = [
     columns: ['request', 'outputs'],
     where: '$2::text[] is not null',
     seal: (sealer, { id, request, outputs }, account) => {
-      const sealed = isObject(request) ? (request as JsonObject)['sealed'] : undefined;
+      const sealed = isObject(request) ? request['sealed'] : undefined;
       const next = isSealed(sealed) ? sealText(sealer, sealed, sealPlaces.plan(account, String(id))) : undefined;
       return {
-        request: next === undefined ? (request ?? null) : { ...(request as JsonObject), sealed: next },
+        request: next === undefined ? (request ?? null) : { ...asObject(request), sealed: next },
         outputs: isSealed(outputs)
           ? sealText(sealer, outputs, sealPlaces.outputs(account, String(id)))
           : (outputs ?? null),
@@ -159,9 +159,9 @@ const tables: readonly Table[] = [
 ];
 
 function sealAnswer(sealer: Sealer, account: string, key: string, answer: Json): Json {
-  const sealed = isObject(answer) ? (answer as JsonObject)['sealed'] : undefined;
+  const sealed = isObject(answer) ? answer['sealed'] : undefined;
   if (!isSealed(sealed)) return answer;
-  return { ...(answer as JsonObject), sealed: sealRecord(sealer, sealed, sealPlaces.answer(account, key)) };
+  return { ...asObject(answer), sealed: sealRecord(sealer, sealed, sealPlaces.answer(account, key)) };
 }
 
 /** The columns are texts, and some are of no account. */

@@ -107,7 +107,7 @@ function repeated(key: string, seen: ReadonlySet<string>): Fault | undefined {
 }
 
 function readList(walk: Walk, list: YAMLSeq.Parsed, up: Path | undefined, depth: number): Json {
-  return list.items.map((item, step) => readNode(walk, item as YamlNode, { up, step }, depth));
+  return list.items.map((item, step) => readNode(walk, item, { up, step }, depth));
 }
 
 function readScalar(walk: Walk, node: Scalar.Parsed, path: Path | undefined): Json {

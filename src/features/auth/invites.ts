@@ -219,7 +219,7 @@ async function readInvitedUser(engine: Engine, call: Call, body: JsonObject): Pr
   const problems = [...requiredText('email', email), ...requiredText('name', name), ...secondsProblems(seconds)];
   if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
   const given = Object.entries({ email, name, role, auto_groups }).filter(([, value]) => value !== undefined);
-  const user = { ...Object.fromEntries(given), is_service_user: false } as JsonObject;
+  const user = { ...Object.fromEntries(given), is_service_user: false };
   return readNewUser(engine, call, user, { strict: false });
 }
 

@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch, type FetchImplementation, type JWTVerifyGetKey } from 'jose';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { codeOf } from '../../lib/error-code.ts';
+import { isObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 import { OutboundFailure } from '../../outbound/failure.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
@@ -166,10 +167,9 @@ async function readJson(
     const isGood = status >= 200 && status < 300;
     if (!isGood && status < 500 && 'authorization' in headers) return {};
     if (!isGood) throw new Error(`${url.href} answers ${status}`);
-    const value: unknown = JSON.parse(body.toString('utf8'));
+    const value = parseJson(body.toString('utf8'));
     if (!isObject(value)) throw new Error(`${url.href} answers no JSON object`);
-    // It was parsed just now.
-    return value as JsonObject;
+    return value;
   } catch (error) {
     throw away(issuer, error);
   }
@@ -189,7 +189,7 @@ const awayCodes = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
 /** Connections that fail, answers that are late, and answers that are no keys. */
 function isAway(error: unknown): boolean {
   if (error instanceof OutboundFailure || error instanceof TypeError) return true;
-  return awayCodes.includes(String((error as { readonly code?: unknown }).code));
+  return awayCodes.includes(codeOf(error) ?? '');
 }
 
 function away(issuer: string, cause: unknown): Unavailable {

@@ -1,4 +1,6 @@
 import { createTransport } from 'nodemailer';
+import { codeOf } from '../../lib/error-code.ts';
+import { isObject } from '../../lib/json.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 
 /** A mail, as plain text. */
@@ -38,8 +40,9 @@ export function createMailer({ url, from }: { readonly url: string; readonly fro
 
 /** What a person can do about it. The URL is not told: it may hold a password. */
 function explain(error: unknown, host: string, to: string): Error {
-  const { code, responseCode = 0 } = error as { readonly code?: unknown; readonly responseCode?: number };
-  if (code === 'EENVELOPE' && responseCode >= 500) {
+  const code = codeOf(error);
+  const answered = isObject(error) ? Number(error['responseCode']) : 0;
+  if (code === 'EENVELOPE' && answered >= 500) {
     const message = `the mail server ${host} does not accept the address ${to}; correct it. Nothing was made`;
     return new InvalidInput(message, { problems: [{ code: 'email_refused', path: '/email', message }] });
   }

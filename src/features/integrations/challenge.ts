@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { codeOf } from '../../lib/error-code.ts';
 
 /** How long one name server may take, and how often each is asked. */
 const limits = { timeout: 2000, tries: 2 };
@@ -16,7 +17,7 @@ export function createTxtResolver(servers?: readonly string[]): (name: string) =
       const records = await resolver.resolveTxt(name);
       return records.map((pieces) => pieces.join(''));
     } catch (error) {
-      if (nothing.has((error as NodeJS.ErrnoException).code)) return [];
+      if (nothing.has(codeOf(error))) return [];
       throw error;
     }
   };

@@ -2,6 +2,7 @@ import type { Database } from '../../db/database.ts';
 import { makePartitions, weekOf } from '../../db/logs/feed-partitions.ts';
 import { type FeedWrite, writeFeed } from '../../db/logs/feed-write.ts';
 import type { Feed } from '../../db/logs/feeds.ts';
+import { codeOf } from '../../lib/error-code.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 
@@ -162,7 +163,7 @@ async function persistently(database: Database, write: FeedWrite): Promise<void>
       await writeFeed(database, write);
       return;
     } catch (error) {
-      if (attempt === attempts || (error as { readonly code?: unknown }).code !== '40P01') throw error;
+      if (attempt === attempts || codeOf(error) !== '40P01') throw error;
     }
   }
 }

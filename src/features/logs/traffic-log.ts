@@ -1,7 +1,7 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import { likeText } from '../../db/logs/feed-read.ts';
 import { type Condition, type Range, trafficFeed } from '../../db/logs/feeds.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { asObject, type JsonObject } from '../../lib/json.ts';
 import {
   allOf,
   allTime,
@@ -115,5 +115,5 @@ function valuesOf(slice: Slice, name: string): readonly string[] {
 
 /** A record of the log as it is told. */
 export function showTraffic({ flow_id, reporter_id, protocol, direction, record }: JsonObject): JsonObject {
-  return { flow_id, reporter_id, protocol, direction, ...(record as JsonObject) } as JsonObject;
+  return { flow_id, reporter_id, protocol, direction, ...asObject(record) } as JsonObject;
 }

@@ -68,7 +68,7 @@ export function readTrafficReport(
     const types = (slice['types'] ?? '').split(' ').map((type) => ({ type }));
     if (!parts.has(key)) parts.set(key, partsOf(slice, types));
     const terms = unlisted.length === 0 ? null : termsOf(salt, unlisted);
-    rows.push({ ...row, source_key: source ?? 0, destination_key: destination ?? 0, slice: key, terms: terms as Json });
+    rows.push({ ...row, source_key: source ?? 0, destination_key: destination ?? 0, slice: key, terms: terms });
   }
   return { report: { feed: trafficFeed, ...of, rows, parts, values: listed.wanted() }, refused };
 }

@@ -74,7 +74,7 @@ function texts(name: 'processes', value: Json | undefined): Pick<PeerFacts, 'pro
 
 function addresses(value: Json | undefined): Pick<PeerFacts, 'addresses'> {
   if (!Array.isArray(value)) return {};
-  return { addresses: value.flatMap((item: Json) => (isObject(item) ? [String((item as JsonObject)['net_ip'])] : [])) };
+  return { addresses: value.flatMap((item: Json) => (isObject(item) ? [String(item['net_ip'])] : [])) };
 }
 
 function certificates(value: Json | undefined): Pick<PeerFacts, 'certificates'> {

@@ -73,7 +73,7 @@ function viewSource(
     ...spec,
     suspended,
     generation,
-    status: shown as JsonObject,
+    status: shown,
     objects,
     ...overridden(state, id, now),
   };

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts';
+import { asObject, type JsonObject } from '../../lib/json.ts';
 import type { AuditEvent, State } from '../../model/declare/kind.ts';
 import { isEmpty } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
@@ -71,7 +71,7 @@ function logGroupEvents(was: readonly string[], is: readonly string[], state: St
 
 function inside(settings: JsonObject, name: string): JsonObject {
   // Canonical specs carry the section with all its members.
-  return (settings[name] ?? {}) as JsonObject;
+  return asObject(settings[name] ?? {});
 }
 
 function listed(extra: JsonObject): readonly string[] {

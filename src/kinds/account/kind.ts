@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts';
+import { asObject } from '../../lib/json.ts';
 import { defineKind } from '../../model/declare/kind.ts';
 import { boolean, object } from '../../model/schema/field.ts';
 import { followAccount } from './derived-changes.ts';
@@ -102,7 +102,7 @@ export const account = defineKind({
   respond: (body, _object, _state, installation) => ({
     ...body,
     settings: {
-      ...(body['settings'] as JsonObject),
+      ...asObject(body['settings']),
       embedded_idp_enabled: installation.embeddedIdp,
       local_auth_disabled: installation.localAuthDisabled,
     },

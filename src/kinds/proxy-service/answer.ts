@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import { asObjects, type Json, type JsonObject } from '../../lib/json.ts';
 import { parseAddress } from '../../lib/net/address.ts';
 import type { State } from '../../model/declare/kind.ts';
 import { isEmpty } from '../../model/schema/field.ts';
@@ -14,9 +14,7 @@ import { enabledAuth } from './rules.ts';
 /** The answer with the hosts that follow from the targets, without restrictions where none was given. */
 export function showService(body: JsonObject, service: Stored<'ProxyService'>, state: State): JsonObject {
   const { access_restrictions: restrictions, ...rest } = body;
-  const targets = (body['targets'] as readonly JsonObject[]).map((shown, at) =>
-    showHost(shown, targetsOf(service)[at], state),
-  );
+  const targets = asObjects(body['targets']).map((shown, at) => showHost(shown, targetsOf(service)[at], state));
   return {
     ...rest,
     targets,

@@ -11,13 +11,13 @@ export const transports = ['tcp', 'udp'] as const;
 export type Transport = (typeof transports)[number];
 
 /** Ports of a peer and the ports of its ingress peer that lead there, one to one. */
-export interface PortMapping {
+export type PortMapping = {
   readonly translated_start: number;
   readonly translated_end: number;
   readonly ingress_start: number;
   readonly ingress_end: number;
   readonly protocol: IngressProtocol;
-}
+};
 
 /** Free port numbers, by transport. */
 export type FreePorts = Readonly<Record<Transport, readonly Interval[]>>;
@@ -25,7 +25,7 @@ export type FreePorts = Readonly<Record<Transport, readonly Interval[]>>;
 /** What was allocated to an ingress port. */
 export function mappingsOf(port: Stored<'IngressPort'>): readonly PortMapping[] {
   // Only `allocate` writes the member.
-  return (port.derived.port_range_mappings ?? []) as unknown as readonly PortMapping[];
+  return port.derived.port_range_mappings ?? [];
 }
 
 /** The ports of an ingress peer that these mappings leave free. */

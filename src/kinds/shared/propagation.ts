@@ -65,7 +65,7 @@ function withPeers(
   change: (origins: MemberOrigins) => MemberOrigins,
 ): readonly DerivedChange[] {
   if (isKept(group)) return [];
-  const members = new Map(Object.entries((group.spec.peers ?? {}) as Readonly<Record<string, MemberOrigins>>));
+  const members = new Map(Object.entries(group.spec.peers ?? {}));
   let changed = false;
   for (const { id } of peers) {
     const origins = members.get(id) ?? [];

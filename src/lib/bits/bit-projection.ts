@@ -17,7 +17,9 @@ export function projectionOnto(among: BitSet): BitProjection {
   const known = new WeakMap<BitSet, BitSet>();
   const projectOnce = (set: BitSet): BitSet => {
     const projected = new Int32Array(words);
-    for (let at = 0; at < numbers.length; at++) if (hasBit(set, numbers[at] as number)) setBit(projected, at);
+    numbers.forEach((number, at) => {
+      if (hasBit(set, number)) setBit(projected, at);
+    });
     return projected;
   };
   return {
@@ -33,7 +35,9 @@ export function projectionOnto(among: BitSet): BitProjection {
       const whole = new Int32Array(Math.max(set.length, among.length));
       whole.set(set);
       dropBits(whole, among);
-      for (const at of numbersIn(projected)) setBit(whole, numbers[at] as number);
+      numbers.forEach((number, at) => {
+        if (hasBit(projected, at)) setBit(whole, number);
+      });
       return whole;
     },
   };

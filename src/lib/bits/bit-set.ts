@@ -17,7 +17,7 @@ export function bitsOf(numbers: Iterable<number>): BitSet {
 
 /** Puts a number into a set under construction that is long enough for it. */
 export function setBit(set: BitSet, number: number): void {
-  set[number >>> 5] = (set[number >>> 5] as number) | (1 << number);
+  set[number >>> 5] = (set[number >>> 5] ?? 0) | (1 << number);
 }
 
 /** Whether the number is in the set. */
@@ -27,7 +27,7 @@ export function hasBit(set: BitSet, number: number): boolean {
 
 /** Adds all numbers of a set to one under construction that is long enough for them. */
 export function addBits(target: BitSet, more: BitSet): void {
-  for (let at = 0; at < more.length; at++) target[at] = (target[at] as number) | (more[at] as number);
+  for (let at = 0; at < more.length; at++) target[at] = (target[at] ?? 0) | (more[at] ?? 0);
 }
 
 /** Adds all numbers of many sets to one under construction that is long enough for them. */
@@ -35,29 +35,29 @@ export function addAllBits(target: BitSet, sets: readonly BitSet[]): void {
   let nth = 0;
   // Four at a time: most of the work is reading and writing the target.
   for (; nth + 4 <= sets.length; nth += 4) {
-    const [a, b, c, d] = [sets[nth], sets[nth + 1], sets[nth + 2], sets[nth + 3]] as [BitSet, BitSet, BitSet, BitSet];
+    const [a, b] = [sets[nth] ?? noBits, sets[nth + 1] ?? noBits];
+    const [c, d] = [sets[nth + 2] ?? noBits, sets[nth + 3] ?? noBits];
     const shortest = Math.min(a.length, b.length, c.length, d.length);
     for (let at = 0; at < shortest; at++)
-      target[at] =
-        (target[at] as number) | (a[at] as number) | (b[at] as number) | (c[at] as number) | (d[at] as number);
+      target[at] = (target[at] ?? 0) | (a[at] ?? 0) | (b[at] ?? 0) | (c[at] ?? 0) | (d[at] ?? 0);
     for (const set of [a, b, c, d])
-      for (let at = shortest; at < set.length; at++) target[at] = (target[at] as number) | (set[at] as number);
+      for (let at = shortest; at < set.length; at++) target[at] = (target[at] ?? 0) | (set[at] ?? 0);
   }
-  for (; nth < sets.length; nth++) addBits(target, sets[nth] as BitSet);
+  for (; nth < sets.length; nth++) addBits(target, sets[nth] ?? noBits);
 }
 
 /** Takes all numbers of a set out of one under construction. */
 export function dropBits(target: BitSet, fewer: BitSet): void {
   const length = Math.min(target.length, fewer.length);
-  for (let at = 0; at < length; at++) target[at] = (target[at] as number) & ~(fewer[at] as number);
+  for (let at = 0; at < length; at++) target[at] = (target[at] ?? 0) & ~(fewer[at] ?? 0);
 }
 
 /** Adds the numbers that are in both sets to one under construction that is long enough for them. */
 export function addCommonBits(target: BitSet, a: BitSet, b: BitSet): void {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
-    const word = (a[at] as number) & (b[at] as number);
-    if (word !== 0) target[at] = (target[at] as number) | word;
+    const word = (a[at] ?? 0) & (b[at] ?? 0);
+    if (word !== 0) target[at] = (target[at] ?? 0) | word;
   }
 }
 
@@ -73,7 +73,7 @@ export function uniteBits(...sets: readonly BitSet[]): BitSet {
 export function intersectBits(a: BitSet, b: BitSet): BitSet {
   const common = (a.length <= b.length ? a : b).slice();
   const other = a.length <= b.length ? b : a;
-  for (let at = 0; at < common.length; at++) common[at] = (common[at] as number) & (other[at] as number);
+  for (let at = 0; at < common.length; at++) common[at] = (common[at] ?? 0) & (other[at] ?? 0);
   return common;
 }
 
@@ -88,14 +88,14 @@ export function subtractBits(a: BitSet, b: BitSet): BitSet {
 export function differingBits(a: BitSet, b: BitSet): BitSet {
   const [long, short] = a.length >= b.length ? [a, b] : [b, a];
   const differing = long.slice();
-  for (let at = 0; at < short.length; at++) differing[at] = (differing[at] as number) ^ (short[at] as number);
+  for (let at = 0; at < short.length; at++) differing[at] = (differing[at] ?? 0) ^ (short[at] ?? 0);
   return differing;
 }
 
 /** How many numbers there are. */
 export function countBits(set: BitSet): number {
   let count = 0;
-  for (let at = 0; at < set.length; at++) if (set[at] !== 0) count += countOnes(set[at] as number);
+  for (let at = 0; at < set.length; at++) if (set[at] !== 0) count += countOnes(set[at] ?? 0);
   return count;
 }
 
@@ -104,7 +104,7 @@ export function countCommonBits(a: BitSet, b: BitSet): number {
   const length = Math.min(a.length, b.length);
   let count = 0;
   for (let at = 0; at < length; at++) {
-    const word = (a[at] as number) & (b[at] as number);
+    const word = (a[at] ?? 0) & (b[at] ?? 0);
     if (word !== 0) count += countOnes(word);
   }
   return count;
@@ -113,13 +113,13 @@ export function countCommonBits(a: BitSet, b: BitSet): number {
 /** Whether the sets have a number in common. */
 export function shareBits(a: BitSet, b: BitSet): boolean {
   const length = Math.min(a.length, b.length);
-  for (let at = 0; at < length; at++) if (((a[at] as number) & (b[at] as number)) !== 0) return true;
+  for (let at = 0; at < length; at++) if (((a[at] ?? 0) & (b[at] ?? 0)) !== 0) return true;
   return false;
 }
 
 /** Whether all numbers of `some` are in the set. */
 export function hasAllBits(set: BitSet, some: BitSet): boolean {
-  for (let at = 0; at < some.length; at++) if (((some[at] as number) & ~(set[at] ?? 0)) !== 0) return false;
+  for (let at = 0; at < some.length; at++) if (((some[at] ?? 0) & ~(set[at] ?? 0)) !== 0) return false;
   return true;
 }
 
@@ -141,7 +141,7 @@ export function equalBits(a: BitSet, b: BitSet): boolean {
 export function numbersIn(set: BitSet): readonly number[] {
   const numbers: number[] = [];
   for (let at = 0; at < set.length; at++) {
-    for (let word = set[at] as number; word !== 0; word &= word - 1) {
+    for (let word = set[at] ?? 0; word !== 0; word &= word - 1) {
       numbers.push((at << 5) + 31 - Math.clz32(word & -word));
     }
   }

@@ -26,10 +26,8 @@ export function subtractIntervals(from: readonly Interval[], taken: readonly Int
   let at = 0;
   for (const { start, end } of from) {
     let next = start;
-    while (at < taken.length && (taken[at] as Interval).end < start) at++;
-    for (let look = at; look < taken.length; look++) {
-      const hole = taken[look] as Interval;
-      if (hole.start > end) break;
+    for (let hole = taken[at]; hole !== undefined && hole.end < start; hole = taken[at]) at++;
+    for (let look = at, hole = taken[look]; hole !== undefined && hole.start <= end; hole = taken[++look]) {
       if (hole.start > next) left.push({ start: next, end: hole.start - 1 });
       next = hole.end + 1;
     }

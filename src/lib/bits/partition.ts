@@ -28,26 +28,26 @@ class Classes {
   split(inside: readonly number[]): void {
     const touched: number[] = [];
     for (const number of inside) {
-      const own = this.#classOf[number] as number;
+      const own = this.#classOf[number] ?? 0;
       if (this.#hits[own] === 0) touched.push(own);
-      this.#hits[own] = (this.#hits[own] as number) + 1;
+      this.#hits[own] = (this.#hits[own] ?? 0) + 1;
     }
     for (const own of touched) {
-      const hits = this.#hits[own] as number;
+      const hits = this.#hits[own] ?? 0;
       this.#hits[own] = 0;
       this.#splitTo[own] = own;
       if (hits === this.#sizes[own]) continue;
       this.#splitTo[own] = this.#count;
-      this.#sizes[own] = (this.#sizes[own] as number) - hits;
+      this.#sizes[own] = (this.#sizes[own] ?? 0) - hits;
       this.#sizes[this.#count] = hits;
       this.#count += 1;
     }
-    for (const number of inside) this.#classOf[number] = this.#splitTo[this.#classOf[number] as number] as number;
+    for (const number of inside) this.#classOf[number] = this.#splitTo[this.#classOf[number] ?? 0] ?? 0;
   }
 
   list(numbers: readonly number[]): readonly (readonly number[])[] {
     const classes = Array.from({ length: this.#count }, (): number[] => []);
-    for (const number of numbers) classes[this.#classOf[number] as number]?.push(number);
+    for (const number of numbers) classes[this.#classOf[number] ?? 0]?.push(number);
     return classes.filter((members) => members.length > 0);
   }
 }

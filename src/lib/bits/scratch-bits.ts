@@ -22,7 +22,7 @@ export class ScratchBits {
     const at = (this.#taken % chunkSets) * this.#words;
     this.#taken += 1;
     this.#chunks[chunk] ??= new Int32Array(chunkSets * this.#words);
-    return (this.#chunks[chunk] as BitSet).subarray(at, at + this.#words).fill(0);
+    return this.#chunks[chunk].subarray(at, at + this.#words).fill(0);
   }
 
   /** Gives all sets back. */

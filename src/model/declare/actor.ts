@@ -4,14 +4,14 @@ import type { Role } from './roles.ts';
 export const actorTypes = ['user', 'source', 'system'] as const;
 
 /** On whose behalf a mutation happens: an argument of every engine call, recorded with every revision. */
-export interface Actor {
+export type Actor = {
   readonly type: (typeof actorTypes)[number];
   readonly id: string;
   readonly name: string;
   readonly email?: string;
   /** The role that somebody of another account has here, because that account manages this one. */
   readonly granted?: Role;
-}
+};
 
 /** An actor who is there and asks, and not only the name under which something was done. */
 export interface Caller extends Actor {

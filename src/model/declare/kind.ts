@@ -75,11 +75,11 @@ export interface Parent {
   readonly answer?: 'objects' | 'ids';
 }
 
-export interface AuditEvent {
+export type AuditEvent = {
   readonly code: string;
   readonly target?: string;
   readonly meta: Readonly<Record<string, string>>;
-}
+};
 
 /** Activity codes of the plain operations; an absent one records nothing. */
 export interface Activity {

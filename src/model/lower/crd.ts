@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { apiVersion } from '../document.ts';
@@ -134,11 +134,7 @@ function structural(schema: JsonObject): JsonObject {
     // Structural schemas prune what is not declared; saying so beside `properties` is forbidden.
     if (keyword === 'additionalProperties' && value === false) continue;
     result[keyword] =
-      keyword === 'properties'
-        ? mapMembers(value as JsonObject)
-        : isObject(value)
-          ? structural(value as JsonObject)
-          : value;
+      keyword === 'properties' ? mapMembers(asObject(value)) : isObject(value) ? structural(value) : value;
   }
   // A secret is named here, never written: one type of the two.
   if (Array.isArray(schema['type'])) Object.assign(result, { type: 'object' });
@@ -154,9 +150,7 @@ function eitherType({ description }: JsonObject): JsonObject {
 }
 
 function mapMembers(properties: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, structural(schema as JsonObject)]),
-  );
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, structural(asObject(schema))]));
 }
 
 function describedReference(schema: JsonObject): JsonObject {
@@ -173,7 +167,7 @@ function listType(schema: JsonObject): JsonObject {
   const merge = String(schema['x-merge'] ?? 'atomic');
   const key = /^map\((.+)\)$/.exec(merge)?.[1];
   if (key === undefined) return { 'x-kubernetes-list-type': merge };
-  const required = (schema['items'] as JsonObject)['required'];
+  const required = asObject(schema['items'])['required'];
   const isSure = Array.isArray(required) && required.includes(key);
   return isSure
     ? { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] }

@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, asObjects, asTexts, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Kind, State } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { wireId } from '../declare/wire-id.ts';
@@ -124,7 +124,7 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
       return lowerSecret(lowering, field, value, path.split('.'));
     case 'map':
       return Object.fromEntries(
-        Object.entries(value as JsonObject).map(([key, item]) => {
+        Object.entries(asObject(value)).map(([key, item]) => {
           const member = memberField(field, key);
           return [
             key,
@@ -133,19 +133,19 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
         }),
       );
     case 'refs':
-      return field.answer === 'ids' ? value : shownAs(field.answer, lowering, value as readonly string[]);
+      return field.answer === 'ids' ? value : shownAs(field.answer, lowering, asTexts(value));
     case 'members':
       return membersInOrder(lowering.object, path).flatMap((id) => {
         const element = lowering.state.get(id);
         return element === undefined ? [] : [{ id, name: element.name }];
       });
     case 'keyed':
-      return lowerEntries(lowering, field, value as readonly JsonObject[], path);
+      return lowerEntries(lowering, field, asObjects(value), path);
     case 'object':
-      return lowerFields(lowering, field.fields, value as JsonObject, path);
+      return lowerFields(lowering, field.fields, asObject(value), path);
     case 'list':
       return field.of.type === 'object'
-        ? (value as readonly JsonObject[]).map((item, at) =>
+        ? asObjects(value).map((item, at) =>
             lowerFields(lowering, (field.of as { readonly fields: Fields }).fields, item, `${path}[${at}]`),
           )
         : value;

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, sortedJson } from '../../lib/json.ts';
+import { asObject, asObjects, type Json, type JsonObject, sortedJson } from '../../lib/json.ts';
 import type { StoredObject } from '../state/object.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
 
@@ -39,8 +39,8 @@ function withSortedMaps(fields: Fields, spec: JsonObject): JsonObject {
 
 function sortedMap(field: AnyField, value: Json): Json {
   if (field.type === 'map' || field.type === 'refMap') return sortedJson(value);
-  if (field.type === 'object') return withSortedMaps(field.fields, value as JsonObject);
-  const items = value as readonly JsonObject[];
+  if (field.type === 'object') return withSortedMaps(field.fields, asObject(value));
+  const items = asObjects(value);
   if (field.type === 'keyed') return items.map((item) => withSortedMaps(field.fields, item));
   return field.type === 'list' ? items.map((item) => sortedMap(field.of, item)) : value;
 }

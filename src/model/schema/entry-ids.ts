@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts';
+import { asObjects } from '../../lib/json.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { StoredObject } from '../state/object.ts';
 import { entriesOf } from './field.ts';
@@ -24,7 +24,7 @@ export function withEntryIds(kind: Kind, object: StoredObject, newId: () => stri
   const ids: Record<string, Record<string, string>> = {};
   for (const [name, field] of lists) {
     if (field.type !== 'keyed') continue;
-    const keys = keyedEntries(field.key, (object.spec[name] ?? []) as readonly JsonObject[]).map(([key]) => key);
+    const keys = keyedEntries(field.key, asObjects(object.spec[name] ?? [])).map(([key]) => key);
     ids[name] = idsFor(keys, known[name] ?? {}, object.id, newId);
   }
   return { ...object, derived: { ...object.derived, entry_ids: ids } };

@@ -336,5 +336,5 @@ export function entriesOf(fields: Fields): readonly (readonly [string, AnyField]
 export function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (typeof value !== 'object') return false;
-  return Array.isArray(value) ? value.length === 0 : Object.keys(value as JsonObject).length === 0;
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }

@@ -1,3 +1,4 @@
+import { asTexts } from '../../lib/json.ts';
 import type { StoredObject } from '../state/object.ts';
 import type { Normalized } from './normalize.ts';
 
@@ -10,7 +11,7 @@ const member = 'given_defaults';
  */
 export function givenDefaultsOf({ derived }: Pick<StoredObject, 'derived'>): ReadonlySet<string> {
   // Written by `withGivenDefaults` alone.
-  return new Set((derived[member] ?? []) as readonly string[]);
+  return new Set(asTexts(derived[member] ?? []));
 }
 
 /** The object with what was given of the fields that were written (`isWritten`); of others it keeps what it knows. */

@@ -1,4 +1,4 @@
-import { equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { AnyField, Fields } from './field.ts';
 import { memberField } from './secret-fields.ts';
 
@@ -27,9 +27,8 @@ function keepInValue(field: AnyField | undefined, value: Json, present: Json | u
   if (field === undefined || present === undefined) return value;
   if (field.type === 'secret') return field.read === 'shown' ? value : present;
   if (field.type === 'object' && isObject(value) && isObject(present))
-    return keepInFields(field.fields, value as JsonObject, present as JsonObject);
-  if (field.type === 'map' && isObject(value) && isObject(present))
-    return keepInMap(field, value as JsonObject, present as JsonObject);
+    return keepInFields(field.fields, value, present);
+  if (field.type === 'map' && isObject(value) && isObject(present)) return keepInMap(field, value, present);
   if (!Array.isArray(value) || !Array.isArray(present)) return value;
   if (field.type === 'keyed') return value.map((entry) => keepInEntry(field, entry, present));
   // Items of a list have no names: only lists of one length are taken to hold the same ones.
@@ -53,5 +52,5 @@ function keepInEntry(
   present: readonly Json[],
 ): Json {
   const other = present.find((item) => isObject(item) && isObject(entry) && item[key] === entry[key]);
-  return other === undefined ? entry : keepInFields(fields, entry as JsonObject, other as JsonObject);
+  return other === undefined ? entry : keepInFields(fields, asObject(entry), asObject(other));
 }

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { asList, asObject, asObjects, canonicalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { StoredObject } from '../state/object.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
@@ -72,16 +72,16 @@ function ordered(fields: Fields, spec: JsonObject, find: Find, prefix: string): 
 }
 
 function orderedValue(field: AnyField, value: Json, find: Find, path: string): Json {
-  if (field.type === 'object') return ordered(field.fields, value as JsonObject, find, `${path}.`);
+  if (field.type === 'object') return ordered(field.fields, asObject(value), find, `${path}.`);
   if (field.type === 'keyed') {
-    const entries = keyedEntries(field.key, value as readonly JsonObject[]).map(
+    const entries = keyedEntries(field.key, asObjects(value)).map(
       ([name, entry]) => [name, ordered(field.fields, entry, find, `${path}[${name}].`)] as const,
     );
     return sortedBy(entries, find(path));
   }
   if (!isSet(field)) return value;
   return sortedBy(
-    (value as readonly Json[]).map((item) => [elementName(item), item] as const),
+    asList(value).map((item) => [elementName(item), item] as const),
     find(path),
   );
 }
@@ -114,15 +114,15 @@ function addNames(found: Map<string, readonly string[]>, fields: Fields, spec: J
     const value = field.type === 'members' ? undefined : spec[name];
     if (value === undefined) continue;
     const path = `${prefix}${name}`;
-    if (field.type === 'object') addNames(found, field.fields, value as JsonObject, `${path}.`);
+    if (field.type === 'object') addNames(found, field.fields, asObject(value), `${path}.`);
     else if (field.type === 'keyed') {
-      const entries = keyedEntries(field.key, value as readonly JsonObject[]);
+      const entries = keyedEntries(field.key, asObjects(value));
       found.set(
         path,
         entries.map(([unit]) => unit),
       );
       for (const [unit, entry] of entries) addNames(found, field.fields, entry, `${path}[${unit}].`);
-    } else if (isSet(field)) found.set(path, (value as readonly Json[]).map(elementName));
+    } else if (isSet(field)) found.set(path, asList(value).map(elementName));
   }
 }
 

@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { asList, asObject, asObjects, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
 import { keyedEntries } from './keyed-entries.ts';
@@ -96,14 +96,14 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string,
     case 'refs':
       return Array.isArray(value) ? sortedSet(value, run, path) : value;
     case 'members':
-      return Array.isArray(value) ? sortedSet(value, run, path) : sortedMembers(value as JsonObject);
+      return Array.isArray(value) ? sortedSet(value, run, path) : sortedMembers(asObject(value));
     case 'typedRef': {
-      const { id, type } = value as JsonObject;
+      const { id, type } = asObject(value);
       return isEmptyText(id) && isEmptyText(type) ? undefined : { id: id ?? '', type: type ?? '' };
     }
     case 'map':
     case 'refMap': {
-      const entries = Object.entries(value as JsonObject).sort(([a], [b]) => compare(a, b));
+      const entries = Object.entries(asObject(value)).sort(([a], [b]) => compare(a, b));
       return Object.fromEntries(
         entries.map(([key, item]) => [
           key,
@@ -112,18 +112,18 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string,
       );
     }
     case 'list': {
-      const items = (value as readonly Json[]).map((item, at) =>
+      const items = asList(value).map((item, at) =>
         normalizeItem(field.of, item, run, `${pointer}/${at}`, `${path}[${at}]`),
       );
       if (field.anyOrder === true && items.length > 1) run.order[path] = items.map(elementName);
       return field.set ? sortedSet(items, run, path) : items;
     }
     case 'keyed':
-      return normalizeEntries(field, value as readonly JsonObject[], run, pointer, path);
+      return normalizeEntries(field, asObjects(value), run, pointer, path);
     case 'object': {
       // What is one piece is stated with everything in it.
       const inner = field.whole === true ? { ...run, stated: false } : run;
-      return normalizeFields(field.fields, value as JsonObject, inner, pointer, `${path}.`);
+      return normalizeFields(field.fields, asObject(value), inner, pointer, `${path}.`);
     }
     default:
       return unreachable(field);
@@ -167,7 +167,7 @@ function sortedMembers(value: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => compare(a, b))
-      .map(([id, origins]) => [id, sortedSet(origins as readonly Json[])]),
+      .map(([id, origins]) => [id, sortedSet(asList(origins))]),
   );
 }
 

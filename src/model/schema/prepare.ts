@@ -106,7 +106,7 @@ function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed 
       return field.ignoreCase === true && typeof value === 'string' ? value.toLowerCase() : value;
     case 'object':
       return isObject(value)
-        ? prepareFields(field.fields, value as JsonObject, run, {
+        ? prepareFields(field.fields, value, run, {
             pointer,
             closed: closed || field.closed === true,
             readOnly: new Set(Object.keys(field.readOnly ?? {})),
@@ -137,12 +137,7 @@ function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed 
 
 /** `{id: "", type: ""}` is how some clients say that there is none. */
 function isBlankReference(field: AnyField, value: Json): boolean {
-  return (
-    field.type === 'typedRef' &&
-    isObject(value) &&
-    isEmpty((value as JsonObject)['id']) &&
-    isEmpty((value as JsonObject)['type'])
-  );
+  return field.type === 'typedRef' && isObject(value) && isEmpty(value['id']) && isEmpty(value['type']);
 }
 
 /** A summary given back stands for its id. */

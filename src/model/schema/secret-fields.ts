@@ -141,9 +141,9 @@ function mapValue(field: AnyField, value: Json, change: Change, path: SecretPath
     case 'secret':
       return mapText(field, value, change, path);
     case 'map':
-      return isObject(value) ? mapMembers(field, value as JsonObject, change, path) : value;
+      return isObject(value) ? mapMembers(field, value, change, path) : value;
     case 'object':
-      return isObject(value) ? mapFields(field.fields, value as JsonObject, change, path) : value;
+      return isObject(value) ? mapFields(field.fields, value, change, path) : value;
     case 'keyed':
       return Array.isArray(value) ? value.map((entry) => mapEntry(field, entry, change, path)) : value;
     case 'list':
@@ -180,8 +180,8 @@ type KeyedField = Extract<AnyField, { readonly type: 'keyed' }>;
 
 function mapEntry(field: KeyedField, entry: Json, change: Change, path: SecretPath): Json {
   if (!isObject(entry)) return entry;
-  const { [field.key]: key } = entry as JsonObject;
-  return mapFields(field.fields, entry as JsonObject, change, [...path, String(key)]);
+  const { [field.key]: key } = entry;
+  return mapFields(field.fields, entry, change, [...path, String(key)]);
 }
 
 function mapUnit(fields: Fields, unit: string, value: Json, change: Change, path: SecretPath): Json {
@@ -218,8 +218,8 @@ type Open = Parameters<typeof revealSecrets>[3];
 
 function revealValue(field: AnyField, shown: Json | undefined, stored: Json, open: Open, path: SecretPath): Json {
   if (field.type === 'object' && isObject(stored)) {
-    const members = isObject(shown) ? (shown as JsonObject) : {};
-    return { ...members, ...revealSecrets(field.fields, members, stored as JsonObject, open, path) };
+    const members = isObject(shown) ? shown : {};
+    return { ...members, ...revealSecrets(field.fields, members, stored, open, path) };
   }
   if (field.type !== 'keyed' || !Array.isArray(shown) || !Array.isArray(stored))
     return mapValue(field, stored, open, path);

@@ -95,9 +95,9 @@ function sealValue(field: AnyField, value: Json, before: Json | undefined, run: 
     case 'secret':
       return sealText(field, value, before, run, at);
     case 'map':
-      return isObject(value) ? sealMap(field, value as JsonObject, asObject(before), run, at) : value;
+      return isObject(value) ? sealMap(field, value, objectIn(before), run, at) : value;
     case 'object':
-      return isObject(value) ? sealFields(field.fields, value as JsonObject, asObject(before), run, at) : value;
+      return isObject(value) ? sealFields(field.fields, value, objectIn(before), run, at) : value;
     case 'keyed':
       return Array.isArray(value)
         ? value.map((entry, index) =>
@@ -134,10 +134,10 @@ function sealEntry(
 ): Json {
   if (!isObject(entry)) return entry;
   const stored = Array.isArray(before)
-    ? before.find((item) => asObject(item)?.[field.key] === entry[field.key])
+    ? before.find((item) => objectIn(item)?.[field.key] === entry[field.key])
     : undefined;
-  const path = [...at.path, String((entry as JsonObject)[field.key])];
-  return sealFields(field.fields, entry as JsonObject, asObject(stored), run, { ...at, path });
+  const path = [...at.path, String(entry[field.key])];
+  return sealFields(field.fields, entry, objectIn(stored), run, { ...at, path });
 }
 
 function sealMap(
@@ -227,7 +227,7 @@ function textOf(
     });
     return undefined;
   }
-  const [origin, name] = Object.entries(asObject(asObject(value)?.['valueFrom']) ?? {})[0] ?? [];
+  const [origin, name] = Object.entries(objectIn(objectIn(value)?.['valueFrom']) ?? {})[0] ?? [];
   const { planEnvironment } = run;
   if (origin === 'stored') {
     run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message: storedHint });
@@ -249,7 +249,7 @@ function textOf(
 
 /** Whether a document leaves the value as it is stored, as exports do. */
 function saysStored(value: Json): boolean {
-  return asObject(asObject(value)?.['valueFrom'])?.['stored'] === true;
+  return objectIn(objectIn(value)?.['valueFrom'])?.['stored'] === true;
 }
 
 const origins = '`valueFrom: {envRef: HEDDLE_VALUE_…}` or `valueFrom: {fileRef: …}`';
@@ -259,8 +259,8 @@ const storedHint = `\`stored\` keeps the value that the object has, and it has n
 
 const serverHint = 'variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values';
 
-function asObject(value: Json | undefined): JsonObject | undefined {
-  return isObject(value) ? (value as JsonObject) : undefined;
+function objectIn(value: Json | undefined): JsonObject | undefined {
+  return isObject(value) ? value : undefined;
 }
 
 function itemOf(value: Json | undefined, at: number): Json | undefined {

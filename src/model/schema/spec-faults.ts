@@ -43,7 +43,7 @@ function holdsMore(value: Json, most: number): boolean {
 export function ruleFaultsBeside(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
   if (faults.some(({ code }) => unruly.has(code))) return [];
   // The spec has the shape that the rules expect, but for bounds.
-  return withoutPlacesOf(kind.check?.(canonicalSpec(kind, spec).spec as never) ?? [], faults);
+  return withoutPlacesOf(kind.check?.(canonicalSpec(kind, spec).spec) ?? [], faults);
 }
 
 /** One fault for each place is enough. */

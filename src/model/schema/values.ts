@@ -24,10 +24,9 @@ export function namedValues(spec: Json): readonly (readonly [pushed: string, ori
   if (Array.isArray(spec)) return spec.flatMap(namedValues);
   if (!isObject(spec)) return [];
   const { valueFrom, ...others } = spec as JsonObject;
-  if (!isObject(valueFrom) || Object.keys(others).length > 0)
-    return Object.values(spec as JsonObject).flatMap(namedValues);
+  if (!isObject(valueFrom) || Object.keys(others).length > 0) return Object.values(spec).flatMap(namedValues);
   return valueOrigins.flatMap((origin) => {
-    const name = (valueFrom as JsonObject)[origin];
+    const name = valueFrom[origin];
     const pushed = typeof name === 'string' ? nameOf(origin, name) : undefined;
     return pushed === undefined ? [] : [[pushed, origin, String(name)] as const];
   });

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { type Json, type JsonObject, membersOf } from '../../lib/json.ts';
 
 /** Every `ConflictMode`. */
 export const conflictModes = ['guard', 'correct', 'observe', 'seed'] as const;
@@ -35,7 +35,7 @@ export interface Scope {
 }
 
 /** From how much on a plan of a source wants to be approved. Shares are between 0 and 1. */
-export interface GuardLimits {
+export type GuardLimits = {
   /** So many deletes always pass. */
   readonly deletes: number;
   readonly deleteShare: number;
@@ -46,7 +46,7 @@ export interface GuardLimits {
   readonly maxAccessGained?: number;
   /** By what the management service is reached inside the mesh: whoever applies keeps a way there. */
   readonly lostOwnAccess?: string;
-}
+};
 
 /** How the documents of a source are applied. */
 export interface SourceSettings {
@@ -89,7 +89,7 @@ export interface SourceFacts {
 
 /** Reads the settings out of a source's stored spec; members that are not there are as in `plainSettings`. */
 export function readSettings(spec: JsonObject, { type, suspended, rolledBack }: SourceFacts): SourceSettings {
-  const limits = objectOf(spec['limits']);
+  const limits = membersOf(spec['limits']);
   return {
     conflictMode: wordOf(spec['conflictMode'], conflictModes, plainSettings.conflictMode),
     adopt: wordOf(spec['adopt'], adoptModes, plainSettings.adopt),
@@ -104,7 +104,7 @@ export function readSettings(spec: JsonObject, { type, suspended, rolledBack }: 
       updateShare: numberOf(limits['updateShare'], plainSettings.limits.updateShare),
       ...readAccessLimits(limits),
     },
-    scope: readScope(objectOf(spec['scope'])),
+    scope: readScope(membersOf(spec['scope'])),
     suspended,
     isRun: type !== 'push',
     ...(rolledBack === null ? {} : { rolledBack }),
@@ -136,8 +136,4 @@ function wordOf<const Word extends string>(value: Json | undefined, words: reado
 
 function numberOf(value: Json | undefined, fallback: number): number {
   return typeof value === 'number' ? value : fallback;
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {};
 }

@@ -16,7 +16,7 @@ const members: Readonly<Record<string, readonly string[]>> = {
 /** What is recorded of a source, from what is stated about it. */
 export function recordedSpec(type: string, stated: object, managedBy: ManagedBy): JsonObject {
   const known = members[type] ?? [];
-  const entries = Object.entries(stated as Readonly<Record<string, Json | undefined>>).filter(
+  const entries = Object.entries(stated).filter(
     (entry): entry is [string, Json] =>
       entry[1] !== undefined && known.includes(entry[0]) && !(managedBy === 'server' && ofServer.has(entry[0])),
   );

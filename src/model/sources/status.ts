@@ -149,6 +149,6 @@ const suspendedMessage = 'suspended: its documents are not looked at until it is
 /** Reads a stored status, of this program or of an older one. */
 export function readStatus(stored: JsonObject): SourceStatus {
   // Written by this program, or by one that knew some of the members.
-  const known = stored as unknown as Partial<SourceStatus>;
+  const known = stored;
   return { ...unknownStatus, ...known };
 }

@@ -6,11 +6,11 @@ import { hasMember, lastMember, movedMembers } from './members.ts';
 import type { SortKeys, StoredObject } from './object.ts';
 
 /** An element of a membership whose sort key is another one than before; without a key it stands where its id puts it. */
-export interface KeyMove {
+export type KeyMove = {
   readonly field: string;
   readonly id: string;
   readonly key?: string;
-}
+};
 
 /** The elements of a membership in the order in which they were last written. */
 export function membersInOrder({ spec, sortKeys }: StoredObject, field: string): readonly string[] {

@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { equalJson, type Json, type JsonObject, membersOf } from '../../lib/json.ts';
 
 /** The origins that put an element into a set; an element that nobody put there is not in it. */
 export type MemberOrigins = readonly string[];
@@ -189,8 +189,7 @@ function elementsAt(lineage: Lineage, at: number): JsonObject {
 function elementsIn(spec: JsonObject, field: string): JsonObject {
   const value = spec[field];
   if (Array.isArray(value)) return Object.fromEntries(value.map((id) => [String(id), ['']]));
-  // Neither text nor number: an object, or nothing.
-  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
+  return membersOf(value);
 }
 
 function readOrigins(value: Json | undefined): MemberOrigins {

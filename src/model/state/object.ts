@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../lib/json.ts';
 
 /** What one source states about one object: only the stated fields, canonical, references as ids. */
-export interface Declaration {
+export type Declaration = {
   readonly source: string;
   readonly stated: JsonObject;
   readonly file: string;
   readonly line: number;
   /** Its membership is to hold what sources state and nothing else. */
   readonly exclusive?: true;
-}
+};
 
 /** A unit whose stated value somebody set aside for a while; the value itself stands in the spec. */
-export interface Override {
+export type Override = {
   /** The path of the unit. */
   readonly path: string;
   readonly by: { readonly id: string; readonly name: string };
@@ -19,24 +19,24 @@ export interface Override {
   /** ISO 8601, UTC. */
   readonly since: string;
   readonly until: string;
-}
+};
 
 /** What a revision says about the commit of its source: the author's name and the first line of the message. */
-export interface CommitInfo {
+export type CommitInfo = {
   readonly author: string;
   readonly subject: string;
-}
+};
 
 /** By membership field: the sort keys of elements that do not stand where their id would put them. */
 export type SortKeys = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** One stored instance of a kind. Frozen by agreement: a change makes a new value. */
-export interface StoredObject {
+export type StoredObject = {
   readonly id: string;
   readonly kind: string;
-  readonly parent?: string | undefined;
+  readonly parent?: string;
   /** `metadata.name` in documents; objects made through the API have none until a source adopts them. */
-  readonly key?: string | undefined;
+  readonly key?: string;
   /** The display name. */
   readonly name: string;
   /** Canonical: defaults filled, sets sorted, references as ids, membership as element to origins. */
@@ -46,7 +46,7 @@ export interface StoredObject {
   /** Values that the server chose, never counts, and the order in which lists were written. */
   readonly derived: JsonObject;
   /** The source that owns the life cycle. */
-  readonly owner?: string | undefined;
+  readonly owner?: string;
   readonly protected: boolean;
   readonly createdRevision: number;
   readonly updatedRevision: number;
@@ -58,7 +58,7 @@ export interface StoredObject {
   readonly overrides?: readonly Override[];
   /** Keys it had before, by which documents may still name it. Absent: none. */
   readonly aliases?: readonly string[];
-}
+};
 
 /** The id of the object from which the server derived this one, and with which it changes and goes. */
 export function originOf(object: StoredObject): string | undefined {

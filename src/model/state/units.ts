@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { asList, asObject, asObjects, asTexts, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { type AnyField, entriesOf, type Fields, isDivided } from '../schema/field.ts';
 import { keyedEntries } from '../schema/keyed-entries.ts';
 import { defaultOf } from '../schema/normalize.ts';
@@ -8,11 +8,11 @@ import { hasOrigins, type MemberMove, movedMembers, withMemberOrigins } from './
  * A change of one unit, the smallest owned piece of a spec.
  * `path` is `name`, `name.member`, `name[element]` of a set, or `name[key]` of a keyed list. An absent side means the unit is not there.
  */
-export interface UnitChange {
+export type UnitChange = {
   readonly path: string;
   readonly before?: Json;
   readonly after?: Json;
-}
+};
 
 /** The unit with the values of both sides changed. */
 export function mapSides(unit: UnitChange, change: (value: Json) => Json): UnitChange {
@@ -36,7 +36,7 @@ export function unitsOf(fields: Fields, spec: JsonObject, prefix = ''): Readonly
 
 function addUnits(units: Map<string, Json>, field: AnyField, path: string, value: Json): void {
   if (isDivided(field)) {
-    for (const [inner, item] of unitsOf(field.fields, value as JsonObject, `${path}.`)) units.set(inner, item);
+    for (const [inner, item] of unitsOf(field.fields, asObject(value), `${path}.`)) units.set(inner, item);
     return;
   }
   const elements = elementsOf(field, value);
@@ -48,16 +48,16 @@ function addUnits(units: Map<string, Json>, field: AnyField, path: string, value
 function elementsOf(field: AnyField, value: Json): readonly (readonly [string, Json])[] | undefined {
   switch (field.type) {
     case 'refs':
-      return (value as readonly string[]).map((id) => [id, true]);
+      return asTexts(value).map((id) => [id, true]);
     case 'members':
-      return Array.isArray(value) ? value.map((id) => [String(id), true]) : Object.entries(value as JsonObject);
+      return Array.isArray(value) ? value.map((id) => [String(id), true]) : Object.entries(asObject(value));
     case 'map':
     case 'refMap':
-      return Object.entries(value as JsonObject);
+      return Object.entries(asObject(value));
     case 'list':
-      return field.set ? (value as readonly Json[]).map((item) => [String(item), true]) : undefined;
+      return field.set ? asList(value).map((item) => [String(item), true]) : undefined;
     case 'keyed':
-      return keyedEntries(field.key, value as readonly JsonObject[]);
+      return keyedEntries(field.key, asObjects(value));
     default:
       return undefined;
   }
@@ -75,8 +75,7 @@ export function diffUnits(fields: Fields, before: JsonObject, after: JsonObject,
     const is = after[name];
     if (was === is || equalJson(was, is)) continue;
     const path = `${prefix}${name}`;
-    if (isDivided(field))
-      changes.push(...diffUnits(field.fields, (was ?? {}) as JsonObject, (is ?? {}) as JsonObject, `${path}.`));
+    if (isDivided(field)) changes.push(...diffUnits(field.fields, asObject(was ?? {}), asObject(is ?? {}), `${path}.`));
     else changes.push(...diffValue(field, path, was, is));
   }
   return changes;
@@ -151,7 +150,7 @@ function moveElements(spec: JsonObject, changes: readonly UnitChange[]): JsonObj
 /** An optional object whose last member goes is not there any more. */
 function withUnits(field: AnyField, value: Json | undefined, changes: readonly UnitChange[]): Json | undefined {
   if (field.type !== 'object') return withElements(field, value, changes);
-  const members = applyUnits(field.fields, (value ?? {}) as JsonObject, changes);
+  const members = applyUnits(field.fields, asObject(value ?? {}), changes);
   return Object.keys(members).length === 0 && defaultOf(field) === undefined ? undefined : members;
 }
 
@@ -182,7 +181,7 @@ function withElements(field: AnyField, value: Json | undefined, changes: readonl
 /** Entries in canonical order: by the value of the key field, repeats by ordinal. */
 function sortKeyed(key: string, elements: readonly (readonly [string, Json])[]): readonly Json[] {
   const entries = elements.map(([unit, entry]) => {
-    const name = String((entry as JsonObject)[key]);
+    const name = String(asObject(entry)[key]);
     return { name, ordinal: unit === name ? 1 : Number(unit.slice(name.length + 1)), entry };
   });
   return entries

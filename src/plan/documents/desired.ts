@@ -163,7 +163,7 @@ function addChild(
     return;
   }
   const field = kind.parent?.field ?? '';
-  const natural = kind.naturalKey?.(canonical as never) ?? '';
+  const natural = kind.naturalKey?.(canonical) ?? '';
   const stated = Object.fromEntries(Object.entries(spec).filter(([name]) => name !== field));
   sink.desired.push({ ...base, kind, key: `${parent.replace(/^(id|name):/, '')}/${natural}`, spec: stated, parent });
 }

@@ -4,11 +4,11 @@ import type { Document } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 
 /** Which documents of a source are looked at; the others are as if this run did not know what they say. */
-export interface DocumentFilter {
+export type DocumentFilter = {
   readonly kinds?: readonly string[];
   /** All of them hold. */
   readonly labels?: readonly LabelTerm[];
-}
+};
 
 /** A condition on one label. */
 export type LabelTerm =

@@ -124,7 +124,7 @@ function leftoversBySlot(
     if (taken.has(object.id) || object.declared.length > 1) continue;
     if (kind.pairing === undefined || object.key === undefined || object.parent === undefined) continue;
     // A stored spec is canonical, so it has the shape that the fields give it.
-    const slot = slotOf(object.kind, object.parent, kind.pairing(object.spec as never));
+    const slot = slotOf(object.kind, object.parent, kind.pairing(object.spec));
     const others = slots.get(slot);
     if (others === undefined) slots.set(slot, [object]);
     else others.push(object);

@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../../model/declare/kind.ts';
 import type { AnyField, Fields } from '../../model/schema/field.ts';
 
@@ -38,5 +38,5 @@ function positionOf(field: AnyField, stored: readonly Json[], stated: readonly J
 }
 
 function memberOf(value: Json | undefined, name: string): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject)[name] : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? asObject(value)[name] : undefined;
 }

@@ -56,7 +56,7 @@ function byNaturalKey(kind: Kind, children: readonly StoredObject[]): Map<string
   const family = new Map<string, StoredObject[]>();
   for (const child of children) {
     // A stored spec is canonical, so it has the shape that the fields give it.
-    const natural = kind.naturalKey?.(child.spec as never) ?? '';
+    const natural = kind.naturalKey?.(child.spec) ?? '';
     const siblings = family.get(natural);
     if (siblings === undefined) family.set(natural, [child]);
     else siblings.push(child);

@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { asList, asObject, asTexts, equalJson, type JsonObject } from '../../lib/json.ts';
 import { type Fields, isDivided } from '../../model/schema/field.ts';
 import { originsOf } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
@@ -23,12 +23,11 @@ export function holds(fields: Fields, spec: JsonObject, stated: JsonObject): boo
   return Object.entries(stated).every(([name, value]) => {
     const field = fields[name];
     if (field?.type === 'members')
-      return (value as readonly string[]).every((id) => originsOf(spec, name, id).includes(sourceOrigin));
+      return asTexts(value).every((id) => originsOf(spec, name, id).includes(sourceOrigin));
     const current = spec[name];
-    if (field !== undefined && isDivided(field))
-      return holds(field.fields, (current ?? {}) as JsonObject, value as JsonObject);
+    if (field !== undefined && isDivided(field)) return holds(field.fields, asObject(current ?? {}), asObject(value));
     if (field?.type === 'refs' || (field?.type === 'list' && field.set))
-      return (value as readonly Json[]).every((item) => (current as readonly Json[]).includes(item));
+      return asList(value).every((item) => asList(current).includes(item));
     return equalJson(current, value);
   });
 }

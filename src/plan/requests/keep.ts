@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import { fieldsOn, isEchoed } from '../../model/lower/shape.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../../model/schema/field.ts';
@@ -43,9 +43,9 @@ function keepFields(fields: Fields, before: JsonObject, body: JsonObject, merge:
     const given = body[name];
     if (merge ? given === undefined : isKept(field, given)) result[name] = stored;
     else if (field.type === 'map' && field.merge === true)
-      result[name] = mergeMaps(stored as JsonObject, (given ?? {}) as JsonObject);
+      result[name] = mergeMaps(asObject(stored), asObject(given ?? {}));
     else if (field.type === 'object' && !isEmpty(given))
-      result[name] = keepFields(field.fields, stored as JsonObject, given as JsonObject, merge);
+      result[name] = keepFields(field.fields, asObject(stored), asObject(given), merge);
   }
   return result;
 }
@@ -71,7 +71,7 @@ export function mergeMembers(fields: Fields, before: JsonObject, spec: JsonObjec
     if (field.type !== 'members') continue;
     const stored = (before[name] ?? {}) as Readonly<Record<string, readonly string[]>>;
     const wanted = (
-      Array.isArray(spec[name]) ? spec[name] : Object.keys((spec[name] ?? {}) as JsonObject)
+      Array.isArray(spec[name]) ? spec[name] : Object.keys(asObject(spec[name] ?? {}))
     ) as readonly string[];
     result[name] = Object.fromEntries([...wanted].sort().map((id) => [id, stored[id] ?? [apiOrigin]]));
   }

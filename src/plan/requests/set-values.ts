@@ -93,11 +93,11 @@ function inside(putting: Putting, field: AnyField, stored: Json | undefined, res
   const [next, ...deeper] = rest;
   const { element } = next ?? {};
   if (field.type === 'object' && element === undefined)
-    return putValue({ ...putting, fields: field.fields }, isObject(stored) ? (stored as JsonObject) : {}, rest);
+    return putValue({ ...putting, fields: field.fields }, isObject(stored) ? stored : {}, rest);
   if (element === undefined) throw nothingInside(putting);
   if (field.type === 'keyed') return inEntries(putting, field, stored, element, deeper);
   if (deeper.length > 0) throw nothingInside(putting);
-  if (field.type === 'map') return { ...(isObject(stored) ? (stored as JsonObject) : {}), [element]: putting.value };
+  if (field.type === 'map') return { ...(isObject(stored) ? stored : {}), [element]: putting.value };
   if (field.type === 'refs' || field.type === 'members')
     return inSet(putting, stored, putting.resolve(field.kind, element, putting.path));
   if (field.type === 'list' && field.set) return inSet(putting, stored, element);
@@ -140,7 +140,7 @@ function whole(
 ): Json {
   if (!isObject(value)) return value;
   const id = entry?.['id'];
-  const given = mapReferences(field.fields, value as JsonObject, ({ kind, text }) => resolve(kind, text, path));
+  const given = mapReferences(field.fields, value, ({ kind, text }) => resolve(kind, text, path));
   return { ...(id === undefined ? {} : { id }), ...given };
 }
 

@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObjects, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import { entryIdsOf } from '../../model/schema/entry-ids.ts';
 import { entriesOf } from '../../model/schema/field.ts';
@@ -80,7 +80,7 @@ function entryIdsBack(kind: Kind, was: StoredObject, is: StoredObject, spec: Jso
   const [then, now] = [entryIdsOf(was), entryIdsOf(is)];
   return Object.fromEntries(
     lists.map(([name, key]) => {
-      const wanted = new Set(keyedEntries(key, (spec[name] ?? []) as readonly JsonObject[]).map(([unit]) => unit));
+      const wanted = new Set(keyedEntries(key, asObjects(spec[name] ?? [])).map(([unit]) => unit));
       const staying = Object.entries(now[name] ?? {}).filter(([unit]) => wanted.has(unit));
       const taken = new Set(staying.map(([, id]) => id));
       const returning = Object.entries(then[name] ?? {}).filter(([unit, id]) => wanted.has(unit) && !taken.has(id));

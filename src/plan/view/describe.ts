@@ -38,7 +38,7 @@ function innerUnits(unit: UnitView): readonly UnitView[] {
   const names = Object.keys({ ...before, ...after }).sort();
   return names.flatMap((name) => {
     // Members of JSON objects are JSON.
-    const [old, now] = [before[name] as Json | undefined, after[name] as Json | undefined];
+    const [old, now] = [before[name], after[name]];
     if (equalJson(old, now)) return [];
     return [
       {

@@ -1,5 +1,5 @@
 import type { Operation } from 'fast-json-patch';
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { mapInSteps, runToEnd } from '../../lib/steps.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { type AnyField, entriesOf, type Fields } from '../../model/schema/field.ts';
@@ -54,7 +54,7 @@ function listed(fields: Fields, spec: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(spec).map(([name, value]) => [
       name,
-      fields[name]?.type === 'members' ? Object.keys(value as JsonObject) : value,
+      fields[name]?.type === 'members' && isObject(value) ? Object.keys(value) : value,
     ]),
   );
 }
@@ -75,7 +75,7 @@ function patchValue(
   if (after === undefined) return [{ op: 'remove', path }];
   const shown = hideValueSecrets(field, after);
   if (before === undefined) return [{ op: 'add', path, value: shown }];
-  if (field.type === 'object') return patchFields(field.fields, before as JsonObject, after as JsonObject, path);
+  if (field.type === 'object') return patchFields(field.fields, asObject(before), asObject(after), path);
   const identity = identityOf(field);
   if (identity === undefined || !Array.isArray(before) || !Array.isArray(after))
     return [{ op: 'replace', path, value: shown }];
@@ -86,7 +86,7 @@ type Identity = (item: Json) => string;
 
 /** How elements of a list are told apart; nothing for a list that is one value. */
 function identityOf(field: AnyField): Identity | undefined {
-  if (field.type === 'keyed') return (item) => String((item as JsonObject)[field.key]);
+  if (field.type === 'keyed') return (item) => String(asObject(item)[field.key]);
   const isSet = field.type === 'refs' || field.type === 'members' || (field.type === 'list' && field.set);
   return isSet ? (item) => String(item) : undefined;
 }

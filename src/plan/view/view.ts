@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import { asObject, type Json } from '../../lib/json.ts';
 import { mapInSteps, runToEnd } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { planStates } from '../../model/declare/plan-words.ts';
@@ -84,14 +84,14 @@ export interface ClaimView extends ObjectView {
 }
 
 /** One unit: `path` with names in its brackets. `reset` says that it falls back to its default. */
-export interface UnitView {
+export type UnitView = {
   readonly path: string;
   readonly before?: Json;
   readonly after?: Json;
   readonly reset?: true;
   /** Of a value that no document stated until now: who gave it, ISO 8601. */
   readonly setBy?: { readonly name: string; readonly at: string };
-}
+};
 
 /** What is worth saying beside a unit. */
 export function noteOf({ reset, setBy }: UnitView): string | undefined {
@@ -227,6 +227,6 @@ export function labelValue(value: Json, label: Label): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => labelValue(item, label));
   return Object.fromEntries(
-    Object.entries(value as JsonObject).map(([name, item]) => [label(name) ?? name, labelValue(item, label)]),
+    Object.entries(asObject(value)).map(([name, item]) => [label(name) ?? name, labelValue(item, label)]),
   );
 }

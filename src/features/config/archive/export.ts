@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject } from '../../../lib/json.ts';
+import { asObject, asObjects, equalJson, type Json, type JsonObject } from '../../../lib/json.ts';
 import { mapInSteps, runToEnd, sortInSteps } from '../../../lib/steps.ts';
 import type { Kind } from '../../../model/declare/kind.ts';
 import { apiVersion, type Metadata } from '../../../model/document.ts';
@@ -96,7 +96,7 @@ function findAmbiguous(state: Snapshot): ReadonlySet<string> {
     const siblings = new Map<string, StoredObject[]>();
     for (const object of state.ofKind(kind.name)) {
       // A stored spec is canonical, so it has the shape that the fields give it.
-      const place = `${object.parent}/${kind.naturalKey?.(object.spec as never)}`;
+      const place = `${object.parent}/${kind.naturalKey?.(object.spec)}`;
       siblings.set(place, [...(siblings.get(place) ?? []), object]);
     }
     for (const equal of siblings.values())
@@ -183,16 +183,16 @@ function stateValue(field: AnyField, value: Json): Json | undefined {
     return ids.length === 0 ? undefined : ids.map(([id]) => id);
   }
   if (field.type === 'object') {
-    const inner = stateFields(field.fields, value as JsonObject);
+    const inner = stateFields(field.fields, asObject(value));
     // What is one piece says something by being there.
     return isEmpty(inner) && field.whole !== true ? undefined : inner;
   }
   const optional = field.required !== true || field.documentDefault !== undefined;
   if (optional && equalJson(value, defaultOf(field))) return undefined;
   if (optional && isEmpty(value)) return undefined;
-  if (field.type === 'keyed') return (value as readonly JsonObject[]).map((entry) => stateFields(field.fields, entry));
+  if (field.type === 'keyed') return asObjects(value).map((entry) => stateFields(field.fields, entry));
   const { of } = field.type === 'list' ? field : {};
-  if (of?.type === 'object') return (value as readonly JsonObject[]).map((item) => stateFields(of.fields, item));
+  if (of?.type === 'object') return asObjects(value).map((item) => stateFields(of.fields, item));
   return value;
 }
 

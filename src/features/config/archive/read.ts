@@ -112,7 +112,7 @@ function objectOf(row: JsonObject): StoredObject {
 }
 
 function numbersOf({ sequences }: JsonObject): Readonly<Record<string, number>> {
-  const numbers = isObject(sequences) ? Object.entries(sequences as JsonObject) : [];
+  const numbers = isObject(sequences) ? Object.entries(sequences) : [];
   return Object.fromEntries(numbers.map(([kind, number]) => [kind, Number(number)]));
 }
 

@@ -14,8 +14,8 @@ export interface HistoryRow {
   readonly key: string | null;
   readonly name: string;
   readonly object_id: string;
-  readonly units: Json;
-  readonly image: Json | null;
+  readonly units: readonly UnitChange[];
+  readonly image: Image | null;
 }
 
 /** What a revision did to one object: units with names for ids, who states what, and what changed beside the spec. */
@@ -30,7 +30,7 @@ export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label
     ...(row.key === null ? {} : { key: row.key }),
     name: row.name,
     id: row.object_id,
-    units: fields === undefined ? [] : (viewUnits(fields, unitsOf(fields, row), label) as unknown as Json),
+    units: fields === undefined ? [] : viewUnits(fields, unitsOf(fields, row), label),
     ...(declared === undefined ? {} : { declared }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   };
@@ -38,21 +38,15 @@ export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label
 
 /** Of a created or deleted object all units that say something, else those that changed. */
 function unitsOf(fields: Fields, row: HistoryRow): readonly UnitChange[] {
-  const { object } = imageOf(row);
-  // Written by the store from values of this type.
-  if (object === undefined) return row.units as unknown as readonly UnitChange[];
+  const object = row.image?.object;
+  if (object === undefined) return row.units;
   const units = row.action === 'delete' ? diffUnits(fields, object.spec, {}) : diffUnits(fields, {}, object.spec);
   return units.filter((unit) => !isEmpty(unit.before) || !isEmpty(unit.after));
 }
 
-/** Written by the store from values of this type. */
-function imageOf({ image }: HistoryRow): Image {
-  return (image ?? {}) as unknown as Image;
-}
-
 /** Which sources state the object since, what they state, and which do not any more. */
 function declaredOf(fields: Fields, row: HistoryRow, label: Label): JsonObject | undefined {
-  const { object, declared } = imageOf(row);
+  const { object, declared } = row.image ?? {};
   const isGone = row.action === 'delete';
   const stated = object === undefined ? (declared?.put ?? []) : isGone ? [] : object.declared;
   const released = isGone ? (object?.declared ?? []).map(({ source }) => source) : (declared?.drop ?? []);
@@ -70,14 +64,14 @@ const shown = ['key', 'owner', 'parent', 'protected', 'aliases', 'overrides'] as
 
 /** What is to know beside the spec: of a new object what it has, else what changed; `null` for what is not there any more. */
 function metadataOf(row: HistoryRow, label: Label): JsonObject {
-  const { object, set = {}, unset = [] } = imageOf(row);
+  const { object, set = {}, unset = [] } = row.image ?? {};
   const values: Partial<StoredObject> = object ?? set;
   return Object.fromEntries(
     shown.flatMap((name) => {
       const value = values[name];
       // Of a new object, that it is not protected goes without saying.
       const isPlain = object !== undefined && (value === false || name === 'key');
-      if (value !== undefined && !isPlain) return [[name, labelValue(value as Json, label)]];
+      if (value !== undefined && !isPlain) return [[name, labelValue(value, label)]];
       return unset.includes(name) ? [[name, null]] : [];
     }),
   );

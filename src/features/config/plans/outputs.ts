@@ -33,8 +33,7 @@ export function keepOutputs(
     ...{ id, source, digest: plan.digest, state: 'applied', createdAt, expiresAt },
     // It is applied: nothing plans it again.
     request: {},
-    // A view is plain data.
-    view: { ...viewPlan(plan, before, after), id, state: 'applied', expiresAt } as unknown as SavedPlan['view'],
+    view: { ...viewPlan(plan, before, after), id, state: 'applied', expiresAt },
     baseRevision: plan.base,
     actor: { ...actor },
     ...(revision === undefined ? {} : { appliedRevision: revision }),

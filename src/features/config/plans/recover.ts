@@ -1,8 +1,7 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import type { Image } from '../../../db/commit/history.ts';
 import { readRevision } from '../../../db/commit/revisions.ts';
 import { readPlan } from '../../../db/config/plans.ts';
-import type { Json, JsonObject } from '../../../lib/json.ts';
+import { asObjects, type Json, type JsonObject } from '../../../lib/json.ts';
 import type { Kind } from '../../../model/declare/kind.ts';
 import { planActions } from '../../../model/declare/plan-words.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
@@ -23,8 +22,7 @@ export async function findCreated(
 ): Promise<Found | undefined> {
   const found = await readRevision(engine.database, call.account, revision);
   const row = found?.changes.find((change) => change.action === 'create' && change.kind === kind.name);
-  // Written by the store from values of this type.
-  const { object } = (row?.image ?? {}) as unknown as Image;
+  const object = row?.image?.object;
   if (object === undefined) return undefined;
   return { object, state: await engine.snapshots.at(call.account, revision) };
 }
@@ -74,9 +72,7 @@ const actions: readonly Json[] = planActions;
 
 /** Guards and warnings are not kept in the history. */
 function planOf(shown: JsonObject, revision: number): PlanView {
-  const rows = (shown['changes'] as readonly JsonObject[]).map(
-    ({ declared: _declared, metadata: _metadata, ...row }) => row,
-  );
+  const rows = asObjects(shown['changes']).map(({ declared: _declared, metadata: _metadata, ...row }) => row);
   const isChange = ({ action }: JsonObject) => actions.includes(action ?? null);
   const view: JsonObject = {
     formatVersion: '1.0',

@@ -11,7 +11,6 @@ import {
   type StoredState,
   savePlan,
 } from '../../../db/config/plans.ts';
-import type { Json } from '../../../lib/json.ts';
 import { Conflict, NotFound } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { readableNames } from '../../../objects/object-list.ts';
@@ -75,8 +74,7 @@ export async function storePlan(
     digest: plan.digest,
     state: plan.guards.length > 0 ? 'needs_approval' : 'ready',
     request: await runInSlices(keepApplyRequest(engine, { account: call.account, id }, request)),
-    // A view is plain data.
-    view: (await withWriters(engine, call.account, plan, view)) as unknown as Json,
+    view: await withWriters(engine, call.account, plan, view),
     baseRevision: plan.base,
     actor: call.actor,
     createdAt: now,
@@ -96,8 +94,7 @@ export async function showPlan(engine: Engine, call: Call, id: string): Promise<
 }
 
 function viewOf(engine: Engine, saved: SavedPlan): PlanView {
-  // Written by `storePlan` alone.
-  return { ...(saved.view as unknown as PlanView), ...standingOf(engine, saved) };
+  return { ...saved.view, ...standingOf(engine, saved) };
 }
 
 /** How a stored plan stands, and who did what with it. */
@@ -139,8 +136,7 @@ export async function summarisePlans(
     source: head.source,
     digest: head.digest,
     baseRevision: head.baseRevision,
-    // The counts of a view.
-    counts: counts as unknown as PlanView['counts'],
+    counts,
   }));
 }
 

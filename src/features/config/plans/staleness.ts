@@ -4,7 +4,7 @@ import { objectChangesAfter } from '../../../db/object-changes.ts';
 import { Conflict } from '../../../model/errors.ts';
 import type { Problem } from '../../../model/problem.ts';
 import { explainMoved, explainStale, type Touch } from '../../../plan/view/stale.ts';
-import { labeler, labelPath, type PlanView, viewPlan } from '../../../plan/view/view.ts';
+import { labeler, labelPath, viewPlan } from '../../../plan/view/view.ts';
 import type { Reconciled } from './documents.ts';
 
 /** How much of what happened since is looked through. */
@@ -32,8 +32,7 @@ function problemsOf(
   result: Extract<Reconciled, { readonly state: 'stale' | 'invalid' }>,
   touches: readonly Touch[],
 ): readonly Problem[] {
-  // Written by `storePlan` alone.
-  const view = saved.view as unknown as PlanView;
+  const { view } = saved;
   if (result.state === 'invalid') return explainStale(view, { ok: false, problems: result.problems }, touches);
   const { plan, before, after } = result;
   if (plan.digest === saved.digest) return explainMoved(saved.baseRevision, before.revision, touches);

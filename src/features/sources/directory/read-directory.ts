@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { StatedGlobs } from '../../../documents/directory-settings.ts';
 import { describeBytes, limits } from '../../../documents/limits.ts';
 import { isDirectorySettings } from '../../../documents/settings-file.ts';
+import { codeOf } from '../../../lib/error-code.ts';
 import type { SourceFile } from '../../../model/document.ts';
 import { mapInBatches } from '../files/batches.ts';
 import { changedBetween, type ListedFile, listFile, listFiles } from '../files/list-files.ts';
@@ -207,10 +208,6 @@ function ignoreGone(error: unknown): undefined {
 
 function isGone(error: unknown): boolean {
   return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
 const reasons: Readonly<Record<string, string>> = {

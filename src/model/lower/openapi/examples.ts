@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../lib/json.ts';
+import { asObjects, asTexts, type Json, type JsonObject } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import type { Kind } from '../../declare/kind.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../../declare/plan-environment.ts';
@@ -61,7 +61,7 @@ function trimmed(fields: Fields, spec: JsonObject): JsonObject {
   for (const [name, field] of entriesOf(fields)) {
     const value = spec[name];
     if (value === undefined || (field.omitEmpty === true && isEmpty(value))) continue;
-    const entries = field.type === 'keyed' ? (value as readonly JsonObject[]) : undefined;
+    const entries = field.type === 'keyed' ? asObjects(value) : undefined;
     result[name] =
       field.type === 'keyed' && entries !== undefined ? entries.map((entry) => trimmed(field.fields, entry)) : value;
   }
@@ -130,5 +130,5 @@ function storedExample(kind: Kind, id: string, spec: JsonObject): StoredObject {
 }
 
 function membersOf(value: Json): Json {
-  return Object.fromEntries((value as readonly string[]).map((id) => [id, ['api']]));
+  return Object.fromEntries(asTexts(value).map((id) => [id, ['api']]));
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../lib/json.ts';
+import { asObject, asTexts, type JsonObject, membersOf } from '../../../lib/json.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Edition } from '../../edition.ts';
 import { errorResponses, errorSchemas, securitySchemes, sharedHeaders, sharedParameters } from './components.ts';
@@ -51,15 +51,12 @@ export function lowerToOpenApi(
 
 /** These operations stand beside those of kinds, also on the same path. */
 function withPaths(paths: JsonObject, extra: JsonObject): JsonObject {
-  const items = Object.entries(extra).map(([path, item]) => [
-    path,
-    { ...(paths[path] as JsonObject | undefined), ...(item as JsonObject) },
-  ]);
+  const items = Object.entries(extra).map(([path, item]) => [path, { ...membersOf(paths[path]), ...asObject(item) }]);
   return { ...paths, ...Object.fromEntries(items) };
 }
 
 function tagsOf(paths: JsonObject): readonly string[] {
-  const operations = Object.values(paths).flatMap((item) => Object.values(item as JsonObject));
-  const tags = operations.flatMap((operation) => ((operation as JsonObject)['tags'] ?? []) as readonly string[]);
+  const operations = Object.values(paths).flatMap((item) => Object.values(asObject(item)));
+  const tags = operations.flatMap((operation) => asTexts(membersOf(operation)['tags'] ?? []));
   return [...new Set(tags)].sort();
 }

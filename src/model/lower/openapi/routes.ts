@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import { asObject, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
 import type { InUse, Kind, Verb } from '../../declare/kind.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Edition } from '../../edition.ts';
@@ -52,9 +52,9 @@ function tolerant(schema: JsonObject): JsonObject {
   );
   const inner = (keyword: string, value: Json): Json => {
     if (!isObject(value)) return value;
-    const members = value as JsonObject;
+    const members = value;
     if (keyword !== 'properties') return tolerant(members);
-    return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, tolerant(member as JsonObject)]));
+    return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, tolerant(asObject(member))]));
   };
   return Object.fromEntries(entries.map(([keyword, value]) => [keyword, inner(keyword, value)]));
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../lib/json.ts';
+import { asObject, asObjects, isObject, type JsonObject } from '../../../lib/json.ts';
 
 const writes = ['post', 'put', 'delete'];
 
@@ -6,7 +6,7 @@ const writes = ['post', 'put', 'delete'];
 export function withScope(paths: JsonObject): JsonObject {
   return mapOperations(paths, (_, operation) => {
     if (operation['security'] !== undefined) return operation;
-    const parameters = (operation['parameters'] ?? []) as readonly JsonObject[];
+    const parameters = asObjects(operation['parameters'] ?? []);
     return { ...operation, parameters: [...parameters, { $ref: '#/components/parameters/Account' }] };
   });
 }
@@ -23,7 +23,7 @@ export function withWrites(paths: JsonObject): JsonObject {
 
 function mapOperations(paths: JsonObject, change: (method: string, operation: JsonObject) => JsonObject): JsonObject {
   const items = Object.entries(paths).map(([path, item]) => {
-    const members = Object.entries(item as JsonObject).map(([name, member]) => [
+    const members = Object.entries(asObject(item)).map(([name, member]) => [
       name,
       isObject(member) ? change(name, member as JsonObject) : member,
     ]);
@@ -44,7 +44,7 @@ function repeatable(operation: JsonObject): JsonObject {
     status,
     status < '300' ? withHeader(response) : response,
   ]);
-  const parameters = (operation['parameters'] ?? []) as readonly JsonObject[];
+  const parameters = asObjects(operation['parameters'] ?? []);
   return withFailures(
     {
       ...operation,
@@ -58,11 +58,11 @@ function repeatable(operation: JsonObject): JsonObject {
 function withFailures(operation: JsonObject, statuses: readonly number[]): JsonObject {
   const failures = statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }]);
   // Members that look like numbers are always in order.
-  return { ...operation, responses: { ...Object.fromEntries(failures), ...(operation['responses'] as JsonObject) } };
+  return { ...operation, responses: { ...Object.fromEntries(failures), ...asObject(operation['responses']) } };
 }
 
 function withHeader(response: JsonObject): JsonObject {
-  const headers = (response['headers'] ?? {}) as JsonObject;
+  const headers = asObject(response['headers'] ?? {});
   const name = 'Idempotency-Replayed';
   return { ...response, headers: { ...headers, [name]: { $ref: `#/components/headers/${name}` } } };
 }

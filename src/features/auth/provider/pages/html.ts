@@ -27,6 +27,6 @@ function textOf(part: Part): string {
   if (part === undefined || part === false) return '';
   if (part instanceof Html) return part.text;
   // `readonly` lists are not told apart by Array.isArray.
-  if (typeof part === 'object') return (part as readonly Part[]).map(textOf).join('');
+  if (typeof part === 'object') return part.map(textOf).join('');
   return String(part).replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { listCasts } from './casts.ts';
+
+/** What the house allows itself; whoever needs one more takes another one away. */
+const most = 249;
+
+it('asserts types of values in few places', () => {
+  const casts = listCasts();
+  expect(casts.length, casts.join('\n')).toBeLessThanOrEqual(most);
+  // The compiler was asked, and it saw the sources.
+  expect(casts.length).toBeGreaterThan(0);
+});
