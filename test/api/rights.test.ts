@@ -68,7 +68,7 @@ describe('rights that end while something is done', () => {
       .body;
     const caller = await callOf(own, admin);
     const make = () => ({ value: 'nbp_x', hash: 'x' });
-    const body = { name: 'CI', expires_in: 1 };
+    const body = { name: 'CI', expires_in: 1, plan_only: false };
     expect(await addToken(own.engine, caller, robot.id, body, make)).toMatchObject({ plain_token: 'nbp_x' });
     const { database } = own.engine;
     let isDemoted = false;

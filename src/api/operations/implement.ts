@@ -39,7 +39,8 @@ interface Handling<O extends Operation> {
   readonly bodyLimit?: number;
   /** Answers a repetition of a request whose answer was lost; absent: with the body that was kept for it. */
   readonly recover?: (given: Given<O>, done: Done) => Promise<AnswerOf<O> | undefined>;
-  readonly mayRepeat?: NonNullable<FastifyContextConfig['mayRepeat']>;
+  /** Throws when the caller may not be shown again what is shown once; absent: whoever may call it may. */
+  readonly mayRepeat?: (given: Pick<Given<O>, 'call' | 'params' | 'request'>, body: Json) => Promise<void>;
 }
 
 type Handlers<A extends Area> = { readonly [Name in keyof A]: Handle<A[Name]> | Handling<A[Name]> };
@@ -78,7 +79,7 @@ function mount(
       ...(access === 'operator' ? { server: true } : {}),
       ...(access === 'anyone' || (typeof access === 'object' && 'module' in access) ? { access } : {}),
       ...(operation.method === 'POST' ? { recover: recoverBy(operation, recover) } : {}),
-      ...(mayRepeat === undefined ? {} : { mayRepeat }),
+      ...(mayRepeat === undefined ? {} : { mayRepeat: repeatIf(mayRepeat) }),
     },
     async handler(request, reply) {
       const answer = await handle(givenBy(operation, request, reply));
@@ -103,6 +104,15 @@ function recoverBy(operation: Operation, recover: Handling<Operation>['recover']
   return (request, reply, done) => {
     if (operation.status !== undefined) void reply.code(operation.status);
     return recover(givenBy(operation, request, reply), done);
+  };
+}
+
+function repeatIf(
+  mayRepeat: NonNullable<Handling<Operation>['mayRepeat']>,
+): NonNullable<FastifyContextConfig['mayRepeat']> {
+  return (request, body) => {
+    const { params } = request as { readonly params: InputOf<Operation>['params'] };
+    return mayRepeat({ request, params, call: callOf(request) }, body);
   };
 }
 

@@ -3,12 +3,12 @@ import { attempts, storeOnce, writeUntilKnown } from '../../commit/in-doubt.ts';
 import { newIdFor } from '../../commit/new-id.ts';
 import { createToken, deleteToken, listTokens, readTokenHash, type TokenRow } from '../../db/accounts/tokens.ts';
 import type { AuditEntry } from '../../db/audit-entry.ts';
-import type { JsonObject } from '../../lib/json.ts';
 import type { Operation } from '../../model/declare/roles.ts';
-import { InvalidInput, NotAllowed, NotFound, Unavailable } from '../../model/errors.ts';
-import type { Problem } from '../../model/problem.ts';
+import { NotAllowed, NotFound, Unavailable } from '../../model/errors.ts';
+import type { SpecOf } from '../../model/schema/field.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
+import type { tokenRequest } from '../../operations/tokens.ts';
 import { isAllowed } from '../../plan/guards/authorize.ts';
 import { requireUser } from './admission.ts';
 
@@ -21,13 +21,13 @@ export interface NewToken {
 const day = 24 * 60 * 60 * 1000;
 
 /** The tokens of a user. Users see their own; those of service users need the right to. */
-export async function readTokens(engine: Engine, call: Call, user: string): Promise<readonly JsonObject[]> {
+export async function readTokens(engine: Engine, call: Call, user: string) {
   await ownerFor(engine, call, user, 'read');
   return (await listTokens(engine.database, call.account, user)).map(show);
 }
 
 /** One token of a user. Throws `NotFound`. */
-export async function readToken(engine: Engine, call: Call, user: string, id: string): Promise<JsonObject> {
+export async function readToken(engine: Engine, call: Call, user: string, id: string) {
   await ownerFor(engine, call, user, 'read');
   const found = (await listTokens(engine.database, call.account, user)).find((token) => token.id === id);
   if (found === undefined) throw new NotFound(`token ${id} not found`);
@@ -39,18 +39,17 @@ export async function requireTokenRight(engine: Engine, call: Call, user: string
   await ownerFor(engine, call, user, 'create');
 }
 
-/** Makes a token for the caller or for a service user; `make` gives the value. Throws `InvalidInput` with all problems. */
+/** Makes a token for the caller or for a service user; `make` gives the value. */
 export async function addToken(
   engine: Engine,
   call: Call,
   user: string,
-  body: JsonObject,
+  { name, expires_in: days, plan_only: planOnly }: SpecOf<typeof tokenRequest>,
   make: () => NewToken,
-): Promise<JsonObject> {
+) {
   const { account } = call;
   let state = await engine.snapshots.at(account, call.revision);
   let owner = userFor(state, call, user, 'create');
-  const { name, days, planOnly } = readRequest(body);
   const { value, hash } = make();
   const at = engine.now();
   const id = newIdFor(engine, call);
@@ -76,7 +75,7 @@ export async function addToken(
 /** Deletes a token of the caller or of a service user. Throws `NotFound`. */
 export async function removeToken(engine: Engine, call: Call, user: string, id: string): Promise<void> {
   const owner = await ownerFor(engine, call, user, 'delete');
-  const name = String((await readToken(engine, call, user, id))['name']);
+  const { name } = await readToken(engine, call, user, id);
   const what = { account: call.account, user, id };
   const entry = auditEntry(call, 'delete', owner, name, engine.now());
   // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.
@@ -108,21 +107,6 @@ function isManaged(state: Snapshot, { actor }: Call, operation: Operation): bool
   return isAllowed(state, actor, 'pats', operation) && isAllowed(state, actor, 'users', 'update');
 }
 
-function readRequest(body: JsonObject): { readonly name: string; readonly days: number; readonly planOnly: boolean } {
-  const { name, expires_in: days, plan_only: planOnly = false } = body;
-  const problems: Problem[] = [];
-  const refuse = (path: string, code: string, message: string) => problems.push({ code, path: `/${path}`, message });
-  if (typeof name !== 'string' || name === '')
-    refuse('name', 'field_required', '`name` is required: a text by which you will know the token');
-  else if (name.length > 255) refuse('name', 'value_too_long', '`name` must have at most 255 characters');
-  if (typeof days !== 'number' || !Number.isInteger(days) || days < 1 || days > 365)
-    refuse('expires_in', 'value_out_of_range', '`expires_in` is required: a whole number of days from 1 to 365');
-  if (typeof planOnly !== 'boolean') refuse('plan_only', 'type_wrong', '`plan_only` must be true or false');
-  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
-  // What was not right was refused.
-  return { name: String(name), days: Number(days), planOnly: planOnly === true };
-}
-
 function auditEntry(
   call: Call,
   what: 'create' | 'delete',
@@ -135,7 +119,7 @@ function auditEntry(
   return { actor: call.actor, at, event: { code: `personal.access.token.${what}`, target: owner.id, meta } };
 }
 
-function show(token: TokenRow): JsonObject {
+function show(token: TokenRow) {
   return {
     id: token.id,
     name: token.name,

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
-import type { Fields } from '../schema/field.ts';
+import type { Fields, SpecOf } from '../schema/field.ts';
 import { normalize } from '../schema/normalize.ts';
 import { prepareRequest, unknownFaults } from '../schema/prepare.ts';
 import { formatFaultsBeside, isTyped } from '../schema/spec-faults.ts';
@@ -8,8 +8,9 @@ import { createChecker } from '../schema/validate.ts';
 import { schemaOfFields } from './schema.ts';
 
 /** The canonical body of a request, what is wrong with it, and the members that nothing knows. */
-export interface ReadBody {
-  readonly body: JsonObject;
+interface ReadBody<F extends Fields> {
+  /** Means nothing when something is wrong. */
+  readonly body: SpecOf<F>;
   readonly faults: readonly Fault[];
   /** JSON pointers. */
   readonly ignored: readonly string[];
@@ -18,12 +19,18 @@ export interface ReadBody {
 const nothing: ReadonlySet<string> = new Set();
 
 /** Reads a body as those of kinds are read: prepared, validated with all faults at once, brought to its canonical form. */
-export function readBody(fields: Fields, given: JsonObject, { strict }: { readonly strict: boolean }): ReadBody {
+export function readBody<F extends Fields>(
+  fields: F,
+  given: JsonObject,
+  { strict }: { readonly strict: boolean },
+): ReadBody<F> {
   const prepared = prepareRequest(fields, nothing, given);
   const { ignored } = prepared;
   const shape = [...prepared.faults, ...(strict ? unknownFaults(prepared) : []), ...checkerOf(fields)(prepared.body)];
   const faults = isTyped(shape) ? [...shape, ...formatFaultsBeside(fields, prepared.body, shape)] : shape;
-  return { body: faults.length > 0 ? {} : normalize(fields, prepared.body).spec, faults, ignored };
+  const body = faults.length > 0 ? {} : normalize(fields, prepared.body).spec;
+  // What has no faults is what the fields describe.
+  return { body: body as SpecOf<F>, faults, ignored };
 }
 
 type Checker = (value: Json) => readonly Fault[];

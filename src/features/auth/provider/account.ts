@@ -2,7 +2,9 @@ import type { Call } from '../../../commit/engine.ts';
 import { type Credentials, readCredentials } from '../../../db/accounts/credentials.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { makeToken, tokenRandomBytes } from '../../../lib/token.ts';
-import { InvalidInput, NotFound } from '../../../model/errors.ts';
+import { NotFound } from '../../../model/errors.ts';
+import { readBody } from '../../../model/operation/body.ts';
+import { tokenRequest } from '../../../operations/tokens.ts';
 import { addToken, readTokens, removeToken } from '../../accounts/tokens.ts';
 import { hashToken, tokenPrefix } from '../authenticate.ts';
 import { isRecent } from '../recent-sign-in.ts';
@@ -139,24 +141,22 @@ async function makeOwnToken(visit: Visit): Promise<WebAnswer> {
   const [name, days] = [textIn(request.form, 'name').trim(), textIn(request.form, 'expires_in').trim()];
   const plansOnly = textIn(request.form, 'plan_only') === 'yes';
   const body = { name, expires_in: /^\d{1,4}$/.test(days) ? Number(days) : days, plan_only: plansOnly };
-  const make = () => {
-    const value = makeToken(tokenPrefix, host.engine.planEnvironment.random(tokenRandomBytes));
-    return { value, hash: hashToken(value) };
-  };
-  try {
-    const made = await addToken(host.engine, callOf(person), person.id, body, make);
-    return await show(visit, { made: String(made['plain_token']) });
-  } catch (error) {
-    if (!(error instanceof InvalidInput)) throw error;
+  const read = readBody(tokenRequest, body, { strict: false });
+  if (read.faults.length > 0) {
     const words: Readonly<Record<string, string>> = {
       name: 'Give the token a name of at most 255 characters.',
       expires_in: 'Enter a whole number of days from 1 to 365.',
     };
-    const wrong = error.problems.map(({ path = '' }) => path.slice(1)).filter((field) => field in words);
+    const wrong = read.faults.map(({ path = '' }) => path.slice(1)).filter((field) => field in words);
     const faults = Object.fromEntries(wrong.map((field) => [field, words[field] ?? '']));
     const filled = { name, expires_in: days, ...(plansOnly ? { plan_only: 'yes' } : {}) };
     return await show(visit, { at: 'token', faults, filled }, 422);
   }
+  const made = await addToken(host.engine, callOf(person), person.id, read.body, () => {
+    const value = makeToken(tokenPrefix, host.engine.planEnvironment.random(tokenRandomBytes));
+    return { value, hash: hashToken(value) };
+  });
+  return await show(visit, { made: made.plain_token });
 }
 
 async function deleteOwnToken({ host, request, person }: Visit): Promise<WebAnswer> {

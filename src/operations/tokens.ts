@@ -1,0 +1,81 @@
+import { optional, time } from '../model/operation/fields.ts';
+import { defineOperation } from '../model/operation/operation.ts';
+import { boolean, integer, list, longest, object, string } from '../model/schema/field.ts';
+
+const path = '/api/users/{userId}/tokens';
+
+const token = object(
+  {
+    id: string({ doc: 'The id of the token.' }),
+    name: string({ doc: 'The name by which people know it.' }),
+    expiration_date: time({ doc: 'When it ends.' }),
+    created_by: string({ doc: 'The id of the user who made it.' }),
+    created_at: time({ doc: 'When it was made.' }),
+    last_used: optional(time({ doc: 'When it was used last, to the minute; absent when never.' })),
+    plan_only: optional(boolean({ doc: 'Present and true when it reads and plans, and writes nothing.' })),
+  },
+  { doc: 'A personal access token, without its value.', schema: 'PersonalAccessToken' },
+);
+
+const example = {
+  id: 'ch8i4ug6lnn4g9hqv7m0',
+  name: 'CI',
+  expiration_date: '2027-01-01T00:00:00.000Z',
+  created_by: 'ch8i4ug6lnn4g9hqv7p0',
+  created_at: '2026-12-02T00:00:00.000Z',
+};
+
+const userId = string({ doc: 'The id of the user.' });
+const tokenId = string({ doc: 'The id of the token.' });
+
+/** What a new token is to be. */
+export const tokenRequest = {
+  name: string({ doc: 'A name by which you will know the token.', minLength: 1, maxLength: longest.name }),
+  expires_in: integer({ doc: 'For how many days it is valid.', minimum: 1, maximum: 365 }),
+  plan_only: boolean({ doc: 'Whether it may read and plan, and write nothing. Not in other servers.', default: false }),
+};
+
+// Everybody manages their own; the feature knows whose they are.
+const facts = { access: 'anyone', tag: 'users' } as const;
+
+/** Personal access tokens: one's own, and those of service users. */
+export const tokens = {
+  list: defineOperation({
+    ...{ id: 'listTokens', method: 'GET', path, ...facts },
+    summary: 'List the tokens of a user',
+    doc: 'Their own, or those of a service user.',
+    params: { userId },
+    answer: list(token, { doc: '' }),
+    example: { answer: [example] },
+  }),
+  create: defineOperation({
+    ...{ id: 'createToken', method: 'POST', path, ...facts },
+    summary: 'Make a token',
+    doc: 'For oneself, or for a service user. The value is shown this once. Whoever signed in at this server does so again when that is more than 15 minutes ago; personal access tokens need not.',
+    params: { userId },
+    body: tokenRequest,
+    answer: object(
+      { plain_token: string({ doc: 'The value.' }), personal_access_token: token },
+      { doc: 'A new personal access token, with its value.', schema: 'CreatedPersonalAccessToken' },
+    ),
+    shownOnce: 'plain_token',
+    example: {
+      body: { name: 'CI', expires_in: 30 },
+      answer: { plain_token: 'nbp_…', personal_access_token: example },
+    },
+  }),
+  read: defineOperation({
+    ...{ id: 'readToken', method: 'GET', path: `${path}/{tokenId}`, ...facts },
+    summary: 'Read a token',
+    params: { userId, tokenId },
+    answer: token,
+    example: { answer: example },
+  }),
+  delete: defineOperation({
+    ...{ id: 'deleteToken', method: 'DELETE', path: `${path}/{tokenId}`, ...facts },
+    summary: 'Delete a token',
+    doc: 'It stops working at once. The same holds for sign-ins as when one is made.',
+    params: { userId, tokenId },
+    example: {},
+  }),
+};
