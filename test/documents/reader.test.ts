@@ -32,6 +32,19 @@ test('reads files in order and places documents and problems in them', async () 
   expect(result.problems).toMatchObject([{ code: 'name_invalid', file: 'c.yaml', line: 4, column: 9 }]);
 });
 
+test('lets others in between while it reads thousands of empty files', async () => {
+  let [turns, isOver] = [0, false];
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const { documents, problems } = await open().read(Array.from({ length: 20_000 }, (_, at) => file(`${at}`, '')));
+  isOver = true;
+  expect([documents, problems]).toEqual([[], []]);
+  expect(turns).toBeGreaterThan(10);
+});
+
 test('parses only what changed, whatever the files are called', async () => {
   const reader = open();
   await reader.read([file('a.yaml', group('a')), file('b.yaml', group('b'))]);

@@ -93,6 +93,13 @@ describe('preparing a request body', () => {
     expect(prepare(body)).toMatchObject({ ignored: [], faults: [fault] });
   });
 
+  test('of thousands of unknown members as many are named as answers have room for, and a former name among them is seen', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at]));
+    const { body, ignored, faults } = prepare({ ...unknown, name: 'one', title: 'x', extra: unknown });
+    expect(body).toEqual({ name: 'one', extra: {} });
+    expect([ignored.length, ignored[0], faults.length, faults[0]?.code]).toEqual([1001, '/k0', 1001, 'field_renamed']);
+  });
+
   test('a pointer escapes what a name may hold', () => {
     expect(prepare({ 'a/b~c': 1 }).ignored).toEqual(['/a~1b~0c']);
   });

@@ -39,6 +39,9 @@ interface Run {
   readonly faults: Fault[];
 }
 
+/** A body of 1 MB may have a hundred thousand members that nothing knows; answers have room for fewer than these. */
+const mostNamed = 1000;
+
 interface Scope {
   readonly pointer: string;
   readonly closed: boolean;
@@ -48,41 +51,56 @@ interface Scope {
 
 function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope): JsonObject {
   const result: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(body)) {
+  for (const name of Object.keys(body)) {
+    // Its own.
+    const value = body[name] as Json;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    const pointer = pointerTo(scope.pointer, name);
-    if (field === undefined) reportUnknown(fields, name, value, run, { ...scope, pointer });
+    if (field === undefined) reportUnknown(fields, name, value, run, scope);
     else if (field.onlyWith !== undefined && body[field.onlyWith] !== true) continue;
     else if (value !== null && !isBlankReference(field, value))
-      result[name] = prepareValue(field, value, run, { ...scope, pointer });
+      result[name] = prepareValue(field, value, run, { ...scope, pointer: pointerTo(scope.pointer, name) });
     else if (field.required === true && isList(field)) result[name] = [];
   }
   return result;
 }
 
-/** `pointer` of the scope is that of the member itself. */
 function reportUnknown(fields: Fields, name: string, value: Json, run: Run, scope: Scope): void {
-  const { pointer } = scope;
-  if (scope.readOnly.has(name)) return;
+  // The first that is too much says that there are more.
+  if (scope.readOnly.has(name) || run.faults.length > mostNamed) return;
+  const pointer = () => pointerTo(scope.pointer, name);
   const lacking = Object.hasOwn(scope.lacking ?? {}, name) ? scope.lacking?.[name] : undefined;
   if (lacking !== undefined) {
-    if (value !== null && !equalJson(value, lacking.value)) run.faults.push(lackingFault(name, lacking, pointer));
+    if (value !== null && !equalJson(value, lacking.value)) run.faults.push(lackingFault(name, lacking, pointer()));
     return;
   }
-  const current = Object.entries(fields).find(([, field]) => field.formerly?.includes(name))?.[0];
+  const current = formerNames(fields).get(name);
   if (current !== undefined) {
     run.faults.push({
       code: 'field_renamed',
-      path: pointer,
+      path: pointer(),
       message: `\`${name}\` is called \`${current}\` here; send \`${current}\``,
     });
   } else if (scope.closed) {
     const guess = nearest(name, Object.keys(fields));
     const hint = guess === undefined ? `known are ${Object.keys(fields).join(', ')}` : `did you mean \`${guess}\`?`;
-    run.faults.push({ code: 'field_unknown', path: pointer, message: `unknown field \`${name}\`; ${hint}` });
-  } else {
-    run.ignored.push(pointer);
+    run.faults.push({ code: 'field_unknown', path: pointer(), message: `unknown field \`${name}\`; ${hint}` });
+  } else if (run.ignored.length <= mostNamed) {
+    run.ignored.push(pointer());
   }
+}
+
+const former = new WeakMap<Fields, ReadonlyMap<string, string>>();
+
+/** What fields were called before, with their names of today. */
+function formerNames(fields: Fields): ReadonlyMap<string, string> {
+  const present = former.get(fields);
+  if (present !== undefined) return present;
+  const names = Object.entries(fields).flatMap(([name, { formerly = [] }]) =>
+    formerly.map((old) => [old, name] as const),
+  );
+  const made = new Map(names);
+  former.set(fields, made);
+  return made;
 }
 
 function lackingFault(
