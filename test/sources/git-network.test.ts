@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { outboundOf, startProxy } from '../outbound/hosts.ts';
 import { follow, makeUpstream, serveHttps, type Upstream } from './git-host.ts';
 import { temporaryDirectory } from './mount.ts';
@@ -59,6 +61,35 @@ describe('a Git source that a user made', () => {
     const { text } = await readAs(host.url, host.authority, here);
     expect(text).toContain(`it leads on to ${new URL(other.url).host}, another host, which is not followed`);
     expect(other.asked).toEqual([]);
+  });
+
+  test.each([
+    ['without TLS', 'http', /protocol .?http.? (not supported|disabled)/i],
+    ['by its address', 'https', /it leads on to 127\.0\.0\.1:\d+, another host, which is not followed/],
+  ])('follows no redirect to this machine %s', async (_, scheme, reason) => {
+    const asked: string[] = [];
+    const plain = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(plain, 'listening');
+    onTestFinished(() => void plain.close());
+    plain.on('connection', () => asked.push('a connection'));
+    const address = plain.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const location = (path: string) => `${scheme}://127.0.0.1:${port}${path}`;
+    const host = await serveHttps(await upstreamOf(), 's3cret', location);
+    const { text } = await readAs(host.url, host.authority, here);
+    expect(text).toMatch(reason);
+    expect([host.asked.length > 0, asked]).toEqual([true, []]);
+  });
+
+  test('follows no redirect after the first answer, not even within its host', async () => {
+    const later = (path: string) => (path === '/.git/git-upload-pack' ? '/old/git-upload-pack' : undefined);
+    const host = await serveHttps(await upstreamOf(), 's3cret', later);
+    expect((await readAs(host.url, host.authority, here)).text).toMatch(
+      /error: (RPC failed; )?HTTP 302|returned error: 302/,
+    );
   });
 
   test('goes through the proxy of the server, which is given an address and never the password', async () => {
