@@ -173,7 +173,7 @@ export async function serve(
     } catch (error) {
       if (error instanceof WrongKey) return listenUnready(options.listen, error, log);
       if (databaseUrl === undefined) throw asDamage(dataDir, error);
-      // It answered and went away again: whatever the start did until then, it finds when it begins anew.
+      // It answered and went away again: whatever the start did until then, it finds when it begins again.
       if (left <= 0 || !isPassing(error) || performance.now() - begun >= waitForDatabaseMs) throw error;
       log({ level: 'warn', message: `the database went away during the start, which begins again: ${error.message}` });
     }

@@ -6,17 +6,19 @@ import { runToEnd } from '../lib/steps.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { runInSlices } from './slices.ts';
 
-/** Knows what peers told about themselves, who waits, and whose user has to sign in again. */
+/** Returns what peers reported about themselves, who waits for approval, and whose user has to sign in again. */
 export interface ObservedPeersSource {
-  /** A new value only when something in it is other; the facts of a peer stay the same value as long as they are equal. */
+  /**
+   * A new value only when something in it changed; the facts of a peer stay the same value as long as they are equal.
+   */
   of(account: string): Promise<ObservedPeers>;
 }
 
-/** Who reaches whom in the accounts in use. An image is carried on from change to change, never compiled again. */
+/** Who reaches whom in the accounts in use. An image is updated from change to change, never compiled again. */
 export interface AccessImages {
   /** The image of a state under what is known now. */
   of(state: Snapshot): Promise<Access>;
-  /** The same under what was known the last time that somebody asked for an image: without a question to the store. */
+  /** The same with the facts that the last request for an image read: no query. */
   soon(state: Snapshot): Promise<Access>;
   /**
    * The same as `soon`, of a state that may come: who asks for it then gets this image. Nothing when no image of the account
@@ -25,7 +27,7 @@ export interface AccessImages {
   ahead(state: Snapshot): Promise<Access | undefined>;
   /** Counts the peers to which a peer may open a connection; the image is made when the first is asked for. */
   counter(state: Snapshot): Promise<(peer: string) => number>;
-  /** The image of a state that depends on nothing but its objects: what peers told is not known. */
+  /** The image of a state that depends on nothing but its objects: facts that peers reported are unknown. */
   bare(state: Snapshot): Promise<Access>;
   /** The image after a step away from a state, with the same facts observed; it is not kept. */
   after(before: Access, from: Snapshot, to: Snapshot): Promise<Access>;

@@ -21,7 +21,7 @@ export interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The loop on whose behalf something was to be written may be run by somebody else, so nothing was. */
+/** Another server may have taken over the loop for which this was to be written, so nothing was written. */
 export class LeaseLost extends Conflict {
   constructor({ name }: Lease) {
     super(

@@ -24,7 +24,7 @@ export function createBatcher<Account, Item, Answer>(
       waiting.delete(account);
       return ask(account, items);
     };
-    // An earlier failure is told to those who asked then.
+    // The error of an earlier query is thrown to its own callers.
     const answer = before.then(begin, begin);
     waiting.set(account, { items, answer });
     running.set(account, answer);

@@ -31,13 +31,13 @@ export interface SharedMutation {
   readonly founded?: Snapshot;
   /** What the directory says from then on; a value that another account has refuses everything. */
   readonly entries?: readonly DirectoryEntry[];
-  /** Who users are at identity providers from then on; one that somebody has already refuses everything. */
+  /** Who users are at identity providers from then on; an identity that another user has refuses the whole commit. */
   readonly identities?: readonly NewIdentity[];
   /** What is written with it; when something needed is gone, nothing is. */
   beside?(): readonly Beside[];
   /** Accounts of the mutation that go, with everything that is theirs; nothing else happens in them. */
   readonly gone?: readonly string[];
-  /** What is told in an account beside its changes. */
+  /** Audit events that are written in an account in addition to its changes. */
   readonly events?: Readonly<Record<string, readonly AuditEvent[]>>;
   /** Decides what happens in each account, given a way to its state; called again when one of them moved on. */
   propose(stateOf: (account: string) => Snapshot): Outcomes | Promise<Outcomes>;

@@ -90,13 +90,13 @@ export interface CommitterOptions {
   newRequestId(): string;
   /** People who go are forgotten by the identity provider of this server too. */
   readonly forgets: boolean;
-  /** Told how long a mutation waited for others of its account, in seconds. */
+  /** Called with how long a mutation waited for others of its account, in seconds. */
   waited(seconds: number): void;
-  /** Told which state follows on which when the statement that has just left is written. It may not be. */
+  /** Called with the state that follows when the statement that was just sent is written. It may not be. */
   coming(base: Snapshot, next: Snapshot): void;
-  /** Told about every revision, after it happened. */
+  /** Called with every revision, after it is committed. */
   committed(revision: CommittedRevision): void;
-  /** Told what should not happen, and goes on: SQL refused a batch, or a listener failed. */
+  /** Called with a defect that does not stop the queue: SQL refused a batch, or a listener failed. */
   defect(what: string, error: unknown): void;
 }
 
@@ -202,7 +202,7 @@ async function drainStep(options: BatchWriter, account: string, queue: Queue, { 
   return { written: done };
 }
 
-/** Writes a batch; answers those of whom nothing was written. Never throws. */
+/** Writes a batch; returns the mutations of which nothing was written. Never throws. */
 async function commitBatch(
   options: BatchWriter,
   account: string,
@@ -238,7 +238,7 @@ function isAboutAll(error: unknown): boolean {
   return error instanceof Unavailable || (error instanceof Conflict && error.reason === 'locked');
 }
 
-/** Answers everybody, then tells about the revisions. */
+/** Resolves all callers, then notifies the listeners of the revisions. */
 function finish(options: CommitterOptions, planned: Planned): void {
   for (const { waiting, result } of planned.results) {
     if ('error' in result) {
@@ -255,7 +255,7 @@ function finish(options: CommitterOptions, planned: Planned): void {
   }
 }
 
-/** Tells listeners, who can do no harm to what is written. */
+/** Calls listeners, whose errors do not affect what is written. */
 function guarded({ defect }: CommitterOptions, failed: string, notify: () => void): void {
   try {
     notify();

@@ -36,11 +36,14 @@ export interface Engine {
   readonly planEnvironment: PlanEnvironment;
   /** The objects that a new account begins with, in the order in which they refer to each other. */
   firstObjects(account: string, owner: Founder): readonly FirstObject[];
-  /** The texts of the TXT records of a name; none when there are none. Throws when nobody can tell. */
+  /** The texts of the TXT records of a name; none when there are none. Throws when the resolver fails. */
   resolveTxt(name: string): Promise<readonly string[]>;
-  /** Told about every commit of this server, after it happened. */
+  /** Called with every commit of this server, after it is written. */
   readonly listeners: Set<(committed: CommittedRevision) => void>;
-  /** Told which state follows on which when what is on its way to the database is written: time to prepare. It may not be. */
+  /**
+   * Called with the state that follows when the statement on its way to the database is written: time to prepare. It
+   * may not be.
+   */
   readonly preparers: Set<(base: Snapshot, next: Snapshot) => void>;
   /** Asked before a source deletes. */
   readonly claimRefreshers: Set<ClaimRefresher>;
@@ -50,9 +53,9 @@ export interface Engine {
   readonly presence: Presence;
   /** After how many seconds what a refused push claims is over, unless it is repeated. */
   readonly claimLapse: number;
-  /** Hears what is worth measuring. */
+  /** Receives observations for metrics. */
   readonly observer: Observer;
-  /** Hears what failed and keeps nothing from going on. */
+  /** Called with errors that stop nothing. */
   failed(what: string, error: unknown): void;
 }
 

@@ -56,7 +56,7 @@ export interface Requests {
   /** Throws `InvalidInput` when the key was used for something else, `Conflict` (`running`) while the first is under way. */
   begin(call: Call, request: Repeatable): Promise<Begun>;
   /**
-   * Keeps the answer to a request that was begun; answers `done` when it is a refusal, and an earlier attempt was carried
+   * Keeps the answer to a request that was begun; returns `done` when it is a refusal, and an earlier attempt was carried
    * out after all.
    */
   keep(call: Call, key: string, attempt: Attempt, answer: KeptAnswer): Promise<'kept' | 'done'>;

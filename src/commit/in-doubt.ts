@@ -13,10 +13,11 @@ const patience = 25_000;
 const pauses = [0, 50, 100, 200, 400, 800, 1500, 2500];
 
 /**
- * Finds out what became of a commit whose answer was lost. While the account is at the revision on which it was planned,
- * the statement may still be on its way, so `again` sends the very same one: whichever of them comes first moves the
- * account, which ends the other, and both have the same ids and the same generated values. Answers `written`, `moved` when
- * it never happened and never will, or what else `again` answers. Throws `Unavailable` (`inDoubt`) when nobody can know.
+ * Finds out whether a commit was written whose answer was lost. While the account is at the revision on which it was
+ * planned, the statement may still be on its way, so `again` sends the same one: whichever of them comes first moves
+ * the account and the other one fails, and both have the same ids and the same generated values. Returns `written`,
+ * `moved` when it never happened and never will, or what else `again` returns. Throws `Unavailable` (`inDoubt`) when
+ * that cannot be found out.
  */
 export async function settleCommit<Result>(
   readFates: () => Promise<readonly Fate[]>,
@@ -40,8 +41,8 @@ export function markOf({ base: { account, revision: base }, revisions: [first] }
 }
 
 /**
- * Carries out a write that makes no revision and whose repetition does no harm, until what became of it is known. `again`
- * says that an earlier attempt may have been carried out. Throws `Unavailable` (`inDoubt`) when nobody can know.
+ * Executes a write that makes no revision and may be repeated, until its outcome is known. `again` says that an earlier
+ * attempt may have been executed. Throws `Unavailable` (`inDoubt`) when that cannot be found out.
  */
 export async function writeUntilKnown<Value>(
   { requestId }: { readonly requestId: string },
@@ -56,8 +57,8 @@ export async function writeUntilKnown<Value>(
 }
 
 /**
- * Stores something under an id that nothing else has, once: when the answer is lost, the row tells whether it was stored.
- * `find` answers what `store` would when the row is there, and `undefined` when it is not.
+ * Stores something once, under an id that nothing else has: when the answer is lost, the row shows whether it was
+ * stored. `find` returns what `store` would when the row is there, and `undefined` when it is not.
  */
 export async function storeOnce<Value>(
   request: { readonly requestId: string },

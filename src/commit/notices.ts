@@ -5,19 +5,22 @@ export type Notice =
   /** Secrets are sealed in another way from now on. */
   | { readonly what: 'sealing' };
 
-/** Tells servers of each other. Hints may be lost; nothing may depend on them but how soon something happens. */
+/**
+ * Notifies servers of each other's changes. Notices may be lost; correctness never depends on them, only how soon
+ * something happens.
+ */
 export interface NoticeBoard {
-  /** Tells those who listen on this server now, and those on other servers soon. */
+  /** Notifies the listeners on this server now, and those on other servers soon. */
   publish(notice: Notice): void;
-  /** Hears what any server tells. Returns a function that ends it. */
+  /** Calls the listener with every notice of any server. Returns a function that removes it. */
   on(listener: (notice: Notice) => void): () => void;
-  /** Hears that hints may have been missed. Returns a function that ends it. */
+  /** Calls the listener when notices may have been missed. Returns a function that removes it. */
   onMissed(listener: () => void): () => void;
 }
 
 /** A notice board with a way to other servers. */
 export interface ConnectedBoard extends NoticeBoard {
-  /** Takes in what another server told; what cannot be read is of a newer program. */
+  /** Receives a notice of another server; one that cannot be read is of a newer program. */
   receive(message: string): void;
   missed(): void;
 }

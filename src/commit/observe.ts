@@ -25,14 +25,14 @@ export type Observation =
   /** This server does not run a source any more: how it fares is for another one to say. */
   | (ObservedSource & { readonly what: 'left' });
 
-/** Tells those who measure. */
+/** Passes observations to listeners, such as metrics. */
 export interface Observer {
   report(observation: Observation): void;
-  /** Hears everything from now on. Returns a function that ends it. */
+  /** Calls the listener with every observation from now on. Returns a function that removes it. */
   on(listener: (observation: Observation) => void): () => void;
 }
 
-/** Creates an observer to whom nobody listens yet. */
+/** Creates an observer without listeners. */
 export function createObserver(): Observer {
   const listeners = new Set<(observation: Observation) => void>();
   return {

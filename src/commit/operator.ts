@@ -2,12 +2,12 @@ import { findOperatorAccount } from '../db/accounts/operator.ts';
 import type { Engine } from './engine.ts';
 
 /**
- * The operator runs the server: its flags, environment, files, keys and metrics, and whole accounts. The owner of an account
- * is somebody else, even where it is the operator's account: that one is only where the server's own sources and values
- * belong.
+ * The operator runs the server: its flags, environment, files, keys and metrics, and whole accounts. The owner of an
+ * account is another role, also in the operator's account, which is only the account of the server's own sources and
+ * values.
  */
 
-/** The operator, as whoever did something. */
+/** The operator as an actor. */
 export const operatorActor = { type: 'system', id: 'operator', name: 'operator' } as const;
 
 /** The id of the operator's account; `undefined` when none is recorded, or it is gone. It is never found by age. */

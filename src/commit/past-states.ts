@@ -25,7 +25,7 @@ const page = 2000;
 /** How many states are put by, and how many objects they may hold in all. */
 const capacity = { states: 6, objects: 200_000 };
 
-/** How often a replay begins anew because the history was folded meanwhile. */
+/** How often a replay begins again because the history was folded meanwhile. */
 const attempts = 5;
 
 /** A state that was put by. States share what did not change between them, so counting all their objects errs on the safe side. */

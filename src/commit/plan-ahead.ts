@@ -13,8 +13,9 @@ export interface Queue {
 export const batchSize = 256;
 
 /**
- * Plans what arrives while a statement is under way, on what that statement leaves if it is written: neither waits for the
- * other. What comes out may only be used when `before` was written; nothing at all when nobody came.
+ * Plans mutations that arrive while a statement is under way, on the state which that statement leaves if it is
+ * written, so neither waits for the other. The result may only be used when `before` was written; `undefined` when no
+ * mutation arrived.
  */
 export async function planAhead(
   options: CommitterOptions,
@@ -51,7 +52,7 @@ function arrival(queue: Queue): Promise<void> | undefined {
   });
 }
 
-/** Takes from the front, as long as nobody has seen more than there will be. */
+/** Takes from the front, as long as no caller has seen a later revision than the state will have. */
 function takeSeen({ waiting }: Queue, revision: number, most: number): Waiting[] {
   const end = waiting.findIndex(({ mutation }) => mutation.revision > revision);
   return waiting.splice(0, Math.min(most, end < 0 ? waiting.length : end));

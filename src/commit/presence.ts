@@ -25,7 +25,7 @@ export interface PresenceImage {
   readonly now: string;
 }
 
-/** Hears that something new was observed about these peers of an account. */
+/** Called when something new was observed about these peers of an account. */
 export type PresenceListener = (account: string, peers: readonly string[]) => void;
 
 /** What is observed about peers. Kept in the store beside the revisions; every server sees what any of them wrote. */
@@ -34,11 +34,14 @@ export interface Presence {
   at(account: string): Promise<PresenceImage>;
   /** Writes what is new together with what others bring at this moment; resolves when it is stored. */
   note(account: string, update: StatusUpdate): Promise<void>;
-  /** Forgets what was observed about peers that are gone: their rows went with them, and no read tells of that. */
+  /**
+   * Forgets what was observed about peers that were deleted: their rows were deleted with them, and no read reports
+   * that.
+   */
   forget(account: string, peers: readonly string[]): void;
-  /** Told by this server about what it read, its own writes included. */
+  /** Called by this server with what it read, its own writes included. */
   readonly listeners: Set<PresenceListener>;
-  /** Told of the accounts about whose peers this server wrote facts, or where they are; a read says what is new. */
+  /** Called with the accounts of whose peers this server wrote facts or addresses; a read says what is new. */
   readonly written: Set<(account: string) => void>;
   /** Says that such was written beside this, by a commit. */
   wrote(account: string): void;
@@ -93,7 +96,7 @@ export function createPresence(database: AccountAccess): Presence {
   };
 }
 
-/** Whether an update tells something about the peer that is not known to be so. */
+/** Whether an update contains something about the peer that is not known yet. */
 function isNew(known: Known | undefined, { peer, facts, place }: StatusUpdate): boolean {
   const status = known?.peers.get(peer);
   const isOther = (value: JsonObject | undefined, before: JsonObject | undefined): boolean =>
@@ -101,7 +104,7 @@ function isNew(known: Known | undefined, { peer, facts, place }: StatusUpdate): 
   return isOther(facts, status?.facts) || isOther(place, status?.place);
 }
 
-/** Takes rows in; answers which peers they say something new about. The map is replaced, so that an image stays as it was. */
+/** Takes rows in; returns which peers they say something new about. The map is replaced, so that an image stays as it was. */
 function take(known: Known, rows: readonly StatusRow[]): readonly string[] {
   const changed = rows.flatMap((row) => {
     const before = known.peers.get(row.peer_id);
@@ -117,7 +120,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** What stayed the same is the same value, so that whoever looks at it alone sees that. */
+/** What stayed the same is the same value, so that a comparison of references shows it. */
 function sharing(before: PeerStatus | undefined, after: PeerStatus): PeerStatus {
   if (before === undefined) return after;
   return {

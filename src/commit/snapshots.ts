@@ -47,7 +47,7 @@ export function createSnapshots(database: Database, registry: Registry): Snapsho
     work.catch((error: unknown) => {
       if (error instanceof NotFound) known.delete(account);
     });
-    // A failed read is told to those who wait for it; the next call tries again.
+    // A failed read is thrown to all callers that wait for it; the next call tries again.
     return work.finally(() => running.delete(account));
   };
 

@@ -4,10 +4,10 @@ import type { Database } from '../db/database.ts';
 import { type Lease, leaseOwner, releaseLease, renewLease, takeLease } from '../db/sources/leases.ts';
 
 /**
- * Who may plan in peace. A plan that takes long would be overtaken again and again by the short ones of other servers; the
- * account must not be locked while it is planned, because a server that stops in the middle would stop all others with it.
- * So whoever lost too often takes a turn: a lease that every commit looks at. While one server has it, the commits of all
- * others write nothing and say so, and their servers wait until it is over.
+ * Who may plan undisturbed. A plan that takes long would be overtaken again and again by short ones of other servers;
+ * the account must not be locked while it is planned, because a server that stops meanwhile would block all others. So
+ * a server that lost too often takes a turn: a lease that every commit checks. While one server has it, the commits of
+ * all others write nothing and report that, and their servers wait until it is over.
  */
 export interface Turns {
   /** The name of this server: its own commits are written during its turn. */
@@ -32,7 +32,7 @@ export interface TurnTimes {
   readonly lease: number;
   /** For how long it is prolonged, counted from its start. */
   readonly most: number;
-  /** How long nobody may take the next one: those who waited get in between. */
+  /** How long the next turn cannot be taken: waiting servers commit in between. */
   readonly rest: number;
 }
 
@@ -50,7 +50,7 @@ export function createTurns(database: Database, server: string, times: TurnTimes
   const wait = async (account: string): Promise<Lease | undefined> => {
     const { lease: seconds, rest } = times;
     const request = { account, name: turnLease, owner: server, seconds, rest };
-    // Nobody has the turn of an account that is gone, and nobody gets it.
+    // An account that is gone has no turn, and none can be taken.
     for (let free = 0; free * lookMs <= 2000 * rest; free++) {
       const lease = await takeLease(database, request);
       if (lease !== undefined) return lease;

@@ -11,7 +11,7 @@ import type { Turn, Turns } from './turns.ts';
 export interface Manner {
   /** It is planned already, on what was written last. */
   readonly planned?: Planned;
-  /** Told when the statement of the first attempt is on its way. */
+  /** Called when the statement of the first attempt is on its way. */
   started?(planned: Planned, statement: Promise<unknown>): void;
 }
 
@@ -87,7 +87,7 @@ async function write({ database, turns }: BatchWriter, planned: Planned): Promis
   } catch (error) {
     if (!isInDoubt(error)) throw error;
     const mark = markOf(input);
-    // It was sent before the turn that somebody may have by now.
+    // It was sent before the turn that another server may have taken by now.
     const again = async () => commit(database, await inSlices(compileCommit(input)));
     return await settleCommit(async () => [await readFate(database, mark)], { ...mark, cause: error }, again);
   }

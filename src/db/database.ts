@@ -36,7 +36,7 @@ export type AccountAccess = Pick<Database, 'inAccount' | 'wrote'>;
 /** A Postgres, own server or embedded: the same types, errors (SQLSTATE in `code`, or `Unavailable`) and isolation. */
 export interface Database {
   readonly engine: 'postgres' | 'embedded';
-  /** One transaction as role heddle_app restricted to one account, sent in one flush; answers the rows of each statement. */
+  /** One transaction as role heddle_app restricted to one account, sent in one flush; returns the rows of each statement. */
   inAccount<const Statements extends readonly CompiledQuery<unknown>[]>(
     account: string,
     statements: Statements,

@@ -13,7 +13,7 @@ export interface NoticeOptions {
   readonly url: string;
   /** A message of another server. */
   readonly heard: (message: string) => void;
-  /** The connection was made anew: anything may have been missed. */
+  /** The connection was re-created: anything may have been missed. */
   readonly missed: () => void;
 }
 

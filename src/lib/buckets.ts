@@ -18,7 +18,7 @@ export interface Buckets {
   giveBack(caller: string): void;
 }
 
-/** How many callers are remembered; a forgotten one begins anew with a full bucket. */
+/** How many callers are remembered; a forgotten one begins again with a full bucket. */
 const mostCallers = 100_000;
 
 /** Creates buckets, all of one size; each begins full. */

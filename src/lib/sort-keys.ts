@@ -19,7 +19,7 @@ export function increasingKeys(keys: readonly string[]): readonly string[] {
       at = end;
     }
   }
-  // Moving elements to one place again and again makes keys longer: once in a while all are numbered anew.
+  // Moving elements to one place again and again makes keys longer: once in a while all are numbered again.
   return result.some((key) => key.length > longest) ? numbered('!', 1, keys.length) : result;
 }
 

@@ -4,7 +4,10 @@ import type { Engine } from '../commit/engine.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';
 
-/** The account before and after a step as far as access goes; what peers told is left out, so that plans do not depend on it. */
+/**
+ * The account before and after a step as far as access goes; facts that peers reported are left out, so that plans do
+ * not depend on them.
+ */
 export interface AccessStep {
   readonly before: Access;
   readonly after: Access;
@@ -16,7 +19,7 @@ export async function accessStep(engine: Engine, before: Snapshot, next: Snapsho
   return { before: image, after: await engine.access.after(image, before, next) };
 }
 
-/** Whether a plan changes who reaches whom, as far as its kinds tell. */
+/** Whether a plan may change who reaches whom, as far as its kinds show. */
 export function touchesAccess({ changes }: Plan, before: Snapshot, next: Snapshot): boolean {
   const peers = before.countOf(kindOf.peer) + next.countOf(kindOf.peer);
   return peers > 0 && touchesParts({ changes });

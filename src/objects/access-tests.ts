@@ -44,7 +44,10 @@ export async function judgePlan(step: AccessStep, plan: Plan, source: string): P
 
 type Proposed = Extract<Outcome, { readonly ok: true }>;
 
-/** Refuses what a request does to an enforced test that held until now. Whoever mends something is not kept from it. */
+/**
+ * Refuses a request that makes an enforced test fail which held until now. A request that repairs a failing test
+ * passes.
+ */
 export function judgeRequest(engine: Engine, before: Snapshot, outcome: Outcome): Outcome | Promise<Outcome> {
   if (!outcome.ok || !touchesTests(outcome.plan, outcome.next)) return outcome;
   return judgeEnforced(engine, before, outcome);

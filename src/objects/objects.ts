@@ -102,7 +102,7 @@ export async function replaceObject(
   });
 }
 
-/** Lets the server make up anew what it made up at creation; `outputs` has it, this once. */
+/** Lets the server make up again what it made up at creation; `outputs` has it, this once. */
 export async function renewObject(
   engine: Engine,
   call: Call,
@@ -210,7 +210,7 @@ function requireObject(state: Snapshot, kind: Kind, id: string, parent: string |
   return object;
 }
 
-/** The object of a kind that always has one, while nobody wrote it. */
+/** The object of a kind that always has one, while none is stored. */
 function impliedObject(engine: Engine, state: Snapshot, kind: Kind): StoredObject | undefined {
   if (kind.implied !== true || state.countOf(kind.name) > 0) return undefined;
   const now = engine.now();
@@ -248,7 +248,10 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
   precondition_failed: 'precondition',
 };
 
-/** The exception that tells about problems: what is not allowed first; a conflict when all of them are, else wrong input. */
+/**
+ * The exception for problems: `NotAllowed` if one of them is about rights; a conflict when all of them are, else wrong
+ * input.
+ */
 export function refusalOf(problems: readonly Problem[]): InvalidInput | Conflict | NotAllowed {
   const [first] = problems;
   const reason = first === undefined ? undefined : conflicts[first.code];

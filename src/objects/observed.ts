@@ -6,7 +6,10 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
 import type { Observed } from '../model/state/observed.ts';
 
-/** What is told beside revisions about the objects of a kind, at this moment; `undefined` when nothing ever is. */
+/**
+ * What is observed outside revisions about the objects of a kind, at this moment; `undefined` for kinds without such
+ * facts.
+ */
 export async function readObserved(engine: Engine, kind: Kind, account: string): Promise<Observed | undefined> {
   if (kind.observed === 'peers') return observedIn(await engine.presence.at(account));
   if (kind.observed === 'people') return observedOfPeople(engine, account);

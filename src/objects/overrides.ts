@@ -30,11 +30,11 @@ export function startBreakGlass(
   return { by: { id: actor.id, name: actor.name }, reason, since: now, until };
 }
 
-/** Whoever ends what nobody has to end by hand. */
+/** The actor of what ends by time. */
 const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
 
 /**
- * Ends the overrides of an account whose time is over by the database's clock. Answers what that did, `undefined` when none
+ * Ends the overrides of an account whose time is over by the database's clock. Returns what that did, `undefined` when none
  * was due. Nothing is written without the lease, if one is given.
  */
 export async function endOverrides(engine: Engine, account: string, lease?: Lease): Promise<Plan | undefined> {

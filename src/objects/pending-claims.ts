@@ -98,7 +98,10 @@ function mergedNote(before: PendingClaim | undefined, lacks: Omit<PendingClaim, 
   return { keys, units, blocked, pending, evicted };
 }
 
-/** What a commit of a source leaves of claims: its own are met, and those from whom it took units by force have lost them. */
+/**
+ * The claims that a commit of a source leaves: its own are met, and sources from which it took units by force have lost
+ * theirs.
+ */
 export function claimsAfter(
   registry: Registry,
   plan: Plan,

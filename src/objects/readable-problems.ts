@@ -14,7 +14,7 @@ function readableUsers(state: Snapshot, reader: Reader): (users: readonly Referr
   const kinds = new Map(state.registry.kinds.map((kind) => [kind.name.toLowerCase(), kind]));
   const isReadable = (user: Referrer): boolean => {
     const kind = kinds.get(kindOfReferrer(user));
-    // Invites are no objects; whoever may read users may read them.
+    // Invites are no objects; callers who may read users may read them.
     return kind === undefined ? isAllowed(state, reader.actor, 'users', 'read') : mayRead(kind);
   };
   return (users) => {

@@ -120,7 +120,7 @@ function targetOf(follower: DerivedChange): string {
   return 'add' in follower ? follower.add.id : follower.change.id;
 }
 
-/** Writes a derived change down; answers the edit when it is new, so that its own derived changes follow. */
+/** Writes a derived change down; returns the edit when it is new, so that its own derived changes follow. */
 function addDerivedChange(
   snapshot: Snapshot,
   byId: Map<string, Edit>,
@@ -132,7 +132,7 @@ function addDerivedChange(
   const present = byId.get(id);
   if (present !== undefined && present.after === undefined) return [];
   if (edit.after === undefined && edit.before === undefined) return [];
-  // What somebody edits by hand stays theirs to answer for.
+  // A derived change whose object is also edited by hand counts as that edit.
   const isInternal = present === undefined || present.internal === true;
   const merged: Edit = { ...present, ...edit, ...(isInternal ? { internal: true } : {}) };
   byId.set(id, merged);

@@ -68,7 +68,7 @@ function claimOf(input: DigestInput, claim: Claim, created: ReadonlyMap<string, 
   };
 }
 
-/** What stands for the ids that a plan hands out itself: `@Kind/key`, by id. */
+/** Placeholders of ids that a plan assigns itself: `@Kind/key`, by id. */
 export function placeholdersOf(changes: readonly Change[]): ReadonlyMap<string, string> {
   const created = new Map<string, string>();
   for (const change of changes) {

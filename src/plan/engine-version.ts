@@ -6,7 +6,7 @@ const planner = 4;
 
 const known = new WeakMap<Registry, string>();
 
-/** Names what plans depend on beside their input: the planner, and what the kinds declare. Plans of another one are made anew. */
+/** Names what plans depend on beside their input: the planner, and what the kinds declare. Plans of another one are re-created. */
 export function engineVersionOf(registry: Registry): string {
   const present = known.get(registry);
   if (present !== undefined) return present;

@@ -89,7 +89,8 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   const revision = snapshot.revision + (changes.length + claims.length > 0 ? 1 : 0);
   const next = yield* snapshot.withInSteps(
     {
-      // The first to come holds a unique value: claims keep theirs, and whoever wants it is a change, which is checked.
+      // The first holder of a unique value keeps it: claims keep theirs, and another object that takes the value is a
+      // change, which is checked.
       put: [...claims, ...changes].flatMap((change) => (change.after === undefined ? [] : [change.after])),
       remove: changes.flatMap((change) =>
         change.after === undefined && change.before !== undefined ? [change.before.id] : [],

@@ -11,7 +11,7 @@ export type RequestedOptions = {
   readonly adopt?: AdoptMode;
   /** Whether groups keep members that others put there; a document's own annotation says more. */
   readonly membership?: MembershipMode;
-  /** Whether an object is made anew when a field changes that only creation writes. */
+  /** Whether an object is re-created when a field changes that only creation writes. */
   readonly allowReplace?: boolean;
   /** Units that other sources state otherwise are taken from them. */
   readonly force?: boolean;

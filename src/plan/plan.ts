@@ -17,9 +17,9 @@ export interface Change {
   readonly after?: StoredObject;
   /** The units that differ; of a created object all of them, of a deleted one none. */
   readonly units: readonly UnitChange[];
-  /** Paths of units that fall back to their default because nobody states them any more. */
+  /** Paths of units that fall back to their default because no source states them any more. */
   readonly resets: readonly string[];
-  /** Paths of units that nobody stated until now and that a source takes over with another value. */
+  /** Paths of units that no source stated until now and that a source takes over with another value. */
   readonly claimed?: readonly string[];
   readonly place?: Place;
   /** The new object stands for the one with this id, which goes, because these fields of it could not be changed. */
@@ -40,7 +40,7 @@ export interface Claim {
   readonly place?: Place;
 }
 
-/** A guard that wants to be told twice. */
+/** A guard that needs an approval. */
 export interface TrippedGuard {
   readonly guard: (typeof planGuards)[number];
   readonly message: string;
@@ -68,7 +68,10 @@ export interface Counts {
   readonly claims: number;
 }
 
-/** A value: the changes that lead from a snapshot to what is desired. Rendering, storing and applying it are other modules. */
+/**
+ * A value: the changes that lead from a snapshot to the desired state. Rendering, storing and applying it are other
+ * modules.
+ */
 export interface Plan {
   readonly account: string;
   readonly source?: string | undefined;

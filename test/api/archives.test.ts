@@ -401,7 +401,7 @@ describe('a server in use', () => {
 });
 
 describe('signatures', () => {
-  /** The lines with other rows, and every checksum made anew as anybody can. */
+  /** The lines with other rows, and every checksum re-created as anybody can. */
   function forged(lines: readonly string[], change: (line: string) => string): Buffer {
     const whole = createHash('sha256');
     let section = createHash('sha256');

@@ -270,7 +270,7 @@ describe('an attempt that nobody finishes', () => {
     await post(own, '/api/groups', { name: key }, key);
     const [{ id }] = await named(own, key);
     await own.call('DELETE', `/api/groups/${id}`);
-    // Begun anew under another moment: nothing was committed for it.
+    // Begun again under another moment: nothing was committed for it.
     await run(
       own.engine.database,
       `update idempotency_keys set status = null, answer = null, created_at = now(), attempted_at = now()`,

@@ -10,7 +10,7 @@ import type { Described } from './described.ts';
 import { createScene, inTheirOrder, isCreation } from './example-scene.ts';
 import { testApi } from './setup.ts';
 
-/** The list as it is written anew. */
+/** The list as it is written again. */
 function written(state: Snapshot, kind: string): string {
   return JSON.stringify(state.ofKind(kind).map((object) => lowerToResponse(state.registry, object, state, 'list')));
 }
@@ -23,7 +23,7 @@ function manyPeers(count: number): Snapshot {
   return office.with({ put, remove: [] }, office.revision + 1);
 }
 
-/** Keeps every list from its first object on; answers those that are not as they would be written anew. */
+/** Keeps every list from its first object on; answers those that are not as they would be written again. */
 function follow(): (state: Snapshot) => readonly string[] {
   const lists = createLongLists(1);
   return (state) =>

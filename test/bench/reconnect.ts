@@ -11,7 +11,7 @@ import type { Benchmark, Row } from './result.ts';
 const groups = 200;
 
 /**
- * Ten thousand agents that come again at the same moment, to a server that was started anew and knows nothing: how long until
+ * Ten thousand agents that come again at the same moment, to a server that was started again and knows nothing: how long until
  * the last one has its map, how often the account was worked out meanwhile, and how long anybody else had to wait.
  */
 export const reconnect: Benchmark = {

@@ -31,7 +31,7 @@ process.on('message', (order: Order | { readonly type: 'await'; readonly events:
   }
 });
 
-/** Counts anew, and says so when so many events are there. */
+/** Counts again, and says so when so many events are there. */
 function wait(count: number): void {
   awaited = count;
   [events, bytes] = [0, 0];

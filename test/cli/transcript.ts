@@ -27,7 +27,7 @@ export async function replay(transcript: string, stage: Stage): Promise<string> 
   return `${lines.join('\n')}\n`;
 }
 
-/** Lines that people write: comments, events and command lines. What commands print is written anew. */
+/** Lines that people write: comments, events and command lines. What commands print is written again. */
 const isStated = (line: string) => /^[#$*] /.test(line);
 
 async function play(line: string, stage: Stage): Promise<readonly string[]> {

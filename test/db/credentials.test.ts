@@ -137,14 +137,14 @@ describe('credentials', () => {
     const who = { account: 'a', user: 'u3', totpSecret: 'seen' };
     const about = (code: string) => ({ ...told, event: { code, target: 'u3', meta: {} } });
     await beginTotp(database, who, 'other');
-    // It was set up anew in another window.
+    // It was set up again in another window.
     expect(await confirmTotp(database, who, ['a'], about('on'))).toBe(false);
     await beginTotp(database, who, 'seen');
     expect(await renewRecoveryCodes(database, who, ['a'], about('renewed'))).toBe(false);
     await useTotpStep(database, who, 5);
     expect(await confirmTotp(database, who, ['a', 'b'], about('on'))).toBe(true);
     expect(await confirmTotp(database, who, ['c'], about('on'))).toBe(false);
-    // What is on is not begun anew, and the code that confirmed it stays used.
+    // What is on is not begun again, and the code that confirmed it stays used.
     expect(await beginTotp(database, who, 'new')).toBe(false);
     expect(await useTotpStep(database, who, 5)).toBe(false);
     const used = await Promise.all(['a', 'a', 'x'].map((code) => useRecoveryCode(database, who, code, about('used'))));

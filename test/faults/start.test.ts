@@ -96,7 +96,7 @@ it('a first start leaves nothing in its data directory that others may read, wha
   await using server = await starting;
   expect(await server.stop()).toBe(0);
   const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
-  // Postgres writes its caches anew at any time and with a mode of its own; nobody else gets into their folders.
+  // Postgres writes its caches again at any time and with a mode of its own; nobody else gets into their folders.
   const kept = entries.filter(({ name }) => name !== 'pg_internal.init');
   const paths = [dataDir, ...kept.map((entry) => join(entry.parentPath, entry.name))];
   const modes = await Promise.all(paths.map(async (path) => [path, (await stat(path)).mode & 0o077] as const));

@@ -66,7 +66,7 @@ async function listen(server: Server, address: string, port: number): Promise<nu
   return (server.address() as AddressInfo).port;
 }
 
-/** A way out whose names are resolved by a table; an entry that is a function answers each time anew. */
+/** A way out whose names are resolved by a table; an entry that is a function answers each time again. */
 export function outboundOf(
   options: Partial<Omit<OutboundOptions, 'allow' | 'lookup'>> & {
     readonly allow?: readonly string[];

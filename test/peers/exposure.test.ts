@@ -100,7 +100,7 @@ it('what a peer exposes is a service of its own, which documents do not see and 
   const otherwise = `the peer exposes \`box-8080.${cluster}\` in another way already, as the service ${body.id}; withdraw that first`;
   expect(said(await peer.expose({ port: 8080 }))).toEqual([409, otherwise]);
   expect(said(await peer.expose({ port: 8080, password: 'other' }))[0]).toBe(409);
-  // A machine that began anew goes on with what it exposed.
+  // A machine that began again goes on with what it exposed.
   expect((await peer.expose({ port: 8080, password: 'secret' })).body).toMatchObject({ id: body.id });
   const tcp = (await peer.expose({ port: 22, mode: 'tcp' })).body;
   expect((await peer.expose({ port: 22, mode: 'tcp' })).body).toEqual({ ...tcp, expires_at: expect.any(String) });

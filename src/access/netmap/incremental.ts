@@ -31,7 +31,7 @@ export interface FlowEdit {
   readonly projection: BitProjection;
 }
 
-/** With more flows that came or went what is said about a peer is put together anew. */
+/** With more flows that came or went what is said about a peer is put together again. */
 const fewFlows = 64;
 
 /** Keeps the maps of peers that nothing touched, and what was said about the others. */

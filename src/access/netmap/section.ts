@@ -18,7 +18,7 @@ export type Digest = readonly [number, number, number, number];
 /** Entries of one sort in the order of their ids. Equal sections of one image are the same value wherever that is cheap. */
 export type Section = readonly Entry[];
 
-/** What is other in a section. */
+/** What differs in a section. */
 export interface SectionChange {
   readonly put: readonly Entry[];
   readonly remove: readonly string[];

@@ -23,7 +23,7 @@ interface Kept {
   readonly followers: Map<string, string | Set<string>>;
 }
 
-/** Lists shorter than this are written anew as fast. */
+/** Lists shorter than this are written again as fast. */
 const longEnough = 500;
 
 /** How many objects the kept lists hold in all; one takes about 1 kB. */

@@ -16,7 +16,7 @@ export interface Terminal {
   /** Asks a question that is answered with y or n; anything else is a no. */
   confirm(question: string): Promise<boolean>;
   readInput(): Promise<string>;
-  /** Calls the listener at each Ctrl-C, which then does nothing else; answers how to stop listening. */
+  /** Calls the listener at each Ctrl-C, which then does nothing else; returns how to stop listening. */
   onInterrupt(listener: () => void): () => void;
   /** Resolves when all that was written has left. */
   flush(): Promise<void>;

@@ -81,7 +81,7 @@ export interface NewCredentials extends Pick<Credentials, 'account' | 'email' | 
 }
 
 /**
- * The statement that stores credentials, within the transaction that makes the user; answers one row. What was kept of a
+ * The statement that stores credentials, within the transaction that makes the user; returns one row. What was kept of a
  * user who had the address before is replaced.
  */
 export function putCredentials({ account, email, user, hash, oneTime, at, proved = false }: NewCredentials): Beside {
@@ -136,7 +136,7 @@ export interface PasswordChange extends Pick<Credentials, 'account' | 'user' | '
   readonly replaces: string;
 }
 
-/** Replaces a password; answers whether it was still the one that was checked. */
+/** Replaces a password; returns whether it was still the one that was checked. */
 export async function changePassword(database: Database, change: PasswordChange, entry: AuditEntry): Promise<boolean> {
   const { account, user, hash, oneTime, replaces } = change;
   const parameters = [...auditParameters(account, entry), user, hash, oneTime, replaces];

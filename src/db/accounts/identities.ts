@@ -65,7 +65,7 @@ export interface NewIdentity extends Pick<Identity, 'issuer' | 'subject'> {
   readonly at: string;
 }
 
-/** Writes the identity and its entry in the directory (an issuer is a URL, which has no space); answers false when somebody has it already. */
+/** Writes the identity and its entry in the directory (an issuer is a URL, which has no space); returns false when somebody has it already. */
 export async function insertIdentity(run: Run, identity: NewIdentity): Promise<boolean> {
   const { account, issuer, subject, user, at } = identity;
   const added = await run(

@@ -32,7 +32,7 @@ export interface KeyTimes {
   readonly keepRetired: number;
 }
 
-/** Makes the keys that are missing and follows the one that signs when its time has come. Servers that do so at once wait for each other. Answers whether it did. */
+/** Makes the keys that are missing and follows the one that signs when its time has come. Servers that do so at once wait for each other. Returns whether it did. */
 export async function renewIdpKeys(
   database: Database,
   { rotateAfter, keepRetired }: KeyTimes,

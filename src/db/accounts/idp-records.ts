@@ -54,7 +54,7 @@ export async function findRecord(
   return row;
 }
 
-/** Marks a record as used up; answers whether it was not before. Of two that ask at once, one gets a yes. */
+/** Marks a record as used up; returns whether it was not before. Of two that ask at once, one gets a yes. */
 export async function consumeRecord(database: Database, model: string, id: string): Promise<boolean> {
   const rows = await database.lookUp(
     statement<{ readonly id: string }>(
@@ -65,7 +65,7 @@ export async function consumeRecord(database: Database, model: string, id: strin
   return rows.length === 1;
 }
 
-/** Takes a name for some seconds; answers whether it was free. Of two that ask at once, one gets a yes. */
+/** Takes a name for some seconds; returns whether it was free. Of two that ask at once, one gets a yes. */
 export async function takeTurn(database: Database, model: string, id: string, seconds: number): Promise<boolean> {
   const rows = await database.lookUp(
     statement<{ readonly id: string }>(
@@ -103,7 +103,7 @@ export async function deleteRecordsOf(database: Database, user: string, keepUid 
   );
 }
 
-/** Forgets what ended, and what was of people who are gone; answers how many records that were. */
+/** Forgets what ended, and what was of people who are gone; returns how many records that were. */
 export async function deleteEndedRecords(database: Database): Promise<number> {
   const [row] = await database.lookUp(
     statement<{ readonly count: number }>(

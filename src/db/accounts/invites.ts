@@ -86,7 +86,7 @@ function parametersOf(account: string, invite: NewInvite, entry: AuditEntry): re
   ];
 }
 
-/** Stores an invite and what is told about it; answers false when the address is invited already. */
+/** Stores an invite and what is told about it; returns false when the address is invited already. */
 export async function createInvite(
   database: Database,
   invite: NewInvite,
@@ -120,7 +120,7 @@ export function putInvite(invite: NewInvite, entry: AuditEntry): Beside {
   return { account, statement: statement(text, parametersOf(account, invite, entry)) };
 }
 
-/** Gives an invite another token, another end and another sender; answers whether it was there. */
+/** Gives an invite another token, another end and another sender; returns whether it was there. */
 export async function renewInvite(
   database: Database,
   account: string,
@@ -147,7 +147,7 @@ const renewText = `with old as (
 ), ${whenChanged}
 ${insertAuditText} returning id`;
 
-/** Deletes an invite; answers whether it was there. */
+/** Deletes an invite; returns whether it was there. */
 export async function deleteInvite(
   database: Database,
   account: string,
@@ -166,7 +166,7 @@ const deleteText = `with changed as (
 ), ${whenChanged}
 ${insertAuditText} returning id`;
 
-/** The statement that uses an invite up; answers one row, or none when somebody did already. */
+/** The statement that uses an invite up; returns one row, or none when somebody did already. */
 export function spendInvite(account: string, hash: string): Beside {
   const text = `with gone as (
     delete from invites where account_id = $1 and hash = $2 returning hash

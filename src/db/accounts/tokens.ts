@@ -146,7 +146,7 @@ export function putToken(token: TokenRecord): Beside {
   return { account, statement: statement(text, [account, id, user, name, hash, createdBy, createdAt, expiresAt]) };
 }
 
-/** Deletes a token of a user; answers whether it was there. */
+/** Deletes a token of a user; returns whether it was there. */
 export async function deleteToken(
   database: Database,
   { account, user, id }: { readonly account: string; readonly user: string; readonly id: string },

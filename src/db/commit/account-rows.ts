@@ -13,7 +13,7 @@ export async function deleteRows(run: Run, account: string, spared: readonly str
   }
 }
 
-/** Deletes an account with everything that is its own; answers false when there is none at this revision. */
+/** Deletes an account with everything that is its own; returns false when there is none at this revision. */
 export async function deleteAccountRows(run: Run, account: string, revision: number): Promise<boolean> {
   // What follows is not of one account: the rows of a head row that is gone have to go too.
   await run(`select set_config('role', 'none', true), set_config('enable_seqscan', 'off', true)`);

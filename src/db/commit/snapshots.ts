@@ -110,7 +110,7 @@ function storedObject(
 
 /**
  * Brings a snapshot up to the account's revision by what `changes` says it has missed. One that is older than what is kept
- * of the history is loaded anew. Throws `NotFound` when the account is gone.
+ * of the history is loaded again. Throws `NotFound` when the account is gone.
  */
 export async function catchUp(database: AccountAccess, snapshot: Snapshot): Promise<Snapshot> {
   const { account, revision } = snapshot;

@@ -2,7 +2,7 @@ import type { Actor } from '../../model/declare/actor.ts';
 import { statement } from '../builder.ts';
 import type { AccountAccess } from '../database.ts';
 
-/** Notes who approved a plan, and lets its source look at once. Answers whether it could be approved, once. */
+/** Notes who approved a plan, and lets its source look at once. Returns whether it could be approved, once. */
 export async function putApproval(
   database: AccountAccess,
   account: string,
@@ -44,7 +44,7 @@ where account_id = $1 and id in (
   order by created_at desc, id desc offset $3
 )`;
 
-/** Notes that somebody wants to apply a plan that is not approved. Answers whether that is news. */
+/** Notes that somebody wants to apply a plan that is not approved. Returns whether that is news. */
 export async function noteApplyAttempt(
   database: AccountAccess,
   account: string,

@@ -189,7 +189,7 @@ function headOf(row: HeadRow): PlanHead {
 }
 
 /**
- * Uses up a plan that wrote nothing; one that wrote something is used up by its commit. Answers whether this request did,
+ * Uses up a plan that wrote nothing; one that wrote something is used up by its commit. Returns whether this request did,
  * also when it is asked again.
  */
 export async function usePlan(database: Database, account: string, id: string, request: string): Promise<boolean> {
@@ -207,7 +207,7 @@ export async function usePlan(database: Database, account: string, id: string, r
   return rows.length === 1;
 }
 
-/** Notes why applying a plan failed, unless it was applied after all. Answers whether it did. */
+/** Notes why applying a plan failed, unless it was applied after all. Returns whether it did. */
 export async function putFailure(
   database: AccountAccess,
   account: string,

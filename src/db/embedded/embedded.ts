@@ -12,7 +12,7 @@ import { lockDirectory } from './directory-lock.ts';
 import { inDataDirectory, isFull, roomAt } from './disk.ts';
 import { DiskWatch } from './disk-watch.ts';
 
-/** After so many written rows the statistics are made anew; PGlite has no autovacuum. */
+/** After so many written rows the statistics are re-created; PGlite has no autovacuum. */
 const VACUUM_ROWS = 10_000;
 
 /**

@@ -39,7 +39,7 @@ export async function makePartitionsAhead(database: Database, now: number): Prom
   for (const feed of feeds) await makePartitions(database, feed, weeks);
 }
 
-/** Drops what a feed holds from before a moment, whole weeks at a time; answers the partitions that went. */
+/** Drops what a feed holds from before a moment, whole weeks at a time; returns the partitions that went. */
 export async function dropBefore(database: Database, feed: Feed, moment: number): Promise<readonly string[]> {
   const dropped: string[] = [];
   const work = async (run: Run) => {

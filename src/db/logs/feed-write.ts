@@ -16,7 +16,7 @@ export interface FeedWrite {
   readonly values: readonly { readonly field: string; readonly key: number; readonly value: string }[];
 }
 
-/** Stores records with their roll-ups, all or nothing; answers how many rows are new: none when the account is gone. */
+/** Stores records with their roll-ups, all or nothing; returns how many rows are new: none when the account is gone. */
 export async function writeFeed(database: Database, write: FeedWrite): Promise<number> {
   const [row] = await database.lookUp(writeStatement(write));
   database.wrote(row?.stored ?? 0);

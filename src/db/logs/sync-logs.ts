@@ -33,7 +33,7 @@ returning id`;
 const forgetText = `delete from sync_logs where account_id = $1 and integration_id = $2
   and id <= (select max(l.id) from sync_logs l where l.account_id = $1 and l.integration_id = $2) - ${capacity}`;
 
-/** Writes entries of one integration, all or none. Answers whether the integration is there. */
+/** Writes entries of one integration, all or none. Returns whether the integration is there. */
 export async function addSyncLogs(
   database: Database,
   account: string,

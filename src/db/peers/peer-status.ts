@@ -90,7 +90,7 @@ on conflict (account_id, peer_id) do update set
 
 /**
  * Marks peers as gone whose server no longer holds its lease: it died without saying so. They were here until now, as far as
- * anybody knows. Answers how many.
+ * anybody knows. Returns how many.
  */
 export async function dropDeadServers(database: AccountAccess, account: string): Promise<number> {
   const [rows] = await database.inAccount(account, [statement(dropText, [account]), statement(leftText, [account])]);

@@ -1,7 +1,7 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** Keeps that a proxy is there; an id stays with the token that registered it while that one is valid. Answers whether it was kept. */
+/** Keeps that a proxy is there; an id stays with the token that registered it while that one is valid. Returns whether it was kept. */
 export async function registerProxy(
   database: Database,
   account: string,
@@ -32,7 +32,7 @@ returning id`;
 const usedText = `update proxy_tokens set last_used = now(), cluster_id = coalesce(cluster_id, $3)
 where account_id = $1 and id = $2`;
 
-/** Notes that a proxy is alive, or that it went. Answers the cluster of the proxy, `undefined` when it never registered. */
+/** Notes that a proxy is alive, or that it went. Returns the cluster of the proxy, `undefined` when it never registered. */
 export async function noteProxy(
   database: Database,
   account: string,

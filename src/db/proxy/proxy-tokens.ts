@@ -68,7 +68,7 @@ const createText = `with ${headText}, token as (
 )
 ${insertAuditText}`;
 
-/** Deletes a token, and the proxies that are known by it; answers whether it was there. */
+/** Deletes a token, and the proxies that are known by it; returns whether it was there. */
 export async function deleteProxyToken(
   database: Database,
   account: string,

@@ -16,7 +16,7 @@ import type { SectionName } from '../archive/format.ts';
 import type { Image } from '../commit/history.ts';
 import { describeSecret, type UnreadableSecret, unreadableAt } from './unreadable.ts';
 
-/** Seals what it is given anew, under the key and in the form that are current. */
+/** Seals what it is given again, under the key and in the form that are current. */
 export interface Sealer {
   readonly registry: Registry;
   readonly vault: Vault;
@@ -28,7 +28,7 @@ export interface Sealer {
   readonly leave?: ((secret: UnreadableSecret) => void) | undefined;
 }
 
-/** The row of an archive with its secrets sealed anew. */
+/** The row of an archive with its secrets sealed again. */
 export function sealArchived(sealer: Sealer, account: string, section: SectionName, row: JsonObject): JsonObject {
   switch (section) {
     case 'objects':
@@ -91,7 +91,7 @@ export function sealCredentials(sealer: Sealer, { email, totp_secret: text }: Js
 /** An object of an account. */
 type Owner = readonly [account: string, object: string];
 
-/** A spec with its secrets sealed anew. */
+/** A spec with its secrets sealed again. */
 export function sealSpec(sealer: Sealer, kind: string, [account, id]: Owner, spec: JsonObject): JsonObject {
   const fields = sealer.registry.find(kind)?.spec;
   if (fields === undefined) return spec;
@@ -107,7 +107,7 @@ function sealDeclarations(
   return declared.map((one) => ({ ...one, stated: sealSpec(sealer, kind, owner, one.stated) }));
 }
 
-/** An object with its secrets sealed anew. */
+/** An object with its secrets sealed again. */
 function sealObject(sealer: Sealer, kind: string, owner: Owner, object: StoredObject): StoredObject {
   return {
     ...object,
@@ -155,7 +155,7 @@ export function sealRecord(sealer: Sealer, text: string, place: SealPlace): stri
   }
 }
 
-/** A secret of an object, sealed anew. What answers show is kept as it is where servers read it so, and sealed where none does. */
+/** A secret of an object, sealed again. What answers show is kept as it is where servers read it so, and sealed where none does. */
 function sealSecret(sealer: Sealer, field: SecretField, stored: string, place: SealPlace): string {
   const { vault, form } = sealer;
   if (field.read !== 'shown') return sealText(sealer, stored, place);
@@ -164,7 +164,7 @@ function sealSecret(sealer: Sealer, field: SecretField, stored: string, place: S
   return openText(sealer, stored, place) ?? stored;
 }
 
-/** A sealed text, sealed anew. */
+/** A sealed text, sealed again. */
 export function sealText(sealer: Sealer, text: string, place: SealPlace): string {
   const { vault, form } = sealer;
   if (vault.isCurrent(text, form)) return text;

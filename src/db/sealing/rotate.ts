@@ -24,8 +24,8 @@ export interface Resealed {
 
 /**
  * Seals every secret again under the vault's current key and bound to its place, history included, one account at a time
- * while no commit is under way there. From then on the unbound form is refused. Answers how many rows were written. What does
- * not open stays as it is and is named: one account's lost secret must not keep the others from a new key. No value changes, but what servers remember of an account holds old seals: a revision of its own makes them read it anew, and
+ * while no commit is under way there. From then on the unbound form is refused. Returns how many rows were written. What does
+ * not open stays as it is and is named: one account's lost secret must not keep the others from a new key. No value changes, but what servers remember of an account holds old seals: a revision of its own makes them read it again, and
  * commits that were planned before are planned again.
  */
 export async function sealAgain(database: Database, given: Omit<Sealer, 'leave'>): Promise<Resealed> {
@@ -85,7 +85,7 @@ interface Table {
   readonly reads?: string;
   /** Which rows to look at; `$2` are the kinds that have secrets. */
   readonly where: string;
-  /** The columns of a row with everything sealed anew. */
+  /** The columns of a row with everything sealed again. */
   seal(sealer: Sealer, row: JsonObject, account: string): JsonObject;
 }
 

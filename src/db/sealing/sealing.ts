@@ -29,7 +29,7 @@ export async function checkKey(database: Database, registry: Registry, vault: Va
 }
 
 /**
- * The same for commands that work beside the servers: it leaves nothing behind. Answers whether the known text is there.
+ * The same for commands that work beside the servers: it leaves nothing behind. Returns whether the known text is there.
  * Throws `WrongKey`.
  */
 export async function verifyKey(database: Database, registry: Registry, vault: Vault): Promise<boolean> {

@@ -132,7 +132,7 @@ const dueText = `select exists (
 
 /**
  * Ends the claims of an account whose time is over by the database's clock, and marks those that will be within so many
- * seconds; answers each of them once. `held` holds the account.
+ * seconds; returns each of them once. `held` holds the account.
  */
 export async function endClaims(held: AccountAccess, account: string, warning: number): Promise<readonly DueClaims[]> {
   const [, over, soon] = await held.inAccount(

@@ -21,7 +21,7 @@ export interface CredentialBinding {
 
 /**
  * Notes a host for a file unless one is noted, and answers what is noted then: of two at once only the first is. Whoever
- * is noted already writes the note anew, so that nobody takes it back as their own; `undefined` when the account is gone.
+ * is noted already writes the note again, so that nobody takes it back as their own; `undefined` when the account is gone.
  */
 export async function bindCredential(
   database: Database,

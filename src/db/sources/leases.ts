@@ -52,7 +52,7 @@ export async function leaseOwner(database: Database, account: string, name: stri
   return found?.owner;
 }
 
-/** Keeps a lease for so long from now. Answers whether it was still held: once it ran out it must be taken again. */
+/** Keeps a lease for so long from now. Returns whether it was still held: once it ran out it must be taken again. */
 export async function renewLease(database: Database, lease: Lease, seconds: number): Promise<boolean> {
   const [rows] = await database.inAccount(lease.account, [heldStatement(renewText, lease, String(seconds))]);
   return rows.length === 1;

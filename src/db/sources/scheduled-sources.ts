@@ -37,7 +37,7 @@ join sources s on s.account_id = d.account_id and s.id = d.subject_id
 left join leases l on l.account_id = d.account_id and l.name = 'source/' || s.id and l.until > clock_timestamp()
 where d.kind = 'source'`;
 
-/** Asks whoever runs a source to reconcile it now. Answers when it was asked; `undefined` when there is no such source. */
+/** Asks whoever runs a source to reconcile it now. Returns when it was asked; `undefined` when there is no such source. */
 export async function requestReconcile(database: Database, account: string, id: string): Promise<string | undefined> {
   const [rows] = await database.inAccount(account, [
     statement<{ readonly at: Date }>(

@@ -41,7 +41,7 @@ export interface Registration {
 
 /**
  * Writes what a source is. How documents are applied belongs to the state of the account, so a change is a revision; an
- * equal source writes nothing, nor does one of an account that is gone. Answers the revision, if there is one.
+ * equal source writes nothing, nor does one of an account that is gone. Returns the revision, if there is one.
  */
 export async function registerSource(
   database: Database,
@@ -52,7 +52,7 @@ export async function registerSource(
   return revise(database, account, registration, registerText, [id, type, JSON.stringify(spec)]);
 }
 
-/** Stops or lets run the loop of a source. Answers the revision; `undefined` when it was so already. */
+/** Stops or lets run the loop of a source. Returns the revision; `undefined` when it was so already. */
 export async function setSuspended(
   database: Database,
   account: string,
@@ -62,7 +62,7 @@ export async function setSuspended(
   return revise(database, account, registration, suspendText, [id, suspended]);
 }
 
-/** Notes that a source agrees with what a rollback put back. Answers the revision; `undefined` when that was known. */
+/** Notes that a source agrees with what a rollback put back. Returns the revision; `undefined` when that was known. */
 export async function settleRollback(
   database: Database,
   account: string,
@@ -72,7 +72,7 @@ export async function settleRollback(
   return revise(database, account, registration, settleText, [id]);
 }
 
-/** Forgets a source; what it stated must have been released before. Answers the revision; `undefined` when there is none. */
+/** Forgets a source; what it stated must have been released before. Returns the revision; `undefined` when there is none. */
 export async function removeSource(
   database: Database,
   account: string,

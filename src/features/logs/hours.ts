@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 export interface HourRange extends Range {
   readonly all: number;
   readonly wanted: number;
-  /** Only a part of its hour is in the range, so the counts are too high until they are counted anew. */
+  /** Only a part of its hour is in the range, so the counts are too high until they are counted again. */
   readonly isCut: boolean;
 }
 

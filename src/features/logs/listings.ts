@@ -34,7 +34,7 @@ interface Kept {
   readonly listing: Promise<Listing>;
 }
 
-/** Creates the knowledge of what is listed. It is read anew every day: retention takes away what was not seen for long. */
+/** Creates the knowledge of what is listed. It is read again every day: retention takes away what was not seen for long. */
 export function createListings(database: Database, now: () => string, atMost: ListedAtMost = usual): Listings {
   const kept = new Map<string, Kept>();
   return {

@@ -20,7 +20,7 @@ export interface Reported {
 
 /** Takes in what is reported. */
 export interface Feeds {
-  /** Stores requests that went through a proxy; answers which records were refused. */
+  /** Stores requests that went through a proxy; returns which records were refused. */
   takeRequests(reported: Reported): Promise<readonly RefusedRecord[]>;
   /** Stores traffic of a peer, as far as the account wants it stored. */
   takeTraffic(

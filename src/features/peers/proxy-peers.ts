@@ -50,7 +50,7 @@ function removalsOf(state: Snapshot, isLeaving: (place: Stored<'ProxyPeer'>) => 
 const silenceSeconds = 600;
 
 /**
- * Takes the proxies out of the mesh that vanished, or whose token has ended, under the lease of who does it; answers their
+ * Takes the proxies out of the mesh that vanished, or whose token has ended, under the lease of who does it; returns their
  * names. One that comes back is told to register.
  */
 export async function removeVanished(engine: Engine, account: string, lease: Lease): Promise<readonly string[]> {

@@ -60,7 +60,7 @@ export interface Peering {
   challenge(): Challenge;
   /** Lets a machine in: by a setup key, or by the user who signs it in. */
   enrol(request: AgentRequest, call?: Call): Promise<PeerSession>;
-  /** Gives a peer a session; with the user who signs it in anew when its login has expired. */
+  /** Gives a peer a session; with the user who signs it in again when its login has expired. */
   login(request: AgentRequest, call?: Call): Promise<PeerSession>;
   /** Says which peer asks. Throws `Unauthenticated`, and `NotAllowed` for one whose login has expired. */
   authenticate(request: AgentRequest): Promise<Agent>;

@@ -15,7 +15,7 @@ export interface RefusedItem {
   readonly reason: string;
 }
 
-/** Keeps what a proxy says about services of its cluster; never a revision. Answers what was refused. */
+/** Keeps what a proxy says about services of its cluster; never a revision. Returns what was refused. */
 export async function reportServices(
   engine: Engine,
   proxy: KnownProxy,

@@ -21,7 +21,7 @@ export async function takeSource(
   return takeLease(engine.database, { account, name: `source/${source}`, owner, seconds });
 }
 
-/** Keeps it for so long from now. Answers whether it was still held. */
+/** Keeps it for so long from now. Returns whether it was still held. */
 export async function keepSource(engine: Engine, lease: SourceLease, seconds: number): Promise<boolean> {
   return renewLease(engine.database, lease, seconds);
 }

@@ -7,7 +7,7 @@ import type { HostBinding, ShownFile } from './credential-hosts.ts';
 /** Which files of the directory of values are for sources that the API made. */
 export interface FilePermissions {
   readonly policy: ValuePolicy;
-  /** Binds a file to a host unless it is bound already; answers what it is bound to now. */
+  /** Binds a file to a host unless it is bound already; returns what it is bound to now. */
   bindToHost(shown: ShownFile, host: string): Promise<HostBinding>;
 }
 

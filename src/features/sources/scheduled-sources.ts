@@ -17,7 +17,7 @@ export async function scheduledSources(engine: Engine): Promise<readonly Schedul
   return findScheduledSources(engine.database);
 }
 
-/** Asks whichever server runs the source to reconcile it now. Answers when it was asked. Throws `NotFound`. */
+/** Asks whichever server runs the source to reconcile it now. Returns when it was asked. Throws `NotFound`. */
 export async function requestSourceRun(
   engine: Engine,
   { account }: Pick<Call, 'account'>,

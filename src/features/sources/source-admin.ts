@@ -114,7 +114,7 @@ export async function setSourceSuspended(
   return onceWritten(() => showSource(engine, call, id));
 }
 
-/** Asks for a reconcile now. Answers when it was asked. Throws `NotFound`, and `Conflict` when nobody would do it. */
+/** Asks for a reconcile now. Returns when it was asked. Throws `NotFound`, and `Conflict` when nobody would do it. */
 export async function requestSourceReconcile(engine: Engine, call: Call, id: string): Promise<JsonObject> {
   const { type, suspended } = await requireKnown(engine, call, id);
   if (type === 'push')
@@ -206,7 +206,7 @@ function stepOf({ account, actor }: Call): Pick<Call, 'account' | 'actor'> {
   return { account, actor };
 }
 
-/** Deletes what the source owns; answers how many objects those were. */
+/** Deletes what the source owns; returns how many objects those were. */
 async function prune(engine: Engine, call: Call, source: string, approve: string | undefined): Promise<number> {
   const { plan } = await applyNow(engine, call, {
     ...{ source, documents: [], problems: [], place: (problems) => problems, prune: true, allowEmpty: true },
@@ -232,7 +232,7 @@ function counted(released: readonly (StoredObject | undefined)[]): Pick<SourceEn
   return { released: released.length, shared: shared.length };
 }
 
-/** Lets what the source was in the way of go on; answers the sources that are reconciled now. */
+/** Lets what the source was in the way of go on; returns the sources that are reconciled now. */
 async function followRelease(engine: Engine, call: Call, source: string, revision: number): Promise<readonly string[]> {
   let reconciled: readonly string[] = [];
   await afterCommit(engine, `the claims of source ${source}`, async () => {

@@ -46,7 +46,7 @@ export function freeLabel(peer: Stored<'Peer'>, state: State): string {
 
 const longestLabel = 63;
 
-/** The label with parts behind it. Punycode is written anew: whatever follows it would be a part of it. */
+/** The label with parts behind it. Punycode is written again: whatever follows it would be a part of it. */
 function withSuffix(label: string, parts: readonly string[]): string {
   const suffix = `-${parts.join('-')}`;
   const whole = canonicalDomain(`${unicodeDomain(label)}${suffix}`);

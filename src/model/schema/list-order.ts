@@ -25,7 +25,7 @@ export function elementName(value: Json): string {
   return text.length <= 100 ? text : `sha256:${sha256(text)}`;
 }
 
-/** What was said about the order: `whole` when every list was given anew, otherwise only new elements follow it. */
+/** What was said about the order: `whole` when every list was given again, otherwise only new elements follow it. */
 export interface GivenOrder {
   readonly lists: ListOrder;
   readonly whole: boolean;

@@ -48,7 +48,7 @@ export interface Vault {
   seal(text: string, place: SealPlace, form?: SealForm): string;
   /** The text of a sealed form, under whichever known key. Throws when the key is not known or the place another one. */
   open(sealed: string, place: SealPlace): string;
-  /** The text of the unbound form, also when it is refused otherwise: for what is sealed anew, and comes from where nobody else writes. */
+  /** The text of the unbound form, also when it is refused otherwise: for what is sealed again, and comes from where nobody else writes. */
   openUnbound(sealed: string): string;
   /** Whether a sealed text is in this form and under the key that seals. */
   isCurrent(sealed: string, form: SealForm): boolean;

@@ -161,7 +161,7 @@ function mapText(field: SecretField, value: Json, change: Change, path: SecretPa
   return isText ? change(value, path, field) : value;
 }
 
-/** What stands for the position of an item: lists are written anew in any order. */
+/** What stands for the position of an item: lists are written again in any order. */
 export const anyItem = '*';
 
 function mapMembers(field: MapField, value: JsonObject, change: Change, path: SecretPath): JsonObject {

@@ -50,7 +50,7 @@ export function createObject(
   };
 }
 
-/** The same object under another id, as if it had never been there before: what nobody states stays as it was set. */
+/** The same object under another id, as if it were created now: values that no source states stay as they were. */
 export function recreate(input: Planning, { id, desired }: Target, object: StoredObject): StoredObject {
   const { source, now } = input;
   const { owner: _, spec, declared, ...rest } = object;
@@ -86,7 +86,7 @@ function moveSecrets(
   });
 }
 
-/** Whether an object can be made anew by its document: whoever owns its life decides. */
+/** Whether an object can be re-created by its document: its life-cycle owner decides. */
 export function isReplaceable(
   { source, snapshot, ...input }: Planning,
   { desired, adopted }: Target,

@@ -116,7 +116,7 @@ function* guardsOf(
 /** What depends on values and objects that the broken documents might change. */
 const unsure = /^(reference|object)_|_(taken|overlaps)$/;
 
-/** Beside broken documents: the rules that the others break for certain, so that these are not told only later. */
+/** Beside broken documents: rules that the other documents certainly break, so that one refusal reports them too. */
 function* brokenRules(
   { snapshot, source, now, newId, planEnvironment, actor }: DocumentsInput,
   targets: readonly Target[],

@@ -21,7 +21,7 @@ export function isSelected(filter: DocumentFilter, { kind, metadata }: Document)
   return (kinds === undefined || kinds.includes(kind)) && labels.every((term) => holds(term, metadata.labels ?? {}));
 }
 
-/** Kinds of the filter that do not exist: leaving everything out in silence is what nobody means. */
+/** Kinds of the filter that do not exist: a filter that silently matches nothing is a mistake. */
 export function filterProblems(registry: Registry, { kinds = [] }: DocumentFilter): readonly Problem[] {
   return kinds
     .filter((kind) => registry.find(kind) === undefined)

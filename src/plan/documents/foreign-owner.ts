@@ -11,7 +11,7 @@ export interface OwnerInput {
   readonly targets: readonly Target[];
 }
 
-/** The code of what is told about such objects: a warning of a plan, and a refusal when it is applied. */
+/** The code of findings about such objects: a warning of a plan, and a refusal when it is applied. */
 export const foreignOwnerCode = 'source_foreign';
 
 /**

@@ -27,9 +27,9 @@ const mostNamed = 5;
 const mostRenamings = 10;
 
 /**
- * Objects that would be deleted because a rule hides the file which stated them: whoever leaves files out hardly means to
- * delete what they state, however little that is, so each rule that does so wants to be approved. Messages name files by
- * their path below the directory of the rule: the digest of a plan is the same wherever the directory is.
+ * Objects that would be deleted because a rule hides the file which stated them. A rule is rarely meant to delete what
+ * the files state, so each rule that does needs an approval, however little it deletes. Messages name files by their
+ * path below the directory of the rule: the digest of a plan is the same wherever the directory is.
  */
 export function* hiddenGuards(input: HiddenInput): Generator<undefined, readonly TrippedGuard[]> {
   const deletes = input.rules.length === 0 ? [] : input.changes.filter(({ action }) => action === 'delete');
@@ -73,7 +73,10 @@ function* hidingOf(
   return undefined;
 }
 
-/** The directory that files were in, and the one they are in now: somebody else pushes them, or from elsewhere. */
+/**
+ * The directory that files were in, and the one they are in now: they are pushed by another person, or from another
+ * place.
+ */
 interface Renaming {
   readonly from: string;
   readonly to: string;

@@ -10,7 +10,7 @@ import { asStored, createSearch, type MatchInput, parentOf, type Search, sameChi
 export interface Matched {
   readonly desired: Desired;
   readonly existing?: StoredObject;
-  /** Nobody manages the object; it was found by annotation or by its name. */
+  /** The object has no owner; it was found by annotation or by its name. */
   readonly adopted: 'no' | 'by_id' | 'by_name';
 }
 
@@ -57,7 +57,7 @@ interface Found {
   readonly existing?: StoredObject | undefined;
 }
 
-/** Whoever still uses a key that its owner changed is told the new one. */
+/** Documents that still use a key which its owner changed are refused with the new key. */
 function findRoot(search: Search, { former }: MatchInput, { at, item }: Found): Found {
   const { snapshot, taken, ids } = search;
   const { kind, key } = item;
@@ -88,7 +88,7 @@ function findChild(search: Search, { at, item }: Found): Found {
   return { at, item: known, existing };
 }
 
-/** What a child refers to may have got another key, and the child with it; the ids tell. */
+/** The object that a child refers to, and with it the child, may have another key now; the ids show that. */
 function findSameChild(search: Search, input: MatchInput, { at, item }: Found): Found {
   const parent = parentOf(search, item);
   if (parent === undefined) return { at, item };

@@ -110,7 +110,7 @@ interface Blocked {
   readonly warning: Problem;
 }
 
-/** A candidate that somebody outside uses stays, and then keeps what it uses itself: repeat until nothing more stays. */
+/** A candidate that is used from outside stays, and then keeps what it uses itself: repeat until nothing more stays. */
 function* settle(
   snapshot: Snapshot,
   candidates: readonly StoredObject[],
@@ -137,8 +137,9 @@ function* settle(
 }
 
 /**
- * Who keeps a candidate. Of the objects that the source states or releases only those that will still refer to it, because somebody
- * else put the reference there: if a document does, that is a problem of the document (`reference_deleted`).
+ * Which objects keep a candidate. Of the objects that the source states or releases only those that will still refer to
+ * it because another author set the reference: a reference that a document states is a problem of the document
+ * (`reference_deleted`).
  */
 function usersOf(
   snapshot: Snapshot,
@@ -171,7 +172,8 @@ function release(
   const declared = object.declared.filter((declaration) => declaration.source !== source);
   const kind = snapshot.registry.get(object.kind);
   const fields = kind.spec;
-  // What nobody else manages keeps its values; between sources, units that only this one stated fall back to their default.
+  // An object without another owner keeps its values; between sources, units that only this one stated fall back to
+  // their default.
   const { spec, resets, overrides } =
     others.length > 0
       ? stateUnits(fields, object, source, {}, { now })

@@ -99,7 +99,7 @@ function previousNames({ metadata }: Document): readonly string[] {
 
 function renameOne(search: Search, document: Document): void {
   const kind = search.snapshot.registry.find(document.kind);
-  // Unknown kinds are told where documents are checked.
+  // Unknown kinds are reported where documents are checked.
   if (kind === undefined) return;
   if (hasFixedKey(kind)) {
     const message = `the key of a ${kind.name} is not its document's to choose; remove \`previousNames\``;
@@ -165,7 +165,7 @@ function formerly(search: Search, kind: string, name: string): StoredObject | un
   return search.stated(kind, object.key) === undefined ? object : undefined;
 }
 
-/** Both keys are taken: nobody can say which of the two objects the document means, so both stay as they are. */
+/** Both keys are taken: which of the two objects the document means is undecided, so both stay as they are. */
 function block(search: Search, document: Document, object: StoredObject, name: string): undefined {
   const { kind, metadata } = document;
   search.blocked.add(`${kind}/${name}`);

@@ -8,7 +8,7 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Base } from '../base.ts';
 import type { Target } from './stated-object.ts';
 
-/** The targets when some of them are made anew: these have a new id, and the object that goes for them. */
+/** The targets when some of them are re-created: these have a new id, and the object that goes for them. */
 export function renewTargets(
   targets: readonly Target[],
   anew: ReadonlySet<string>,
@@ -19,7 +19,7 @@ export function renewTargets(
   );
 }
 
-/** The base in which everybody who refers to an object that is made anew refers to the new one, whoever put it there. */
+/** The base in which all references to an object that is re-created lead to the new one, whichever author set them. */
 export function withNewReferences(base: Base, targets: readonly Target[], now: string): Base {
   const ids = new Map(targets.flatMap(({ id, replaces }) => (replaces === undefined ? [] : [[replaces, id] as const])));
   const { snapshot } = base;
@@ -33,7 +33,7 @@ export function withNewReferences(base: Base, targets: readonly Target[], now: s
   };
 }
 
-/** What is made anew stands where the old one stood. */
+/** What is re-created stands where the old one stood. */
 function withNewNames(object: StoredObject, ids: ReadonlyMap<string, string>): JsonObject {
   const order = Object.entries(listOrderOf(object));
   if (order.length === 0) return object.derived;

@@ -19,7 +19,7 @@ import { outsideScope, referenceRule, scopeProblems } from './scope.ts';
 import type { Planning, Target } from './stated-object.ts';
 import { digestAmong, doubleProblems, editTargets, type FoundEdits, withIds } from './targets.ts';
 
-/** What a plan is made of, but for what only its targets tell. */
+/** The input of a plan, without what only its targets provide. */
 export type Contested = Omit<Planning, 'digest' | 'moved'>;
 
 /** The part of the account and of the input that a plan looks at. */
@@ -103,7 +103,7 @@ export interface DocumentsDiff {
   readonly found: FoundEdits;
 }
 
-/** What the documents do; once more when some of their objects have to be made anew and may be. */
+/** What the documents do; once more when some of their objects have to be re-created and may be. */
 export function* diffDocuments(input: Contested, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
   const first = yield* diff(input, resolved);
   const anew = first.found.fixed;

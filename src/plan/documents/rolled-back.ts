@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { type Change, isEmptyPlan, type Outcome, type TrippedGuard } from '../plan.ts';
 
-/** Documents that change again what a rollback put back want to be told twice, once. */
+/** Documents that change again what a rollback restored need an approval, once. */
 export function rolledBackGuard(
   snapshot: Snapshot,
   source: string,

@@ -12,9 +12,9 @@ export interface ChangesSince {
 }
 
 /**
- * What changed between two readings of a source. Unchanged files give the very same documents, so identity tells most of
- * it. Children can stand inside their parent's document or alone, so of a parent all documents come along. `undefined`
- * when a document left, or has a name that others had before: these are questions about all documents.
+ * What changed between two readings of a source. Unchanged files give the identical documents, so comparing references
+ * finds most of it. Children can be stated inside their parent's document or alone, so all documents of a parent are
+ * included. `undefined` when a document was removed, or has a name that others had before: these need all documents.
  */
 export function changesSince(
   snapshot: Snapshot,

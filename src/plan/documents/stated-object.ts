@@ -65,7 +65,7 @@ export interface Planning extends DocumentsInput {
 /** A matched object with its id, handed out before references are resolved. */
 export interface Target extends Matched {
   readonly id: string;
-  /** The id of the object that goes, because this one is made anew in its place. */
+  /** The id of the object that goes, because this one is re-created in its place. */
   readonly replaces?: string;
 }
 
@@ -74,7 +74,7 @@ interface Edited {
   readonly edit?: Edit;
   /** The object that goes for the one that the edit makes. */
   readonly gone?: StoredObject;
-  /** What is wrong is that the object would have to be made anew, which could be done. */
+  /** What is wrong is that the object would have to be re-created, which could be done. */
   readonly replaceable?: true;
   readonly move?: Move;
   readonly problems: readonly Problem[];
@@ -90,7 +90,7 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
   const resolved = resolveReferences(registry, desired.kind, desired.spec, names);
   const parent = parentId(desired, names);
   const { account, sealForm: form } = input.snapshot;
-  // What is made anew takes its secrets along when it gets its id.
+  // What is re-created takes its secrets along when it gets its id.
   const sealing = { account, object: existing?.id ?? target.id, form, before: existing?.spec };
   const sealed = sealSecrets(
     desired.kind.spec,
@@ -135,7 +135,7 @@ function waitingFor(fault: Fault): Fault {
   };
 }
 
-/** What another source wants a new object to be and could not have, `undefined` when nobody does. */
+/** The problem when another source claims other values for a new object; `undefined` when none does. */
 function contestNew(
   input: Planning,
   desired: Desired,

@@ -56,7 +56,7 @@ export interface FoundEdits {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly claimedUnits: readonly ClaimedUnit[];
-  /** Ids of the objects that would have to be made anew, and may be. */
+  /** Ids of the objects that would have to be re-created, and may be. */
   readonly fixed: ReadonlySet<string>;
 }
 

@@ -15,7 +15,7 @@ export function kindOfReferrer(text: Referrer): string {
 /** Those who refer to an object. */
 export type Referrers = readonly { readonly from: StoredObject }[];
 
-/** Each of those who use an object. Whoever wants to delete it has to know all of them. */
+/** Each object that uses an object: all of them are needed to delete it. */
 export function namesOf(state: Snapshot, referrers: Referrers): readonly Referrer[] {
   return [...new Set(referrers.map(({ from }) => describeReferrer(state, from)))];
 }

@@ -32,7 +32,7 @@ export interface Names {
   label(id: string): string | undefined;
 }
 
-/** What is left of some work for a whole plan: whoever mistyped a hundred thousand names is not helped by a hint for each. */
+/** The remaining work for hints in one plan: a hint for each of a hundred thousand mistyped names helps nobody. */
 export interface HintBudget {
   left: number;
 }

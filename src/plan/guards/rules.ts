@@ -67,7 +67,7 @@ function mutationFaults(kind: Kind, change: Change, { before, next, actor, rollb
   return kind.checkMutation(mutation, before, next);
 }
 
-/** What the hosted edition alone has is refused elsewhere, as soon as somebody wants it. */
+/** Features of the hosted edition are refused elsewhere as soon as they are switched on. */
 function editionFaults(kind: Kind, { action, units, after }: Change, edition: Edition): readonly Fault[] {
   if (edition === 'hosted' || after === undefined) return [];
   const message = 'exists in the hosted edition only, and this server runs the self-hosted one';

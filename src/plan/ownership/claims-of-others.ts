@@ -25,7 +25,10 @@ export interface ClaimedUnit {
  */
 export interface PendingClaim extends PostponedChanges {
   readonly source: string;
-  /** Units that others took from it by force: whoever took one is not held up by the claim of who lost it. */
+  /**
+   * Units that others took from it by force: a source that took one is not blocked by the claim of the source that lost
+   * it.
+   */
   readonly evicted?: readonly EvictedUnit[];
   /** `Kind/key` of stored objects that the source claims and does not state yet. */
   readonly keys: readonly string[];
@@ -37,7 +40,7 @@ export interface EvictedUnit extends Pick<ClaimedUnit, 'kind' | 'key' | 'path'> 
   readonly by: string;
 }
 
-/** What the last plan of a source could not do and left for later, by `Kind/key`. Nobody else has to heed it. */
+/** What the last plan of a source could not do and postponed, by `Kind/key`. Other sources ignore it. */
 export interface PostponedChanges {
   /** Objects that no document of the source states any more and that others use. */
   readonly blocked?: readonly string[];

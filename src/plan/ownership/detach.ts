@@ -15,8 +15,8 @@ export interface DetachInput {
 }
 
 /**
- * Lets go of everything that a source states and owns. Objects stay with their values; those that it owned keep their
- * keys, so that the same documents find them again. Nobody is refused because of the source any more.
+ * Releases everything that a source states and owns. Objects stay with their values; those that it owned keep their
+ * keys, so that the same documents find them again. From then on no request is refused because of the source.
  */
 export function planDetach({ snapshot, source, newId }: DetachInput): Outcome {
   const edits = snapshot.declaredBy(source).map((before) => ({ before, after: detached(snapshot, before, source) }));
@@ -28,7 +28,7 @@ export function detached(snapshot: Snapshot, object: StoredObject, source: strin
   const kind = snapshot.registry.get(object.kind);
   const { spec: fields } = kind;
   const declared = object.declared.filter((declaration) => declaration.source !== source);
-  // What was only taken over belongs to nobody's documents again.
+  // An object that was only taken over has no owner again.
   const isNamed = object.owner !== undefined || declared.length > 0 || !isPrunable(kind);
   const { owner, overrides: _, ...rest } = withKeyIf(isNamed, object);
   return {

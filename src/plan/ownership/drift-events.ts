@@ -7,8 +7,8 @@ import type { Plan } from '../plan.ts';
 import { type Drift, driftOfObject } from './drift.ts';
 
 /**
- * What a step makes differ from what is stated, and what it brings back. Drift comes and goes with commits alone, so each
- * is told once, however long it lasts. Values are left out: they may be secrets. Yields now and then.
+ * The drift that a step makes, and the drift that it ends. Drift begins and ends with commits alone, so each is
+ * reported once, however long it lasts. Values are left out: they may be secrets. Yields now and then.
  */
 export function* driftEventsInSteps(
   plan: Plan,

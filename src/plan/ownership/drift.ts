@@ -11,8 +11,8 @@ import { liveOverride } from './overrides.ts';
 import { holds } from './unchanged.ts';
 
 /**
- * Why a stated unit is not what is stated. `override`: somebody holds it for a while. `failsafe`: it restricts, and only
- * the API may undo that. `pending`: it names an object that is not there. `api`: somebody changed it.
+ * Why a stated unit has another value. `override`: it is overridden for a while. `failsafe`: the value restricts, and
+ * only the API may loosen it. `pending`: it names an object that does not exist. `api`: a request changed it.
  */
 export type DriftReason =
   | { readonly why: 'override'; readonly override: Override }
@@ -23,7 +23,7 @@ export interface Drift {
   readonly object: StoredObject;
   readonly path: string;
   readonly by: Declaration;
-  /** Absent: a member that nobody states is there. */
+  /** Absent: there is a member that no source states. */
   readonly stated?: Json;
   readonly effective?: Json;
   readonly because: DriftReason;
@@ -54,7 +54,7 @@ export function driftOfObject(
     .filter(({ path }) => !seen.has(path) && seen.add(path));
 }
 
-/** What plans found about objects, by `Kind/key`: no snapshot tells it. */
+/** Findings of plans about objects, by `Kind/key`, which no snapshot contains. */
 export interface Found {
   /** Sources contradict each other about it. */
   readonly conflicted: ReadonlySet<string>;

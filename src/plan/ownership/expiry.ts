@@ -21,7 +21,7 @@ export interface ExpiryInput {
   readonly now: string;
   newId(): string;
   readonly planEnvironment?: PlanEnvironment;
-  /** Who ends them before their time; absent: nobody does, it is over. */
+  /** Who ends them before their time; absent: they have expired. */
   readonly actor?: Actor;
   /** Which end; those whose time is over unless said otherwise. */
   isOver?(override: Override): boolean;
@@ -40,8 +40,8 @@ function isOver(input: ExpiryInput, override: Override): boolean {
 }
 
 /**
- * Ends the overrides whose time is over: what is stated applies again, what nobody states any more returns to its default.
- * A value that cannot come back, because what it needs is gone meanwhile, stays, with a warning that says so.
+ * Ends the overrides that have expired: stated values apply again, values that no source states return to their
+ * default. A value that cannot return, because an object that it needs is gone meanwhile, stays, with a warning.
  */
 export function planExpiry(input: ExpiryInput): Outcome {
   const due = overriddenObjects(input.snapshot).filter(({ overrides = [] }) =>
@@ -112,7 +112,7 @@ function ended(
   return { before: object, after };
 }
 
-/** What a unit becomes when nobody holds it any more; `undefined` when it stays as it is. */
+/** The value of a unit when its override has ended; `undefined` when it stays as it is. */
 function returning(
   snapshot: Snapshot,
   fields: Fields,

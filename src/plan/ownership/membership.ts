@@ -39,8 +39,8 @@ export function exclusiveFields(
 }
 
 /**
- * The spec after sources let go of an object whose values stay: an element that no document states any more, and that
- * nobody else put there, is from then on one that the API put there.
+ * The spec after sources released an object whose values stay: an element that no document states any more, and that
+ * has no other origin, has the API as its origin from then on.
  */
 export function withoutSourceOrigins(fields: Fields, spec: JsonObject, declared: readonly Declaration[]): JsonObject {
   const names = entriesOf(fields).flatMap(([name, field]) => (field.type === 'members' ? [name] : []));

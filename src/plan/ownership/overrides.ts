@@ -17,7 +17,7 @@ export function liveOverride(
   return overrides?.find((override) => override.path === path && isLive(override, now));
 }
 
-/** Until when, by whom and why, as sentences say it. */
+/** Until when, by whom and why, for sentences. */
 export function describeOverride({ until, by, reason }: Override): string {
   return `until ${until} by ${by.name} (${reason})`;
 }
@@ -28,7 +28,7 @@ export function overridesMember(overrides: readonly Override[]): { readonly over
   return { overrides: [...overrides].sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 
-/** The overrides that go on when only these declarations are left: a unit that nobody states needs none. */
+/** The overrides that go on when only these declarations are left: a unit without a stated value needs none. */
 export function statedOverrides(
   fields: Fields,
   { overrides = [] }: StoredObject,

@@ -63,7 +63,8 @@ function ownerAfter(
   if (!isPrunable(kind)) return owner;
   const stated = annotations[releaseAnnotation];
   if (stated !== undefined) return stated === 'prune' ? source : undefined;
-  // A key that nobody states is that of an object which another source made and let go, for this one to take on.
+  // A key without a stating source is that of an object which another source made and released, for this one to take
+  // over.
   const isLeft = owner === undefined && declared.length === 0 && key !== undefined && adopted === 'no';
   return isLeft ? source : owner;
 }

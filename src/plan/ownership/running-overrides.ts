@@ -6,7 +6,7 @@ import { type UnitChange, unitsOf } from '../../model/state/units.ts';
 import { labeler, viewUnits } from '../view/view.ts';
 import { isLive } from './overrides.ts';
 
-/** A unit that somebody holds for a while, with names for ids and without secrets. */
+/** A unit that is overridden for a while, with names for ids and without secrets. */
 export interface RunningOverride {
   readonly kind: string;
   readonly key?: string;
@@ -27,7 +27,7 @@ export interface RunningOverride {
   readonly until: string;
 }
 
-/** Objects of which somebody holds units at the moment, ended or not. */
+/** Objects that have overrides at the moment, ended or not. */
 export function overriddenObjects(snapshot: Snapshot): readonly StoredObject[] {
   return snapshot.registry.names.flatMap((kind) => snapshot.lookUp(kind, overrideIndex, ''));
 }

@@ -53,7 +53,7 @@ export interface Stated {
   readonly resets: readonly string[];
   readonly conflicts: readonly UnitConflict[];
   readonly left: readonly LeftUnit[];
-  /** Units that nobody stated until now and that get another value. */
+  /** Units that no source stated until now and that get another value. */
   readonly claimed: readonly string[];
   readonly evicted: readonly Eviction[];
   /** What the other sources state from now on. */
@@ -116,7 +116,10 @@ interface Step {
   readonly evicted: Eviction[];
 }
 
-/** A unit that the source lets go returns to its default, unless somebody else states it, wants it or holds it. */
+/**
+ * A unit that the source releases returns to its default, unless another source states or claims it or it is
+ * overridden.
+ */
 function release(step: Step, path: string): void {
   const { fields, object, manner } = step;
   const isKept = statesElsewhere(step, path) || manner.claimed?.some((unit) => unit.path === path) === true;
@@ -132,7 +135,7 @@ function release(step: Step, path: string): void {
   step.resets.push(path);
 }
 
-/** A unit that nobody states any more: the change that it makes, `undefined` for none. */
+/** A unit that no source states any more: the change that it makes, `undefined` for none. */
 export function releasedUnit(fields: Fields, path: string, current: Json | undefined): UnitChange | undefined {
   if (isMember(fields, path)) {
     const origins = Array.isArray(current) ? current.filter((origin) => origin !== sourceOrigin) : [];

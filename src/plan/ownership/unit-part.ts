@@ -61,7 +61,7 @@ export function declarationOf(
   return { source, stated: owned, file, line, ...(isExclusive ? { exclusive: true } : {}) };
 }
 
-/** Values stay, whoever put them there. */
+/** Values stay, whatever their origin. */
 function letBe({ kind }: Desired, object: StoredObject, others: readonly Declaration[]): Stated {
   return {
     ...{ resets: [], conflicts: [], left: [], claimed: [], evicted: [], others },

@@ -4,7 +4,7 @@ import { fieldOf } from './membership.ts';
 import { describeOverride } from './overrides.ts';
 import type { Eviction, LeftUnit, UnitConflict } from './state-units.ts';
 
-/** What is to be told about a unit, before it is known where the input says it. */
+/** A finding about a unit, before its position in the input is known. */
 export interface Said {
   readonly code: string;
   readonly path: string;

@@ -57,7 +57,7 @@ function asked(
   return [...new Set([...held, ...added])].map((path) => overrideOf(path, breakGlass));
 }
 
-/** Elements that come into sets of which a source states some. Those of memberships belong to whoever puts them there. */
+/** Elements that are added to sets of which a source states some. Those of memberships belong to their own origin. */
 function addedElements({ spec: fields }: Kind, before: StoredObject, after: StoredObject): readonly string[] {
   return diffUnits(fields, before.spec, after.spec)
     .filter(({ path, before: was }) => was === undefined && path.endsWith(']') && !isMember(fields, path))

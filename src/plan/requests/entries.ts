@@ -36,7 +36,7 @@ export function matchEntries(kind: Kind, before: StoredObject, body: JsonObject)
   };
 }
 
-/** Ids by unit key: those given, then those of the same key that nobody took. */
+/** Ids by unit key: the given ones, then those of the same key that are not taken. */
 function matchList(key: string, entries: readonly JsonObject[], stored: EntryIds[string]): EntryIds[string] {
   // The canonical order, which decides which entry of a repeated name has which unit key.
   const sorted = [...entries].sort((a, b) => compare(String(a[key]), String(b[key])));

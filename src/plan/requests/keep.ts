@@ -54,7 +54,7 @@ function isKept({ keep }: AnyField, given: Json | undefined): boolean {
   return keep === 'absent' ? given === undefined : keep === true && isEmpty(given);
 }
 
-/** Whether the body gives what stands in place of the field. */
+/** Whether the body has the member that replaces the field. */
 function isReplaced(fields: Fields, { insteadOf }: AnyField, body: JsonObject): boolean {
   return insteadOf !== undefined && insteadOf in fields && !isEmpty(body[insteadOf]);
 }

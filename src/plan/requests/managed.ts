@@ -24,8 +24,9 @@ export interface HeldUnit {
 }
 
 /**
- * The units of a request that sources state with another value. Equal values pass, so clients that replace whole objects
- * can still change what nobody states; so do a return to what is stated, and a restrictive value of a failsafe unit.
+ * The units of a request that sources state with another value. Equal values pass, so clients that replace whole
+ * objects can still change units that no source states; a return to the stated value passes too, and so does a
+ * restrictive value of a failsafe unit.
  */
 export function heldUnits(state: Snapshot, kind: Kind, before: StoredObject, spec: JsonObject): readonly HeldUnit[] {
   if (before.declared.length === 0) return [];
@@ -46,7 +47,7 @@ export function heldUnits(state: Snapshot, kind: Kind, before: StoredObject, spe
   });
 }
 
-/** Whether a change goes against what a source states: another value, or a member that nobody may add. */
+/** Whether a change contradicts what a source states: another value, or a member that may not be added. */
 function holds(
   { units, closed }: { readonly units: ReadonlyMap<string, Json>; readonly closed: readonly string[] },
   { path, before, after }: UnitChange,
@@ -60,7 +61,7 @@ function isStated(stated: Json | undefined, after: Json | undefined): boolean {
   return equalJson(stated, after) || (Array.isArray(after) && after.includes(sourceOrigin));
 }
 
-/** The problems of units that sources want nobody else to change. */
+/** The problems of units that sources forbid others to change. */
 export function managedProblems(
   state: Snapshot,
   kind: Kind,
@@ -106,7 +107,7 @@ export interface Leaving {
 
 /**
  * An object that a source states is deleted by deleting its document, unless documents neither make nor end such objects,
- * or all that state it would rather make it anew (`correct`).
+ * or all that state it would rather re-create it (`correct`).
  */
 export function ownedProblems(state: Snapshot, object: StoredObject, leaving: Leaving): readonly Problem[] {
   const by = object.declared.find(({ source }) => state.settingsOf(source).conflictMode !== 'correct');
@@ -121,7 +122,7 @@ export function ownedProblems(state: Snapshot, object: StoredObject, leaving: Le
   return [{ code: 'managed_field', kind: object.kind, key: object.key ?? object.name, ...placeOf(by), message }];
 }
 
-/** Protection stays with the object until a document that states it says otherwise, whoever wants it gone. */
+/** Protection stays with the object until a document that states it says otherwise, whoever deletes it. */
 function protectedProblem({ id, kind, key, name }: StoredObject, by: Declaration | undefined): Problem {
   const remedy =
     by === undefined

@@ -38,7 +38,7 @@ export interface RequestContext {
   newId(): string;
   readonly planEnvironment?: PlanEnvironment;
   readonly actor?: Actor;
-  /** What sources state is set aside, by whom and how long. */
+  /** Stated values are overridden: by whom and how long. */
   readonly breakGlass?: BreakGlass;
   /** By id of an object: what uses it and is no object. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]>;
@@ -236,7 +236,7 @@ function withRules(kind: Kind, spec: JsonObject, faults: readonly Fault[]): read
   return [...faults, ...ruleFaultsBeside(kind, spec, faults)];
 }
 
-/** Members that answers show and that clients may send back: they change nothing, and nobody is told. */
+/** Members that answers show and that clients may send back: they change nothing and cause no problem. */
 function readOnlyMembers(snapshot: Snapshot, kind: Kind, writable: Fields): ReadonlySet<string> {
   const children = snapshot.registry.inlineOf(kind.name).map(({ member }) => member);
   const fixed = Object.keys(kind.spec).filter((name) => !(name in writable));

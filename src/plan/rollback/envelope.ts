@@ -44,7 +44,10 @@ function aliasesBack(was: StoredObject, is: StoredObject, key: string | undefine
   return [...new Set(known)].filter((alias) => alias !== key).slice(-mostAliases);
 }
 
-/** What somebody holds stays held, also when nobody states it any more: its value stays too, until the override ends. */
+/**
+ * An overridden unit stays overridden, also when no source states it any more: its value stays too, until the override
+ * ends.
+ */
 function overridesBack(
   { spec: fields }: Kind,
   is: StoredObject,

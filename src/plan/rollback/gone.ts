@@ -9,7 +9,9 @@ import { concerns } from './scope.ts';
 
 const nothing: RolledBack = { problems: [], warnings: [] };
 
-/** Makes an object again that is gone, with its id. What lets somebody in by itself does not come back. */
+/**
+ * Creates an object again that was deleted, with its id. Credentials that grant access by themselves do not come back.
+ */
 export function bringBack(way: Way, kind: Kind, was: StoredObject): RolledBack {
   const declared = was.declared.filter(({ source }) => concerns(way.scope, source));
   if (was.owner !== undefined && !concerns(way.scope, was.owner))
@@ -68,7 +70,7 @@ export function takeAway(way: Way, kind: Kind, is: StoredObject): RolledBack {
   return isOurs ? { edit: { before: is }, problems: [], warnings: [] } : release(way, kind, is);
 }
 
-/** Nobody in scope states the object any more; its values stay. */
+/** No source in scope states the object any more; its values stay. */
 function release({ scope }: Way, kind: Kind, is: StoredObject): RolledBack {
   const declared = is.declared.filter(({ source }) => !concerns(scope, source));
   const isTheirs = is.owner !== undefined && !concerns(scope, is.owner);

@@ -13,7 +13,7 @@ import { describeOverride, liveOverride } from '../ownership/overrides.ts';
 import { withEnvelope } from './envelope.ts';
 import { concerns, type RollbackScope } from './scope.ts';
 
-/** What a rollback does to one object, and what is to be told about it. */
+/** What a rollback does to one object, and its findings. */
 export interface RolledBack {
   readonly edit?: Edit;
   readonly problems: readonly Problem[];
@@ -29,7 +29,7 @@ export interface Way {
   readonly now: string;
 }
 
-/** What is told about an object. */
+/** A problem about an object. */
 export function objectProblem(
   { kind, key, name }: StoredObject,
   code: string,
@@ -138,7 +138,7 @@ function isWritable(fields: Fields, path: string): boolean {
   return access !== 'server' && access !== 'createOnly';
 }
 
-/** The spec with what sources stated in place of what somebody held for a while. */
+/** The spec with the stated values in place of overridden ones. */
 export function withoutOverrides(fields: Fields, { spec, overrides = [], declared }: StoredObject): JsonObject {
   const changes = overrides.flatMap(({ path }) => {
     const stated = declared.map((declaration) => unitsOf(fields, declaration.stated).get(path));
@@ -167,7 +167,7 @@ function textsOf(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** What keeps a unit from going back: somebody holds it, it restricts, or a former secret is in it. */
+/** What keeps a unit from going back: it is overridden, it restricts, or it contains a former secret. */
 function staysBecause(
   { now }: Way,
   kind: Kind,

@@ -87,7 +87,7 @@ function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readon
   });
 }
 
-/** What was told about an object already is not told again in the words of a rule. */
+/** Problems of an object that were reported already are not repeated in the words of a rule. */
 function besides(reported: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
   const known = new Set(reported.map(({ code, kind, key }) => `${sameAs[code] ?? code} ${kind} ${key}`));
   return found.filter(({ code, kind, key }) => !known.has(`${code} ${kind} ${key}`));
@@ -172,7 +172,7 @@ function sourcesOf({ before, after }: Change | Claim): readonly string[] {
   );
 }
 
-/** What the server makes up anew for objects that come back. */
+/** What the server makes up again for objects that come back. */
 function renewed({ changes, outputs }: Plan): readonly Problem[] {
   return changes.flatMap((change) => {
     const object = subjectOf(change);

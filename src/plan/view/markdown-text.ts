@@ -1,9 +1,9 @@
 import type { Problem } from '../../model/problem.ts';
 
-/** How many lines of a list are told one by one. */
+/** How many lines of a list are shown one by one. */
 const mostLines = 50;
 
-/** Text of others between our own: nothing of it is markup, and nobody is mentioned. */
+/** Foreign text inside our own: nothing of it is markup, and it mentions no user. */
 export function prose(text: string): string {
   return html(oneLine(text))
     .replace(/[\\`*_{}[\]#|~]/g, (mark) => `\\${mark}`)

@@ -7,10 +7,10 @@ import { type ChangeView, noteOf, type PlanView, type UnitView } from './view.ts
 /** How long the text may become; GitHub takes comments of 65,536 characters. */
 const longest = 60_000;
 
-/** How many lines tell who gains and loses access. */
+/** How many lines show who gains and loses access. */
 const mostAccessRows = 40;
 
-/** How long what is told about one object may become. */
+/** The greatest length of the text about one object. */
 const longestChange = 8_000;
 
 /** How long the list of pairs may become. */

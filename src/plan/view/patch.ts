@@ -84,7 +84,7 @@ function patchValue(
 
 type Identity = (item: Json) => string;
 
-/** How elements of a list are told apart; nothing for a list that is one value. */
+/** How elements of a list are distinguished; nothing for a list that is one value. */
 function identityOf(field: AnyField): Identity | undefined {
   if (field.type === 'keyed') return (item) => String(asObject(item)[field.key]);
   const isSet = field.type === 'refs' || field.type === 'members' || (field.type === 'list' && field.set);

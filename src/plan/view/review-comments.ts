@@ -44,7 +44,7 @@ export function commentOnPlan(plan: PlanView): readonly ReviewComment[] {
   ];
 }
 
-/** How many lines tell who gains access, and how many who loses it. */
+/** How many lines show who gains access, and how many who loses it. */
 const mostAccessRows = 20;
 
 /** One remark for what is gained and one for what is lost: platforms show few remarks of a kind. */

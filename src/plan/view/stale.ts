@@ -22,7 +22,7 @@ export type Fresh =
   | { readonly ok: true; readonly plan: PlanView }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** How many differences are told one by one. */
+/** How many differences are listed one by one. */
 const most = 100;
 
 /**

@@ -48,7 +48,7 @@ export interface PlanView {
   readonly claims: readonly ClaimView[];
   readonly guards: readonly TrippedGuard[];
   readonly warnings: readonly Problem[];
-  /** What somebody held of the source's objects when the plan was made; absent when that is nothing. */
+  /** The running overrides of the source's objects when the plan was made; absent when there are none. */
   readonly overrides?: readonly RunningOverride[];
   /** Of a plan that goes back to a former state: to which, and the sources that it suspends. */
   readonly rollback?: Rollback;
@@ -69,7 +69,7 @@ export interface ObjectView {
 
 export interface ChangeView extends ObjectView {
   readonly action: Change['action'];
-  /** The id of the object that goes, because this one is made anew in its place. */
+  /** The id of the object that goes, because this one is re-created in its place. */
   readonly replaces?: string;
   /** The key that the object had until now. */
   readonly renamedFrom?: string;
@@ -122,7 +122,7 @@ export function* viewInSteps(plan: Plan, before: Snapshot, after: Snapshot): Gen
   };
 }
 
-/** An object that is made anew has the name of the one that goes, so that one is told by its id too. */
+/** An object that is re-created has the name of the one that is deleted, so its id is shown too. */
 function labelerOf({ changes }: Plan, label: Label): Label {
   const replaced = new Set(changes.flatMap(({ replaces }) => replaces?.id ?? []));
   return replaced.size === 0 ? label : (id) => (replaced.has(id) ? `${label(id)} (id ${id})` : label(id));

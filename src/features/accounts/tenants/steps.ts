@@ -15,7 +15,7 @@ export const tenantKind = 'MSPTenant';
 export const domainEntry = 'domain';
 
 /**
- * Writes the parts of all accounts or none, unless they break an enforced test of theirs; answers the state of the caller's
+ * Writes the parts of all accounts or none, unless they break an enforced test of theirs; returns the state of the caller's
  * account afterwards.
  */
 export async function changeTogether(

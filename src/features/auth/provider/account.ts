@@ -17,7 +17,7 @@ import { appOf, openTotp } from './second-factor.ts';
 import { changeOwnPassword, changeTotp, type Outcome } from './self-service.ts';
 import { formToken, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
-/** What was done, as the page says it after it was loaded anew. */
+/** What was done, as the page says it after it was loaded again. */
 const actionTexts: Readonly<Record<string, string>> = {
   deleted: 'The token is deleted. It stopped working at once.',
   password: 'Your password is changed. You are signed out everywhere else.',
@@ -125,7 +125,7 @@ async function act(visit: Visit, step: string): Promise<WebAnswer> {
   }
 }
 
-/** The page anew when all went well, else with what is wrong. */
+/** The page again when all went well, else with what is wrong. */
 function after(visit: Visit, at: 'password' | 'totp', outcome: Outcome): WebAnswer | Promise<WebAnswer> {
   if ('faults' in outcome) return show(visit, { at, faults: outcome.faults }, 422);
   const { action, codes } = outcome;

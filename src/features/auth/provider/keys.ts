@@ -80,7 +80,7 @@ export function createKeys(options: KeysOptions): Keys {
   };
 }
 
-/** Follows the key that signs with a new one, on every server; answers its id. What the one before signed stays good until it ends. */
+/** Follows the key that signs with a new one, on every server; returns its id. What the one before signed stays good until it ends. */
 export async function rotateKeys({ database, vault }: Pick<KeysOptions, 'database' | 'vault'>): Promise<string> {
   const [signing] = (await createKeys({ database, vault, rotateAfter: 0 }).renew('now')).signing;
   if (signing === undefined) throw new Error('a new key was made and is not there');

@@ -51,7 +51,7 @@ export function appOf(secret: string, email: string): App {
   return { secret, uri, picture: encodeQR(uri, 'svg', { border: 1 }) };
 }
 
-/** Uses up what somebody typed: the code of the app, or one of those that stand in for it. Answers whether it was right. */
+/** Uses up what somebody typed: the code of the app, or one of those that stand in for it. Returns whether it was right. */
 export async function useSecondFactor(factor: Factor, typed: string): Promise<boolean> {
   if (await useAppCode(factor, typed)) return true;
   const hash = recoveryHash(typed);
@@ -86,7 +86,7 @@ export async function prepareApp({ host, credentials }: Factor, wanted: boolean)
   );
 }
 
-/** Switches the second factor on. Answers the codes that stand in for the app; `undefined` when it was set up anew meanwhile. */
+/** Switches the second factor on. Returns the codes that stand in for the app; `undefined` when it was set up again meanwhile. */
 export async function switchOn(factor: Factor): Promise<readonly string[] | undefined> {
   const { host, credentials } = factor;
   const { codes, hashes } = newRecoveryCodes();

@@ -57,7 +57,7 @@ export function runLapseLoop(options: LapseLoopOptions): () => Promise<void> {
   };
 }
 
-/** Looks at the next accounts; answers after which one to go on. */
+/** Looks at the next accounts; returns after which one to go on. */
 async function endDue({ engine, report }: LapseLoopOptions, owner: string, after: string): Promise<string> {
   const accounts = await accountsWith(engine.database, [overrideEntry, claimEntry], after, accountsAtOnce);
   for (const account of accounts) {
@@ -79,7 +79,7 @@ async function endDue({ engine, report }: LapseLoopOptions, owner: string, after
 /** Whoever ends what nobody has to end by hand. */
 const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
 
-/** Ends the claims of refused pushes whose time is over, and announces those that end soon. Answers both. */
+/** Ends the claims of refused pushes whose time is over, and announces those that end soon. Returns both. */
 export async function endLapsedClaims(engine: Engine, account: string): Promise<readonly DueClaims[]> {
   const warning = Math.min(longestWarning, engine.claimLapse * warningShare);
   if (!(await hasDueClaims(engine.database, account, warning))) return [];

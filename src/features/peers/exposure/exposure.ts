@@ -60,7 +60,7 @@ export async function exposeService(engine: Engine, by: Exposer, exposure: Expos
   });
 }
 
-/** A machine that began anew does not know what it exposed: what it wants again goes on, anything else is refused. */
+/** A machine that began again does not know what it exposed: what it wants again goes on, anything else is refused. */
 function exposeAgain(outcome: RequestOutcome, { id, spec }: Stored<'ProxyService'>): RequestOutcome {
   if (outcome.ok || outcome.problems.every(({ code }) => code !== 'managed_field')) return outcome;
   throw new Conflict(

@@ -125,7 +125,7 @@ export function createHub(options: HubOptions): Hub {
   };
 }
 
-/** Adds a listener; answers what takes it away. */
+/** Adds a listener; returns what takes it away. */
 function hear<L>(listeners: Set<L>, listener: L): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);

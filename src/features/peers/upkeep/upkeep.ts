@@ -73,7 +73,7 @@ function reportOnce(report: UpkeepOptions['report']): UpkeepOptions['report'] {
   };
 }
 
-/** Looks after the next accounts; answers after which one to go on. */
+/** Looks after the next accounts; returns after which one to go on. */
 async function keepSome(options: UpkeepOptions, after: string, loginsOnly: boolean): Promise<string> {
   const accounts = await accountsWith(options.engine.database, entries, after, accountsAtOnce);
   for (const account of accounts) await keepOne(options, account, loginsOnly);

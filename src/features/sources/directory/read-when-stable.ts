@@ -24,7 +24,7 @@ export interface StableReading {
 
 type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
 
-/** A writer that truncates a file, or removes one to write it anew, is given so long once more. */
+/** A writer that truncates a file, or removes one to write it again, is given so long once more. */
 const longerMs = 500;
 
 /** Nothing that was changed longer ago is being written, with room for clocks of network file systems. */

@@ -1,5 +1,5 @@
 /**
- * Does the work for all items in order of batches, those of one batch at once; answers the results in the order of the
+ * Does the work for all items in order of batches, those of one batch at once; returns the results in the order of the
  * items. Work that is done already is not waited for: of thousands of files mostly nothing is to be read.
  */
 export async function mapInBatches<Item, Result>(

@@ -172,7 +172,7 @@ class GitOrigin implements Origin {
     const args = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head', ...depth];
     const most = maxSizeMiB * 1024 * 1024;
     const repository = join(this.#options.directory, 'repository');
-    // Commits that nothing names any more add up: before they matter, everything is fetched anew.
+    // Commits that nothing names any more add up: before they matter, everything is fetched again.
     if ((await sizeOf(repository)) > most / 2) await rm(repository, { recursive: true, force: true });
     const tooMuch = async () =>
       (await sizeOf(repository)) > most

@@ -39,7 +39,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   };
   for (const definition of definitions) start(definition);
 
-  /** Begins with what was recorded, begins anew with what is recorded otherwise now, and ends with what is gone. */
+  /** Begins with what was recorded, begins again with what is recorded otherwise now, and ends with what is gone. */
   const follow = (called: ReadonlyMap<string, CalledSource>): void => {
     for (const [name, runner] of runners) {
       const { isConfigured, spec } = runner.definition;

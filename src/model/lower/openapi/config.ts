@@ -45,7 +45,7 @@ export const configPaths: JsonObject = Object.fromEntries(
   ]),
 );
 
-/** An archive is made anew for everybody who asks. */
+/** An archive is re-created for everybody who asks. */
 function isArchive({ answer }: Operation): boolean {
   return answer?.['application/gzip'] !== undefined;
 }
