@@ -36,7 +36,7 @@ export interface Services {
   readonly people: LocalPeople;
   /** How many tenants of an account may wait for the proof of their domain. */
   readonly pendingTenants: number;
-  /** Slows down whoever has no credentials. */
+  /** Slows down callers without credentials. */
   readonly strangers: Limiter;
   /** Peers that are connected. */
   readonly hub: Hub;

@@ -58,7 +58,7 @@ function frameworkStatus(error: unknown): number {
   return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 ? statusCode : 500;
 }
 
-/** Answers a request that failed. Only a defect of the program is logged; its cause is never told to the caller. */
+/** Answers a request that failed. Only a defect of the program is logged; its cause is never shown to the caller. */
 export function createErrorHandler(
   report: (error: unknown, request: FastifyRequest) => void,
   limited: FailureLimit = (_request, _reply, error) => error,
@@ -68,7 +68,7 @@ export function createErrorHandler(
     const status = statusOf(error);
     if (status === 500) report(error, request);
     void reply.code(status).header('cache-control', 'no-store');
-    // Whoever tries a write in doubt again without a key may do it twice.
+    // Repeating a write in doubt without a key may do it twice.
     const isRisky = isInDoubt(error) && request.headers['idempotency-key'] === undefined;
     if (isPassing(error, status) && !isRisky) void reply.header('retry-after', '1');
     void reply.send({ ...bodyOf(error, status), ...doubtOf(error, request) });
@@ -87,7 +87,7 @@ function bodyOf(error: unknown, status: number): ErrorBody & { readonly plan?: u
   return { message: messageOf(error), code: status, ...problems, ...plan };
 }
 
-/** What a caller can go by when nobody knows whether the write happened. */
+/** What a caller can use to find out later whether the write happened. */
 function doubtOf(error: unknown, { id }: FastifyRequest): Pick<ErrorBody, 'problems' | 'request'> {
   if (!isInDoubt(error)) return {};
   const { requestId: request = id, message } = error;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 
-/** What browsers are told about every answer: nothing here is a page, a frame or a script unless a route says so. */
+/** Headers of every answer for browsers: nothing here is a page, a frame or a script unless a route says so. */
 const protecting: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',

@@ -19,7 +19,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answers a request by what it did, when its answer was lost; `undefined` when that says too little. */
     recover?: Recover;
-    /** Throws when the caller may not be shown again what this route shows once; absent: whoever may call it may. */
+    /**
+     * Throws when the caller may not see again what this route shows once; absent: every caller that may call it may.
+     */
     mayRepeat?: (request: FastifyRequest, body: Json) => Promise<void>;
   }
 }
@@ -28,8 +30,8 @@ declare module 'fastify' {
 export type Recover = (request: FastifyRequest, reply: FastifyReply, done: Done) => Promise<unknown>;
 
 /**
- * Lets clients repeat a POST with the same `Idempotency-Key` until they know what became of it: it is carried out once, and
- * answered the same way again. Runs behind authentication. `report` is told when an answer could not be kept.
+ * Lets clients repeat a POST with the same `Idempotency-Key` until they get its answer: it is executed once, and a
+ * repetition gets the same answer. Runs behind authentication. `report` is called when an answer could not be stored.
  */
 export function addIdempotency(
   app: FastifyInstance,
@@ -74,7 +76,10 @@ function keyOf(request: FastifyRequest): string | undefined {
   throw new InvalidInput('`Idempotency-Key` must be 1 to 255 visible ASCII characters without spaces; a UUID is one');
 }
 
-/** Equal for equal requests. A body may hold secrets, so that nobody may try out what it was: the hash needs the key of the server. */
+/**
+ * Equal for equal requests. A body may hold secrets, which must not be guessed from the hash: it needs the key of the
+ * server.
+ */
 function hashOf({ planEnvironment }: Engine, request: FastifyRequest): string {
   // What is no archive is JSON, or made of texts.
   const body = Buffer.isBuffer(request.body) ? createHash('sha256').update(request.body).digest('hex') : request.body;
@@ -127,7 +132,7 @@ function isOutcome(reply: FastifyReply): boolean {
 const passing: readonly number[] = [401, 403, 428];
 
 const keptHeaders = ['content-type', 'etag', 'heddle-ignored', 'location', 'cache-control'];
-/** What is told beside values that are shown once. */
+/** Headers of answers with values that are shown once. */
 const onceHeaders = ['heddle-notice', 'heddle-invite-link'];
 
 function answerOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): KeptAnswer {

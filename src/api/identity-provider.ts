@@ -9,7 +9,7 @@ import { createAddressLimit } from './rate-limit.ts';
 
 const mount = '/oidc';
 
-/** How much one address may begin: each sign-in is written down, whoever begins it. */
+/** How many sign-ins one address may begin: each of them is stored. */
 const perAddress = { perMinute: 300, burst: 600 };
 
 /** No form of ours is anywhere near as long. */
@@ -69,7 +69,7 @@ function bearerOf({ headers }: FastifyRequest): string {
   return /^bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 }
 
-/** Tells the provider where the server is; what a client says about that is not believed. */
+/** Gives the provider the server's own address; the address that a client states is not trusted. */
 function placeAt(provider: IdentityProvider, { raw, ip }: FastifyRequest): void {
   const url = new URL(provider.publicUrl());
   raw.headers.host = url.host;

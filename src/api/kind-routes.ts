@@ -66,7 +66,7 @@ export function addKindRoutes(app: FastifyInstance, engine: Engine, makers: Make
   }
 }
 
-/** Makes an object of a kind; `notice` is told to whoever asked. */
+/** Creates an object of a kind; `notice` is sent to the caller. */
 type Maker = (call: Call, body: JsonObject, options: WriteOptions) => Promise<Written & { readonly notice?: string }>;
 
 /** How objects come to be of kinds for which more has to happen than that they are stored, by kind. */
@@ -286,7 +286,7 @@ async function remove(engine: Engine, kind: Kind, request: FastifyRequest, reply
   return kind.deleteReply === 'object' ? reply.send({}) : reply.send();
 }
 
-/** Answers with the object that was written. What the answer tells beside it is read until it can be. */
+/** Answers with the object that was written. The other content of the answer is read again until that succeeds. */
 export async function sendWritten(
   engine: Engine,
   written: Written,

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 /** How many requests of machines are begun in one turn of the event loop: some milliseconds of work. */
 const mostAtOnce = 16;
 
-/** Lets machines in by a few at a time, so that thousands who come together keep nobody else waiting. */
+/** Admits machines a few at a time, so that thousands that connect at once delay no other requests. */
 export function paceMachines(app: FastifyInstance): void {
   const turn = createTurns(mostAtOnce);
   app.addHook('onRequest', async (request) => {

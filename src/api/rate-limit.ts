@@ -27,8 +27,8 @@ export function createRateLimit(limit: RateLimit, now: () => number = () => perf
 }
 
 /**
- * Counts requests that come without good credentials, per address: guessing is slow, and whoever has good ones is not held
- * up by a neighbour who guesses.
+ * Counts requests without valid credentials per address: guessing is slow, and callers with valid credentials are not
+ * delayed by others behind the same address.
  */
 export function limitStrangers(
   limit: RateLimit,
@@ -51,8 +51,8 @@ export function limitStrangers(
 export type FailureLimit = (request: FastifyRequest, reply: FastifyReply, error: unknown, status: number) => unknown;
 
 /**
- * Counts failures of machines and proxies per address. Nothing says whose these are, since whoever fails has shown nothing;
- * those behind the same address that succeed are not held up.
+ * Counts failures of machines and proxies per address. A failed request does not show whose it is; machines behind the
+ * same address that succeed are not delayed.
  */
 export function createFailureLimit(limit: RateLimit, now: () => number = () => performance.now()): FailureLimit {
   const buckets = createBuckets(limit);

@@ -45,7 +45,7 @@ function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<stri
   app.route({ method, url, config: { open: true, refuses: true }, onRequest: refuse, handler: refuse });
 }
 
-/** Refuses what Node would answer without a body: no `Host`, an `Expect` that nobody knows, and CONNECT. */
+/** Refuses what Node would answer without a body: no `Host`, an unknown `Expect`, and CONNECT. */
 export function refuseStrangeRequests(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ raw }, reply) => {
     if (raw.httpVersion !== '1.1' || raw.headers.host !== undefined) return undefined;
@@ -94,7 +94,7 @@ function hangUp(socket: Duplex, { status, reason, message }: BrokenRequest): voi
 
 interface BrokenRequest {
   readonly status: number;
-  /** What stands behind the status in the first line. */
+  /** The text behind the status in the first line. */
   readonly reason: string;
   readonly message: string;
 }

@@ -57,7 +57,7 @@ export interface ApiOptions {
   readonly authenticator: Authenticator;
   /** What agents talk to; absent: one that knows no places. */
   readonly peering?: Peering;
-  /** Told who connects and who goes; absent: nobody wants to know. */
+  /** Called when peers connect and disconnect; absent: not needed. */
   readonly connectionTracker?: ConnectionListener;
   /** For how many days logs are kept: nothing older is taken. */
   readonly feedDays?: FeedRetention;
@@ -83,7 +83,7 @@ export interface ApiOptions {
   readonly https?: boolean;
   /** Signs people in; absent: only others do. */
   readonly identityProvider?: IdentityProvider | undefined;
-  /** Told about defects; the caller of the API only sees a 500. */
+  /** Called with defects; the caller of the API only sees a 500. */
   report(error: unknown, place: string): void;
 }
 
@@ -107,7 +107,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     requestTimeout: 120_000,
     // Node would answer with no body at all.
     http: { requireHostHeader: false },
-    // Whoever stops the server waits for its requests, the last ones included.
+    // Stopping waits for all requests in progress, the last ones included.
     return503OnClosing: false,
     frameworkErrors: (_error, request, reply) => refuseUnknown(request, reply),
     clientErrorHandler: refuseBrokenRequest,
@@ -159,7 +159,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Services {
   const { engine, authenticator, peering = plainPeering(engine), connectionTracker = nobody, report } = options;
   const { pendingTenants = 50 } = options;
   const failed = (error: unknown): void => {
-    // While the store is away connected peers stay, and hear of what is new when it is back.
+    // While the store is away connected peers stay, and are sent changes when it is back.
     if (!(error instanceof Unavailable)) report(error, 'the streams of peers');
   };
   return {
@@ -219,7 +219,7 @@ function corsOptions(origins: CorsOrigins) {
   };
 }
 
-/** Whom to believe where a request comes from, by address and distance; the server itself is at 0. */
+/** Which proxies to trust for the address of a client, by address and distance; the server itself is at 0. */
 function trusted(proxies: TrustedProxies | undefined) {
   if (proxies === undefined || proxies === 0) return false;
   return typeof proxies === 'number' ? (_address: string, distance: number) => distance < proxies : [...proxies];

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { drainConnections } from './drain.ts';
 
-/** A server that lives and says to everybody why it serves nothing, so that nobody sends it any work. */
+/** A server that runs and answers every request with the reason why it is not ready, so that it gets no work. */
 export function createUnready(reason: string): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: 'idle' });
   drainConnections(app);

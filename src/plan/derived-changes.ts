@@ -132,7 +132,7 @@ function addDerivedChange(
   const present = byId.get(id);
   if (present !== undefined && present.after === undefined) return [];
   if (edit.after === undefined && edit.before === undefined) return [];
-  // A derived change whose object is also edited by hand counts as that edit.
+  // An object that the caller edits too stays a change of the caller, whose rights are checked.
   const isInternal = present === undefined || present.internal === true;
   const merged: Edit = { ...present, ...edit, ...(isInternal ? { internal: true } : {}) };
   byId.set(id, merged);

@@ -7,7 +7,7 @@ import { compileAccess } from '../ruleset/compile.ts';
 import { agreeOnSlots } from '../ruleset/endpoints.ts';
 import { equalExtents, type Flow } from '../ruleset/flows.ts';
 
-/** Two images of an account that can be compared, and all that is other. */
+/** Two images of an account that can be compared, and their differences. */
 export interface Comparison {
   readonly before: Access;
   readonly after: Access;
@@ -34,7 +34,7 @@ export interface About {
   readonly moved: readonly Flow[];
 }
 
-/** Finds out what is other. Images that were made apart are brought to the same slots first. */
+/** Compares two images. Images that were compiled independently are brought to the same slots first. */
 export function compareAccess(first: Access, after: Access): Comparison {
   const before = agreeOnSlots(first.endpoints, after.endpoints)
     ? first

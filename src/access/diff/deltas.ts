@@ -115,7 +115,7 @@ class Weighing {
   /** The answer of the last `weigh`; one set when nothing is open. */
   readonly sure: BitSet;
   readonly possible: BitSet;
-  /** Whether something depends on what nobody knows. */
+  /** Whether something depends on unknown facts. */
   readonly open: boolean;
   readonly #flows = new Map<number, Flow[]>();
   readonly #flowSets = new Map<number, FlowSets>();

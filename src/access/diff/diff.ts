@@ -35,7 +35,10 @@ export interface PairFilter {
   readonly to?: string;
 }
 
-/** What changes about who reaches whom. Counts are exact; the pairs themselves are worked out as they are asked for. */
+/**
+ * The difference between two images in who reaches whom. Counts are exact; the pairs themselves are computed when they
+ * are asked for.
+ */
 export interface AccessDiff {
   /** Pairs that gain some traffic. A pair may gain some and lose other. */
   readonly gained: PairCount;
@@ -85,7 +88,7 @@ function count(
     sum.conditional += pairs - countPairs(members, uniteBits(...deltas.map(surely)));
 }
 
-/** Every member with every other end; nobody makes a pair with himself. */
+/** Every member with every other endpoint; no endpoint makes a pair with itself. */
 function countPairs(members: readonly number[], others: BitSet): number {
   return members.length * countBits(others) - members.filter((member) => hasBit(others, member)).length;
 }

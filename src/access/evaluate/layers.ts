@@ -40,7 +40,7 @@ export function weigh({ accepts, drops, closed }: Layers): EndpointSets {
   return { sure, possible };
 }
 
-/** Traffic that passes for sure, and traffic that passes or may pass, depending on what nobody knows. */
+/** Traffic that passes for certain, and traffic that passes or may pass, depending on unknown facts. */
 export interface PassingTraffic {
   readonly sure: Traffic;
   readonly possible: Traffic;

@@ -10,7 +10,7 @@ export interface Named {
   readonly name: string;
 }
 
-/** The object of this id in the first of the states that has it; one that nobody knows is a peer that is not there yet. */
+/** The object of this id in the first of the states that has it; an unknown id is a peer that does not exist yet. */
 export function nameOf(id: string, ...states: readonly State[]): Named {
   for (const state of states) {
     const object = state.get(id);

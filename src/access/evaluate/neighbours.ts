@@ -50,7 +50,7 @@ export interface DestinationAt {
   readonly destination: RoutedDestination;
 }
 
-/** What a peer surely reaches, and by whom it is surely reached. */
+/** The endpoints that a peer certainly reaches, and those that certainly reach it. */
 export interface Reached {
   readonly from: BitSet;
   readonly to: BitSet;

@@ -57,7 +57,7 @@ export interface PlaceInfo {
 
 /** A destination to which a peer is led. */
 export interface UsedPlace extends PlaceInfo {
-  /** By whom: the ways in the order of their metric. */
+  /** The ways, in the order of their metric. */
   readonly ways: readonly UsedWay[];
 }
 

@@ -121,7 +121,7 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
   }
 }
 
-/** Why a group of the rule holds somebody in vain. */
+/** Why a group of the rule does not count for a temporary peer that is in it. */
 function temporaryPeerText(endpoint: QueryEndpoint, { by }: Consideration, atSources: boolean): string {
   const groups = (atSources ? by?.rule.sources : by?.rule.destinations)?.groups ?? [];
   if (endpoint.groupsAmong(groups, 'drop').length === 0) return '';

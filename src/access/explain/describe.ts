@@ -24,7 +24,7 @@ export interface DescribedAccess {
 
 /** One end of an explanation. */
 export interface DescribedEndpoint extends Named {
-  /** Nobody of this id, or no member of this group, takes part: a peer is imagined that does. */
+  /** The id is no endpoint that takes part, or the group has no member that does: a hypothetical peer stands in. */
   readonly imagined?: true;
 }
 

@@ -7,7 +7,7 @@ import { type Protocol, partOf, readRoute } from '../ruleset/vocabulary.ts';
 import { type Match, type Mismatch, matchRules, weighMatches } from './matching.ts';
 import { groupRepresentative, type InactiveReason, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 
-/** What somebody wants to know about two ends, which are given by their ids. */
+/** A question about two endpoints, which are given by their ids. */
 export interface Question {
   readonly from: string;
   readonly to: string;

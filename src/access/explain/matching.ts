@@ -132,7 +132,7 @@ function namesFor({ groups, one }: Side, endpoint: QueryEndpoint, { action }: Ru
   return [...(one === endpoint.id && !endpoint.imagined ? [one] : []), ...endpoint.groupsAmong(groups, action)];
 }
 
-/** A check that is gone lets nobody pass. */
+/** A posture check that is gone passes for no peer. */
 function askChecks(
   access: Access,
   ids: readonly string[],

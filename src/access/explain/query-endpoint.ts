@@ -9,7 +9,7 @@ import { groupFields, partOf, readGroup, readResource, readRoute } from '../rule
 /** Why an end can be at no end of a connection, whatever rules say. */
 export type InactiveReason = 'waiting' | 'disabled' | 'unreachable';
 
-/** One end of a question: somebody who is there, or somebody who might be. */
+/** One endpoint of a question: one that exists, or a hypothetical one. */
 export interface QueryEndpoint extends Named {
   /** A peer that is in these groups and is not there (yet): it answers for a group without members. */
   readonly imagined: boolean;

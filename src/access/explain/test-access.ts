@@ -82,7 +82,7 @@ function sideOf(access: Access, id: string, among: { readonly opening: BitSet; r
   return at !== undefined && hasBit(opening, at) ? bitsOf([at]) : queryEndpointOf(access, id);
 }
 
-/** A peer has no pair with itself: when there is no other in the group, somebody else in it answers. */
+/** A peer has no pair with itself: when it is the only one in the group, a hypothetical member answers. */
 function countVerdictsOfOthers(
   access: Access,
   asked: Traffic,

@@ -41,7 +41,8 @@ export function testsIn({ state }: Pick<Access, 'state'>): readonly Stored<typeo
 
 function runTest(access: Access, test: StoredObject): TestReport {
   const { expect, ...question } = readTest(test);
-  // What nobody of a group may do, temporary peers may not do either; what all of it may, they need not.
+  // Traffic that no member of a group may send is denied to temporary peers too; traffic that all members may send need
+  // not be permitted to them.
   const result = testAccess(access, question, { temporaryPeers: expect === 'deny' });
   const { outcome, decided } = judgeAccess(result, expect);
   const [from, to] = [nameOf(question.from, access.state), nameOf(question.to, access.state)];

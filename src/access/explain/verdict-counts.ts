@@ -143,7 +143,10 @@ function firstPair(
   return { from: queryEndpointOf(access, idAt(best.from)), to: queryEndpointOf(access, target) };
 }
 
-/** Ends in classes of those that are one to a party: no rule that names the party tells them apart. */
+/**
+ * Endpoints in classes that are equal for a query endpoint: no rule that names it treats members of a class
+ * differently.
+ */
 function classesFor(access: Access, endpoint: QueryEndpoint, among: BitSet): readonly (readonly number[])[] {
   const sets: BitSet[] = [access.endpoints.of.peer, ...access.guardedRoutes.map(({ receivers }) => receivers)];
   for (const policy of access.state.ofKind(kindOf.policy).map(readPolicy)) {
@@ -157,7 +160,7 @@ function names({ groups, one }: Side, endpoint: QueryEndpoint): boolean {
   return one === endpoint.id || endpoint.groupsAmong(groups).length > 0 || endpoint.guardsAmong(groups).length > 0;
 }
 
-/** The sets by which a policy tells ends apart. */
+/** The sets by which a policy distinguishes endpoints. */
 function distinctions(access: Access, { rules, postures }: Policy): readonly BitSet[] {
   const named = rules
     .flatMap(({ sources, destinations }) => [sources, destinations])

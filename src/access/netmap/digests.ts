@@ -60,7 +60,7 @@ export function digestOfSlots(digests: Digests, slots: BitSet, entryAt: EntryAt)
   return `${count} ${a} ${b} ${c} ${d}`;
 }
 
-/** Adds up all selections of eight slots; those that nobody holds count for nothing. */
+/** Adds up all selections of eight slots; empty slots count for nothing. */
 function keepSums({ sums }: Digests, block: number, entryAt: EntryAt): Int32Array {
   const kept = new Int32Array(256 * 5);
   for (let chosen = 1; chosen < 256; chosen++) {

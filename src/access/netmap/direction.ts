@@ -20,7 +20,7 @@ export type OwnSide = 'from' | 'to';
 
 /** What is said about a peer in one direction: as one that opens connections, or as one that is reached. */
 export interface DirectionMap {
-  /** Whom it surely reaches, or who surely reaches it. */
+  /** The endpoints that it certainly reaches, or that certainly reach it. */
   readonly reached: BitSet;
   readonly rules: Listing;
   /** The sets that the rules name. */
@@ -96,7 +96,7 @@ function weigh(access: Access, at: number, own: OwnSide, about: readonly Flow[],
   return (own === 'from' ? surelyReachedFrom : surelyReachedTo)(access, at, about, options);
 }
 
-/** What is told of flows to an end at this side of them. */
+/** The rules of flows for an endpoint at this side of them. */
 function flowRulesTo(access: Access, at: number, own: OwnSide, flows: readonly Flow[]): readonly FlowRule[] {
   return flows.flatMap((flow) => {
     if (!isListedFor(flow, at, own)) return [];

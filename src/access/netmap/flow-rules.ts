@@ -113,7 +113,7 @@ export function setId(flow: Flow, other: OtherSide, limit?: Limit): string {
   return `${names}${temporary}${checks}${limit === undefined ? '' : `@${limit.id}`}`;
 }
 
-/** The id of the rule as which a flow is told. */
+/** The id of the rule of a flow. */
 export function ruleId({ id, by, reverse }: Flow): string {
   return by === undefined ? id : `${by.policy.id}/${by.rule.key}${reverse ? '/reverse' : ''}`;
 }

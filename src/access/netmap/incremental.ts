@@ -14,7 +14,7 @@ export interface PreviousMaps {
   readonly maps: readonly (SharedMap | undefined)[];
   /** Peers of which something else is said as those that open connections, and as those that are reached. */
   readonly moved: Readonly<Record<OwnSide, BitSet>>;
-  /** What of it is other, when that is little. */
+  /** The flows that were added and removed, when they are few. */
   readonly edits: Readonly<Record<OwnSide, FlowEdit>> | undefined;
   /** What tunnels depend on besides, to be compared. */
   readonly routedDestinations: Access['routedDestinations'];
@@ -23,7 +23,7 @@ export interface PreviousMaps {
 
 /** Flows that came and went, for the peers at one side of them. */
 export interface FlowEdit {
-  /** Those that went, and the ids of the rules as which they were told. */
+  /** Flows that were removed, and the ids of their rules. */
   readonly removed: readonly Flow[];
   readonly rules: ReadonlySet<string>;
   readonly added: readonly Flow[];

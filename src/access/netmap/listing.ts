@@ -58,7 +58,7 @@ export function editListing(listing: Listing, remove: Iterable<string>, put: Sec
     const at = placeIn(entries, id);
     const old = entries[at]?.id === id ? entries[at] : undefined;
     const entry = fresh.get(id);
-    // What says the same stays the same value, so that nobody has to look at it again.
+    // An entry with equal content stays the same value, so that it need not be compared again.
     if (old === entry || (old !== undefined && entry !== undefined && sameEntry(old, entry))) continue;
     if (old !== undefined) sum = addTo(sum, old, -1);
     if (entry !== undefined) sum = addTo(sum, entry, 1);

@@ -8,7 +8,7 @@ import { type Entry, hexOf, type Section, type SectionChange, sameDigest, sameEn
 import { listNames, peerLists, type SharedMap, sharedMapOf } from './shared.ts';
 import { writePeer } from './vocabulary.ts';
 
-/** All that a peer has to know to take its part: what it alone is told, and what it is told in common with others. */
+/** The network map of a peer: the part that it alone is sent, and the part that it shares with others. */
 export interface PeerMap {
   readonly self: Entry;
   readonly shared: SharedMap;
@@ -29,12 +29,12 @@ export function mapDigest({ self, shared }: PeerMap): string {
   return hexOf(shared.digest) + hexOf(self.digest);
 }
 
-/** What a peer alone is told, as members of a JSON object. */
+/** The part of a map that one peer alone is sent, as members of a JSON object. */
 export function ownText({ self }: PeerMap): string {
   return `"self":${self.text}`;
 }
 
-/** What it is told in common with others, as members of a JSON object. */
+/** The part of a map that is shared with other peers, as members of a JSON object. */
 export function sharedText({ settings, dns, around, lists }: SharedMap): string {
   const written = [
     ...peerLists.map((name) => `"${name}":[${joined(writePeerSet(around[name]))}]`),
@@ -43,14 +43,14 @@ export function sharedText({ settings, dns, around, lists }: SharedMap): string 
   return [`"settings":${settings.text}`, `"dns":${dns.text}`, ...written].join(',');
 }
 
-/** What of the own part is other, as members of a JSON object; empty when nothing is. */
+/** The difference of the own part, as members of a JSON object; empty when there is none. */
 export function ownChange(before: PeerMap, after: PeerMap): string {
   return sameEntry(before.self, after.self) ? '' : ownText(after);
 }
 
 const changes = new WeakMap<SharedMap, WeakMap<SharedMap, string>>();
 
-/** What of the common part is other, as members of a JSON object; empty when nothing is. */
+/** The difference of the shared part, as members of a JSON object; empty when there is none. */
 export function sharedChange(before: SharedMap, after: SharedMap): string {
   if (before === after || sameDigest(before.digest, after.digest)) return '';
   const known = changes.get(before) ?? new WeakMap<SharedMap, string>();
@@ -81,7 +81,7 @@ function joined(entries: Section): string {
   return entries.map(({ text }) => text).join(',');
 }
 
-/** What a peer is told about itself besides what its object says. */
+/** What the map says about its own peer in addition to the peer's object. */
 interface Standing {
   readonly state: string;
   readonly network_ranges: readonly string[];

@@ -33,7 +33,7 @@ export interface DnsAudience extends Audience {
 
 /** How it is found out which peers are alike. */
 export interface PeerClasses {
-  /** How often somebody asked, and what all are like once that was worth it. */
+  /** How many classes were asked for, and the classes of all peers once that was worth computing. */
   asked: number;
   classes: Int32Array | undefined;
   /** The places of flows that have an end among 32 peers next to each other, by the number of these. */
@@ -42,7 +42,7 @@ export interface PeerClasses {
   skippedImages: number;
 }
 
-/** An image of an account with all that its maps tell besides; made once for an image. */
+/** An image of an account with all that its maps contain in addition; created once for an image. */
 export interface NetmapBuilder {
   readonly access: Access;
   readonly settings: ClientSettings;
@@ -57,14 +57,14 @@ export interface NetmapBuilder {
   expired: BitSet | undefined;
   peerEntries: PeerEntries;
   digests: Digests;
-  /** What peers that are alike are told in common, by their peer class. */
+  /** The shared parts of maps, by peer class. */
   readonly shared: Map<string | number, SharedMap>;
   /** The same by slot, as far as it was asked for, or is known from before the image. */
   maps: (SharedMap | undefined)[];
   /** What is known from before about peers whose maps may be others now. */
   previous: PreviousMaps | undefined;
   readonly peerClasses: PeerClasses;
-  /** What is told of DNS besides its lists, by its text. */
+  /** The entries of DNS that are in no list, by their text. */
   readonly entries: Map<string, Entry>;
 }
 
@@ -99,7 +99,10 @@ export function audiencesOf({ dns, unmanaged, logging, exposing }: NetmapBuilder
   return [...dns, unmanaged, logging, exposing];
 }
 
-/** Peers whose user has to sign in again, as their objects or what is observed say: they are told nothing, and are away. */
+/**
+ * Peers whose user has to sign in again, as their objects or observations say: they get no map, and are in no other
+ * map.
+ */
 export function expiredIn(builder: NetmapBuilder): BitSet {
   const { state, endpoints, observedPeers } = builder.access;
   builder.expired ??= uniteBits(
@@ -114,13 +117,13 @@ export function expiredIn(builder: NetmapBuilder): BitSet {
   return builder.expired;
 }
 
-/** The peers of a set as others are told about them. */
+/** The peers of a set as other maps list them. */
 export function peersIn(builder: NetmapBuilder, slots: BitSet): PeerSet {
   const { peerEntries, digests } = builder;
   return { peerEntries, slots, digest: digestOfSlots(digests, slots, (slot) => entryAt(builder, slot)) };
 }
 
-/** What others are told about whoever is at a slot; nothing where no peer and no proxy is. */
+/** How other maps list the peer or proxy at a slot; nothing where there is none. */
 function entryAt({ access, settings, peerEntries }: NetmapBuilder, slot: number): Entry | undefined {
   const known = peerEntries.entries[slot];
   if (known !== undefined) return known;

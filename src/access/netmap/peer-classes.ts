@@ -8,12 +8,12 @@ import { isFor, type NetmapBuilder } from './netmap-builder.ts';
 /** How many peers are asked about one by one before it is worked out for all of an image at once, which takes as long. */
 const fewPeers = 300;
 
-/** For how many images nobody looks again whether peers are alike when hardly any two were. */
+/** For how many images the search for equal peers is skipped after hardly any two were equal. */
 const imagesToSkip = 16;
 
 /**
- * What two peers of one image have in common only if the same is said about both: so they are told the same. Where hardly
- * any two are alike it is not looked for: then it is another for each.
+ * A class that two peers of one image have in common only if their maps share a part. Where hardly any two peers are
+ * alike, the search is skipped: then each peer has a class of its own.
  */
 export function peerClassOf(builder: NetmapBuilder, at: number): string | number {
   const { peerClasses } = builder;

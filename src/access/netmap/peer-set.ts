@@ -10,13 +10,13 @@ import {
 import { agreeOnSlots, type Endpoints, idsAt, slotsInOrder } from '../ruleset/endpoints.ts';
 import { changeOfSection, type Entry, type Section, type SectionChange, sameEntry } from './section.ts';
 
-/** What others are told about each peer, by its slot; filled as it is needed, and one value while no peer changes. */
+/** How other maps list each peer, by its slot; filled as it is needed, and one value while no peer changes. */
 export interface PeerEntries {
   readonly endpoints: Endpoints;
   readonly entries: (Entry | undefined)[];
 }
 
-/** Peers as others are told about them. The list is written when it is sent: it may be as long as the account has peers. */
+/** Peers as other maps list them. The list is written when it is sent: it may be as long as the account has peers. */
 export interface PeerSet {
   readonly peerEntries: PeerEntries;
   readonly slots: BitSet;
@@ -24,7 +24,7 @@ export interface PeerSet {
   readonly digest: string;
 }
 
-/** What is told about the peers of a set, in the order of their ids. */
+/** The entries of the peers of a set, in the order of their ids. */
 export function writePeerSet({ peerEntries, slots }: Pick<PeerSet, 'peerEntries' | 'slots'>): Section {
   // The book was filled for all of the set when the set was made.
   return slotsInOrder(peerEntries.endpoints, slots).map((slot) => peerEntries.entries[slot] as Entry);

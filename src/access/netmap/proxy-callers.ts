@@ -5,7 +5,7 @@ import { expiredIn, netmapBuilderOf, peersIn } from './netmap-builder.ts';
 import { writePeerSet } from './peer-set.ts';
 import { noEntries, type Section } from './section.ts';
 
-/** The peers that may open connections to a proxy, as others are told about them, in order. */
+/** The peers that may open connections to a proxy, as other maps list them, in order. */
 export function peersReachingProxy(access: Access, proxy: string): Section {
   const at = access.endpoints.slots.get(proxy);
   if (at === undefined || !hasBit(access.endpoints.of.proxy, at)) return noEntries;

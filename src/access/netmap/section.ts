@@ -9,7 +9,7 @@ export interface Entry {
   readonly text: string;
   /** Equal for equal text: four numbers of 32 bits. */
   readonly digest: Digest;
-  /** Of a set: what is in it, so that a change can be told by its members. */
+  /** Of a set: its members, so that a change can be sent as the members that differ. */
   readonly members?: readonly string[];
 }
 

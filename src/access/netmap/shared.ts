@@ -20,7 +20,7 @@ export const listNames = [
 
 type ListName = (typeof listNames)[number];
 
-/** What peers of which the same is said are told in common. Lists of peers may name the peer that reads them. */
+/** The part of network maps that equal peers share. Lists of peers may name the peer that reads them. */
 export interface SharedMap {
   readonly settings: Entry;
   readonly dns: Entry;
@@ -39,7 +39,7 @@ interface Said {
   readonly dns: readonly DnsAudience[];
 }
 
-/** What a peer is told in common with all that are alike. */
+/** The part of a peer's map that it shares with all peers of its class. */
 export function sharedMapOf(builder: NetmapBuilder, at: number, takesPart: boolean): SharedMap {
   const present = builder.maps[at];
   if (present !== undefined) return present;

@@ -43,7 +43,7 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
   return idsAt(after.endpoints, touched);
 }
 
-/** Peers that are told something that changed, or not any more, or for the first time. */
+/** Peers for which an audience changed: they are in it now, were in it before, or its content changed. */
 function audienceChanges(before: Access, after: Access): readonly BitSet[] {
   const known = new Map(audiencesOf(netmapBuilderOf(before)).map((audience) => [audience.id, audience]));
   const deltas: BitSet[] = [];
@@ -65,7 +65,7 @@ function around(access: Access, id: string): readonly BitSet[] {
   return at === undefined ? [] : [bitsOf([at]), neighbourhoodOf(access, at).neighbours];
 }
 
-/** Peers that users may log in to: who is in the groups that rules name is told to them. */
+/** Peers that users may log in to: their maps list the members of the groups that rules name. */
 function loggedInto({ flows }: Access): readonly BitSet[] {
   return flows
     .filter(({ by }) => by?.rule.protocol === 'ssh' && Object.keys(by.rule.authorized).length > 0)

@@ -1,6 +1,6 @@
 /**
- * The second door between stored objects and access: what maps tell about peers, names and the account besides who reaches
- * whom. Each object is read and written once, as long as it lives.
+ * Reads stored objects for maps: what maps contain about peers, names and the account in addition to access. Each
+ * object is read and written once, as long as it lives.
  */
 import type { JsonObject } from '../../lib/json.ts';
 import type { State } from '../../model/declare/kind.ts';
@@ -70,7 +70,7 @@ function writeSettings(domain: string, settings: Settings): ClientSettings {
   };
 }
 
-/** What a peer is told about itself and what others are told about it. */
+/** What a peer's own map says about it, and what other maps say about it. */
 export interface PeerText {
   readonly entry: Entry;
   readonly self: JsonObject;

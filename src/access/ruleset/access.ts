@@ -9,7 +9,7 @@ import type { PostureBits } from './postures.ts';
 import type { GuardedRoute, RoutedDestination } from './routed-destinations.ts';
 
 /**
- * Who reaches whom in one state of an account, ready to be asked. Made by `compileAccess`, carried on by `updateAccess`;
+ * Who reaches whom in one state of an account, ready to be queried. Made by `compileAccess`, updated by `updateAccess`;
  * never edited.
  */
 export interface Access {
@@ -23,7 +23,7 @@ export interface Access {
   readonly routedDestinations: PersistentMap<RoutedDestination>;
   /** Routes that groups guard. */
   readonly guardedRoutes: readonly GuardedRoute[];
-  /** Ends that take part: approved peers, and enabled resources and routes to which somebody leads. */
+  /** Endpoints that take part: approved peers, and enabled resources and routes with at least one gateway. */
   readonly live: BitSet;
   /** By id of the posture check. */
   readonly postures: PersistentMap<PostureBits>;

@@ -8,7 +8,7 @@ import { nothingObserved, type ObservedPeers } from './facts.ts';
 import { updateImage } from './update-image.ts';
 import { kindOf, type Part, partOf } from './vocabulary.ts';
 
-/** Works out who reaches whom. `like` makes the result comparable with an image that has these ends. */
+/** Computes who reaches whom. `like` makes the result comparable with an image that has these endpoints. */
 export function compileAccess(
   state: State,
   observedPeers: ObservedPeers = nothingObserved,

@@ -28,14 +28,14 @@ export interface Endpoints {
   readonly temporaryPeers: BitSet;
 }
 
-/** Somebody who comes. */
+/** An endpoint that is added. */
 export interface NewEndpoint {
   readonly id: string;
   readonly part: EndpointPart;
   readonly temporary?: boolean;
 }
 
-/** Nobody. */
+/** No endpoints. */
 export const noEndpoints: Endpoints = {
   ids: [],
   slots: emptyMap(),
@@ -49,7 +49,7 @@ export function reserveSlots({ ids, slots, order }: Endpoints): Endpoints {
   return { ...noEndpoints, ids, slots, order };
 }
 
-/** Whether sets of both may be compared: nobody has two slots, and no slot two holders. */
+/** Whether sets of both may be compared: no endpoint has two slots, and no slot two endpoints. */
 export function agreeOnSlots(a: Endpoints, b: Endpoints): boolean {
   if (a.ids === b.ids) return true;
   return !a.ids.some((id, at) => {

@@ -23,7 +23,7 @@ export interface PeerFacts {
 export interface ObservedPeers {
   /** By id of the peer. Nothing is known about a peer that is not there. */
   readonly facts: ReadonlyMap<string, PeerFacts>;
-  /** Peers that wait for somebody's approval, besides those whose object says so: they take no part. */
+  /** Peers that wait for approval, besides those whose object says so: they take no part. */
   readonly waiting: ReadonlySet<string>;
   /** Peers whose user has to sign in again: what they may do stays, but they are away. */
   readonly expired: ReadonlySet<string>;

@@ -60,7 +60,7 @@ export interface FlowInput {
   readonly postures: PersistentMap<PostureBits>;
 }
 
-/** The flows of a policy: none when it is disabled or lets nobody through. */
+/** The flows of a policy: none when it is disabled or permits no traffic. */
 export function flowsOfPolicy(policy: Policy, input: FlowInput): readonly Flow[] {
   if (!policy.enabled) return [];
   const passing = passingOf(policy.postures, input);
@@ -174,7 +174,7 @@ function namesOf({ groups, one }: Side): readonly string[] {
   return one === undefined ? groups : [...groups, one];
 }
 
-/** The peers that pass all checks; `undefined` when there are no checks. A check that is gone lets nobody pass. */
+/** The peers that pass all checks; `undefined` when there are no checks. A check that is gone passes for no peer. */
 function passingOf(postures: readonly string[], input: FlowInput): EndpointSets | undefined {
   if (postures.length === 0) return undefined;
   return postures

@@ -9,7 +9,7 @@ export interface Membership {
   readonly members: BitSet;
   /** Peers in the group that it lets do nothing: rules that drop mean them all the same. */
   readonly temporaryPeers: BitSet;
-  /** Routes that whoever may reach the group may use. */
+  /** Routes that only the peers which may reach the group may use. */
   readonly guarded: BitSet;
 }
 

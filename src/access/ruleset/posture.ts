@@ -4,7 +4,7 @@ import { compareVersions, leadingNumbers } from '../../lib/version.ts';
 import type { postureResults } from '../../model/declare/access-words.ts';
 import type { PeerFacts } from './facts.ts';
 
-/** Whether a peer passes; `unknown` when that depends on something nobody knows. */
+/** Whether a peer passes; `unknown` when that depends on unknown facts. */
 export type PostureResult = (typeof postureResults)[number];
 
 /** The checks of a posture check, as they are stored. A check that is not given is absent. */

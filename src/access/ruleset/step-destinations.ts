@@ -24,7 +24,7 @@ export interface DestinationsStep {
   readonly routes: ReadonlySet<string>;
 }
 
-/** What leads where now, and what can be reached because somebody who takes part leads there. */
+/** Which gateways lead to which destinations now, and which destinations have a gateway that takes part. */
 export function stepDestinations(
   step: UpdateStep,
   {
@@ -55,7 +55,7 @@ export function stepDestinations(
   const looked = [...resources, ...routes];
   const rest = subtractBits(before, uniteBits(slotsOf(previous.endpoints, looked), slotsOf(endpoints, looked)));
   const there = uniteBits(endpoints.of.resource, endpoints.of.route);
-  // Proxies wait for nobody.
+  // Proxies need no approval.
   const live = uniteBits(peers.live, endpoints.of.proxy, intersectBits(rest, there), slotsOf(endpoints, reached));
   const guardedRoutes = routes.size === 0 ? previous.guardedRoutes : guardedRoutesOf(step, endpoints, all);
   return { all, guardedRoutes, live, resources, routes };

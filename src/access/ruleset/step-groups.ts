@@ -18,7 +18,7 @@ export interface GroupsStep {
 /** How many groups are looked at before others get a turn. */
 const mostAtOnce = 200;
 
-/** Whom each group means now. */
+/** The members of each group now. */
 export function* stepGroups(
   step: UpdateStep,
   endpoints: Endpoints,

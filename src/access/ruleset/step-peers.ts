@@ -27,7 +27,7 @@ export function stepEndpoints({ previous, state, touched }: UpdateStep): Endpoin
   return changeEndpoints(previous.endpoints, gone, come);
 }
 
-/** Which peers take part now: those that nobody has to approve any more. */
+/** Which peers take part now: those that need no approval any more. */
 export function stepPeers({ previous, state, observedPeers, touched }: UpdateStep, endpoints: Endpoints): PeersStep {
   const ids = [...touched.peer];
   const approved = ids.filter((id) => {

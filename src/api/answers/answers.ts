@@ -20,7 +20,7 @@ const capacity = 20_000;
 
 const cache = new WeakMap<Snapshot, Map<string, Answer | Promise<Answer>>>();
 
-/** What an answer is made of: the version of what it tells, and the body. */
+/** The content of an answer: the version of its data, and the body. */
 export interface Content {
   readonly version: number;
   readonly body: Json;
@@ -103,7 +103,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text);
 }
 
-/** Whether whoever reads has the body of this ETag already. */
+/** Whether the caller has the body of this ETag already. */
 export function isKnown({ method, headers }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];
   return ['GET', 'HEAD'].includes(method) && known !== undefined && matches(known, etag);

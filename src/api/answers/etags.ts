@@ -2,7 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { inSlices } from '../../commit/slices.ts';
 import { etagInSteps, isKnown } from './answers.ts';
 
-/** Gives an ETag to what is read and has none yet; what nobody may keep has none, unless its route gave it one. */
+/**
+ * Gives an ETag to answers of reads that have none yet; answers that may not be stored have none, unless their route
+ * gave them one.
+ */
 export function addEtags(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const isRead = request.method === 'GET' && reply.statusCode === 200 && typeof payload === 'string';

@@ -50,7 +50,7 @@ export function longListsOf(engine: Engine): LongLists {
  */
 export function createLongLists(shortest = longEnough): LongLists {
   const known = new Map<string, Kept>();
-  /** Lists that are being brought up to date: whoever asks for another state meanwhile does without. */
+  /** Lists that are being updated: a request for another state meanwhile does without the cache. */
   const busy = new Set<string>();
   return {
     *answer(state, kind) {
@@ -87,7 +87,7 @@ function* update(kept: Kept, state: Snapshot, kind: string): Generator<undefined
   const changed = state.partsSince(kept.state);
   const stale = new Set<string>();
   for (const part of changed) for (const id of followersOf(kept, part)) stale.add(id);
-  // Objects that are new were looked at for nobody.
+  // New objects were not read for any item yet.
   for (const id of state.changedOf(kind, kept.state)) stale.add(id);
   kept.state = state;
   let at = 0;

@@ -5,7 +5,7 @@ import { callOf } from '../authenticate.ts';
 import type { ConfigRoutesOptions } from './options.ts';
 import { queryOf, switchOf } from './request.ts';
 
-/** The route by which it is asked who may reach whom, and why. */
+/** The route for questions about who may reach whom, and why. */
 export function addAccessRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
   app.get('/api/config/access', async (request) => {
     const query = queryOf(request);

@@ -111,7 +111,7 @@ function filesOf(body: JsonObject): readonly SourceFile[] {
   });
 }
 
-/** What documents name with `valueFrom`, which whoever pushes them brings along. No fault repeats a value. */
+/** Values that documents name with `valueFrom` and that are sent with a push. No fault repeats a value. */
 function valuesOf(body: JsonObject): PushedValues {
   const values = body['values'] ?? {};
   if (!isObject(values))

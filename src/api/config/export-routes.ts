@@ -35,7 +35,7 @@ export function addExportRoutes(app: FastifyInstance, { engine }: ConfigRoutesOp
       throw new NotFound(`document of ${object} not found; the server itself keeps it, and documents do not state it`);
     const isJson = format === 'json';
     const text = await runInSlices(isJson ? jsonInSteps(documents) : writeInSteps(documents));
-    // The whole account is nothing for caches; whoever has it may still ask whether it is the same.
+    // The whole account is nothing for caches; a caller that has it may still ask whether it is the same.
     return reply
       .header('cache-control', 'no-store')
       .header('etag', await runInSlices(etagInSteps(0, text)))

@@ -79,7 +79,8 @@ function addViewRoutes(app: FastifyInstance, { engine, planLimit }: ConfigRoutes
     const query = { from, to, limit: wholeNumber('limit', limit) };
     return listPlanPairs(engine, callOf(request), parameter(request, 'id'), query);
   });
-  // Whoever takes them takes them from everybody else, and they are secrets: reading alone is not enough.
+  // Reading the outputs removes them for every other caller, and they are secrets: the right to read alone is not
+  // enough.
   const taking = { exposeHeadRoute: false, config: { access: { module: 'config', operation: 'update' } } } as const;
   app.get('/api/config/plans/:id/outputs', taking, async (request, reply) => {
     const call = callOf(request);

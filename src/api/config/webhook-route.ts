@@ -27,7 +27,7 @@ export function addWebhookRoute(app: FastifyInstance, { engine, sources }: Confi
     const name = parameter(request, 'name');
     const account = queryOf(request)['account'] ?? sources.account;
     const secret = account === undefined ? undefined : await sources.webhookSecret(account, name);
-    // Whether there is such a source is nobody's business.
+    // The answer does not show whether there is such a source.
     if (account === undefined || secret === undefined || !isGenuine(request, secret))
       throw new Unauthenticated('the hint is not signed with the secret of this source');
     pass.hint(account, name);
@@ -53,7 +53,7 @@ function header(request: FastifyRequest, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** In a time that tells nothing about where two texts differ. */
+/** Compares in a time that does not depend on where two texts differ. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

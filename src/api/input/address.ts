@@ -14,8 +14,8 @@ declare module 'fastify' {
 export type KnownParameters = (method: string, route: string) => ReadonlySet<string> | undefined;
 
 /**
- * Looks at what stands in the address before anything is looked up by it: no database is asked for a text that it cannot
- * store, and no parameter is dropped without a word. Runs ahead of authentication. `notFound` answers an id that nothing has.
+ * Checks the address of a request before any look-up by it: no database is queried for a text that it cannot store, and
+ * no parameter is ignored silently. Runs ahead of authentication. `notFound` answers an id that does not exist.
  */
 export function guardAddresses(
   app: FastifyInstance,

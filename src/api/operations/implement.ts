@@ -39,7 +39,7 @@ interface Handling<O extends Operation> {
   readonly bodyLimit?: number;
   /** Answers a repetition of a request whose answer was lost; absent: with the body that was kept for it. */
   readonly recover?: (given: Given<O>, done: Done) => Promise<AnswerOf<O> | undefined>;
-  /** Throws when the caller may not be shown again what is shown once; absent: whoever may call it may. */
+  /** Throws when the caller may not see again what is shown once; absent: every caller that may call it may. */
   readonly mayRepeat?: (given: Pick<Given<O>, 'call' | 'params' | 'request'>, body: Json) => Promise<void>;
 }
 

@@ -56,7 +56,7 @@ function addStream(
       const next = () => reader.next(() => readerOf(request));
       await pump(next, stream, (wake) => watch.follow(call.account, { wake, gone: () => stream.end() }));
     } catch (error) {
-      // The head is sent: all that can be said is the end of the stream. The reader comes back and is told why.
+      // The head is sent already: the stream can only end. The reader connects again and gets the error.
       if (!(error instanceof HeddleError)) throw error;
     } finally {
       streams.delete(stream);

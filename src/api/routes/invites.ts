@@ -24,7 +24,7 @@ function idOf(request: FastifyRequest): string {
   return (request.params as { readonly id: string }).id;
 }
 
-/** Invites: made by those who may make users, accepted by whoever has the token. */
+/** Invites: created by callers who may create users, accepted by the holder of the token. */
 export const invites: AreaRoutes = {
   add(app, engine, { people, strangers }) {
     const may = (operation: 'read' | 'create' | 'update' | 'delete') => ({

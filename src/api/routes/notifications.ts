@@ -5,7 +5,7 @@ import type { AreaRoutes } from '../area-routes.ts';
 
 const path = '/api/integrations/notifications/types';
 
-/** What channels can tell about. The catalogue changes with the program only. */
+/** The events that channels can send. The catalogue changes with the program only. */
 const catalogue = makeAnswer({ version: 0, body: activities });
 
 /** What is known about notifications, whatever the account. */

@@ -22,7 +22,7 @@ const aliveMs = 30_000;
 
 const owners = new WeakMap<FastifyRequest, ProxyTokenOwner>();
 
-/** What reverse proxies ask for and tell. They are known by proxy tokens alone. */
+/** What reverse proxies request and report. They authenticate with proxy tokens alone. */
 export const proxy: AreaRoutes = {
   add: (app, engine, { feeds }) =>
     app.register(async (scope) => {
@@ -96,7 +96,7 @@ function addStream(scope: FastifyInstance, engine: Engine): void {
     try {
       await pump(reader, stream, watch, { ...known, isAuthorized: () => isAuthorized(engine, request) });
     } catch (error) {
-      // The head is sent: all that can be said is the end of the stream. The proxy comes back and is told why.
+      // The head is sent already: the stream can only end. The proxy connects again and gets the error.
       if (!(error instanceof Unavailable)) throw error;
     } finally {
       clearInterval(alive);

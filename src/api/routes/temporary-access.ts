@@ -3,7 +3,7 @@ import { grantTemporaryAccess } from '../../features/peers/temporary-access.ts';
 import { temporaryAccess as operations } from '../../operations/temporary-access.ts';
 import { implement } from '../operations/implement.ts';
 
-/** Lets somebody reach a peer for a while. */
+/** Grants temporary access to a peer. */
 export const temporaryAccess = implement(operations, (engine) => ({
   grant: {
     handle: ({ call, params, body }) =>

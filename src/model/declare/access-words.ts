@@ -4,7 +4,7 @@ export const verdicts = ['allow', 'conditional', 'deny', 'mixed'] as const;
 /** The results of a test of access. */
 export const testOutcomes = ['pass', 'fail', 'conditional'] as const;
 
-/** Whether a peer passes a posture check; `unknown` when that depends on something nobody knows. */
+/** Whether a peer passes a posture check; `unknown` when that depends on unknown facts. */
 export const postureResults = ['pass', 'fail', 'unknown'] as const;
 
 /** The protocols of rules. */

@@ -9,12 +9,12 @@ export type Actor = {
   readonly id: string;
   readonly name: string;
   readonly email?: string;
-  /** The role that somebody of another account has here, because that account manages this one. */
+  /** The role that a user of another account has here, because that account manages this one. */
   readonly granted?: Role;
 };
 
 /** An actor who is there and asks, and not only the name under which something was done. */
 export interface Caller extends Actor {
-  /** The names that a claim of the caller's sign-in token lists; absent for callers whom no such claim keeps out. */
+  /** The names that a claim of the caller's sign-in token lists; absent for callers whom no such claim restricts. */
   tokenLists?(claim: string): readonly string[];
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts';
 export interface GroupRules {
   readonly enabled: boolean;
   readonly claim: string;
-  /** Whoever's token names none of these is kept out; empty: nobody is. */
+  /** Callers whose token names none of these are refused; empty: none are. */
   readonly allowed: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function groupRules(settings: JsonObject): GroupRules {
   };
 }
 
-/** Whether somebody is let in whose token lists these names. */
+/** Whether a caller whose token lists these names may sign in. */
 export function isLetIn(
   { enabled, claim, allowed }: GroupRules,
   listed: (claim: string) => readonly string[],

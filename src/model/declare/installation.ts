@@ -2,7 +2,7 @@
 export interface Installation {
   /** The server itself is an identity provider. */
   readonly embeddedIdp: boolean;
-  /** Nobody signs in with a password of this server; only identity providers outside of it say who people are. */
+  /** No user signs in with a password of this server; only external identity providers authenticate people. */
   readonly localAuthDisabled: boolean;
 }
 

@@ -162,11 +162,14 @@ export interface KindDeclaration<
   readonly addressedBy?: string;
   /** There is at most one object, addressed by the path itself, without an id. */
   readonly single?: boolean;
-  /** The one object is always there: until somebody writes it, it has the default values. */
+  /** The one object always exists: until it is written, it has the default values. */
   readonly implied?: boolean;
   /** Answers depend on the moment or on who asks (`State.now`, `State.viewer`), so none is kept. */
   readonly varies?: boolean;
-  /** Answers show what happens beside revisions (`State.observed`): what peers or proxies tell, when people sign in. None is kept. */
+  /**
+   * Answers show observations from outside revisions (`State.observed`): what peers or proxies report, when people sign
+   * in. They are not part of the object.
+   */
   readonly observed?: 'peers' | 'proxies' | 'people';
   /** Where all objects of a child kind are listed, whatever their parent. */
   readonly listPath?: string;
@@ -256,8 +259,8 @@ export interface KindDeclaration<
   /** Whether those who may not read the kind see the object all the same, because it is theirs. */
   isOwn?(object: O, viewer: string, state: State): boolean;
   /**
-   * Lets somebody in: the object itself, by a value that whoever has it keeps, or what is kept beside it and goes with it,
-   * such as tokens and passwords. A rollback brings neither back.
+   * A credential: the object itself, by a value that its holder keeps, or values that are stored beside it and deleted
+   * with it, such as tokens and passwords. A rollback restores neither.
    */
   readonly credential?: 'itself' | 'beside';
   /** The object is the server's own: never exported, adopted or pruned. */

@@ -2,8 +2,8 @@
 export const objectStatuses = ['InSync', 'Drifted', 'Overridden', 'Conflicted', 'Blocked', 'Unmanaged'] as const;
 
 /**
- * How an object stands. `InSync`: it is as sources state it. `Drifted`: something is not. `Overridden`: only because somebody
- * set it aside for a while, or restricted it. `Conflicted`: sources contradict each other about it. `Blocked`: no document
- * states it any more, and others use it. `Unmanaged`: no source has a say in it.
+ * The state of an object. `InSync`: it is as sources state it. `Drifted`: a value differs. `Overridden`: only because a
+ * value is overridden for a while, or was restricted. `Conflicted`: sources contradict each other about it. `Blocked`:
+ * no document states it any more, and others use it. `Unmanaged`: no source states or owns anything of it.
  */
 export type ObjectStatus = (typeof objectStatuses)[number];

@@ -7,7 +7,7 @@ import type { Kind, Parent } from './kind.ts';
 export interface Registry {
   readonly kinds: readonly Kind[];
   readonly names: readonly string[];
-  /** What answers tell about the installation. */
+  /** What answers say about the installation. */
   readonly installation: Installation;
   /** Opens a secret of which answers show the beginning; absent where there is no key. */
   open?(sealed: string, place: SealPlace): string;

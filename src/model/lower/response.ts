@@ -101,7 +101,7 @@ function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path:
   return result;
 }
 
-/** Whether a member has its default, and nobody gave it that. */
+/** Whether a member has its default without having been given it. */
 function isUngiven({ given }: Lowering, field: AnyField, value: Json | undefined, path: string): boolean {
   return equalJson(value, defaultOf(field)) && !given.has(path);
 }
@@ -175,7 +175,7 @@ function openText(
   try {
     return openSecret(field, String(value), placeOf(state.account, object.id, path), { open: open ?? noKey });
   } catch (error) {
-    // What does not open is shown like any other secret, and is told where it is needed.
+    // A secret that does not open is shown like any other, and reported where it is needed.
     if (error instanceof Internal) return undefined;
     throw error;
   }

@@ -66,7 +66,7 @@ const timestamp: Format = {
   },
 };
 
-/** Whether the field has to be there. A list has an empty one for its default by itself, which nobody stated. */
+/** Whether the field has to be there. A list defaults to an empty one. */
 export function isRequired({ required, default: fallback }: AnyField): boolean {
   return required ?? (fallback === undefined || (typeof fallback === 'object' && isEmpty(fallback)));
 }

@@ -4,8 +4,8 @@ import type { AnyField, Field, Fields, SpecOf } from '../schema/field.ts';
 import { completed } from './fields.ts';
 
 /**
- * Who may call an operation. `anyone`: every caller with credentials. `operator`: whoever runs the server. `open`: no
- * credentials of an account are needed, and the text says what guards it instead.
+ * Who may call an operation. `anyone`: every caller with credentials. `operator`: the operator of the server. `open`:
+ * no credentials of an account are needed, and the text says how it is protected instead.
  */
 type Access =
   | { readonly module: Module; readonly operation: Right; readonly own?: true }
@@ -43,7 +43,7 @@ interface Facts {
   readonly shownOnce?: string;
   /** Only this edition has it. */
   readonly edition?: 'hosted';
-  /** Parameters of the path need one when the document tells of no object that they could name. */
+  /** Parameters of the path need one when the document contains no object that they could name. */
   readonly example: {
     readonly params?: Readonly<Record<string, string>>;
     readonly body?: Json;

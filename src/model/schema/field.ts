@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 
 /**
- * Who writes a field, and when.
- * `declared`: documents and requests. `createOnly`: at creation, never again. `updateOnly`: over HTTP only in a replace.
- * `server`: the server alone; requests may send it back, which changes nothing.
- * `document`: documents alone.
- * `key`: documents alone, to tell children of one parent apart; it is a part of the key, so stating it changes no value.
+ * Who writes a field, and when. `declared`: documents and requests. `createOnly`: at creation, never again.
+ * `updateOnly`: over HTTP only in a replace. `server`: the server alone; requests may send it back, which changes
+ * nothing. `document`: documents alone. `key`: documents alone, to distinguish the children of one parent; it is a part
+ * of the key, so stating it changes no value.
  */
 export type Access = 'declared' | 'createOnly' | 'updateOnly' | 'server' | 'document' | 'key';
 
@@ -38,13 +37,15 @@ export interface FieldOptions {
    * answers show, may be sent back, and stays when a replace leaves the choice to the server again. Top-level fields only.
    */
   readonly serverChosen?: Json;
-  /** The restrictive value, which nobody is refused to set and only a permitted call clears. */
+  /** The restrictive value: setting it is never refused, and only a permitted call clears it. */
   readonly failsafe?: Json;
   /** `true` exists in the hosted edition alone. */
   readonly cloudOnly?: boolean;
   /** Responses leave the member out when it is empty (`""`, `[]`, `{}`). */
   readonly omitEmpty?: boolean;
-  /** Responses leave the member out while it has its default, unless somebody gave it that value. Not inside keyed lists. */
+  /**
+   * Responses leave the member out while it has its default, unless it was given that value. Not inside keyed lists.
+   */
   readonly asGiven?: boolean;
   /** The switch beside the field without which it means nothing: requests that do not turn it on may say here what they like. */
   readonly onlyWith?: string;
@@ -57,8 +58,8 @@ export interface FieldOptions {
   /** Members that responses show inside, by JSON Schema. Requests may send them back: they are ignored without a word. */
   readonly readOnly?: Readonly<Record<string, JsonObject>>;
   /**
-   * Members that other systems have inside and this one has not, with the value that says so and what to do instead. Requests
-   * may give that value; any other is refused, so that nobody believes to have switched something on.
+   * Members that other systems have inside and this one has not, with the value that says so and what to do instead.
+   * Requests may give that value; any other is refused, so that no caller believes to have switched something on.
    */
   readonly lacking?: Readonly<Record<string, { readonly value: Json; readonly hint: string }>>;
   /** Names by which other systems know the field; a request that uses one is refused with the right name. */
@@ -210,7 +211,7 @@ export type SpecOf<F extends Fields> = {
   readonly [K in keyof F as F[K] extends Optional ? never : K]: ValueOf<F[K]>;
 } & { readonly [K in keyof F as F[K] extends Optional ? K : never]?: ValueOf<F[K]> };
 
-/** What tells a field of an operation that may be absent. */
+/** Marks a field of an operation that may be absent. */
 export interface Optional {
   readonly required: false;
 }

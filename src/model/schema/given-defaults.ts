@@ -6,8 +6,8 @@ import type { Normalized } from './normalize.ts';
 const member = 'given_defaults';
 
 /**
- * Paths of members that somebody gave the value which they have by default: answers show them, and leave out those that
- * nobody gave. The spec says the same in both cases, so that nothing which compares specs sees a difference.
+ * Paths of members that were given the value which they have by default: answers show them, and leave out those that
+ * were not given. The spec is the same in both cases, so that comparisons of specs see no difference.
  */
 export function givenDefaultsOf({ derived }: Pick<StoredObject, 'derived'>): ReadonlySet<string> {
   // Written by `withGivenDefaults` alone.

@@ -95,7 +95,7 @@ function sortedBy(items: readonly (readonly [string, Json])[], names: readonly s
     .map(([, item]) => item);
 }
 
-/** The names in the order that is wanted; those that nobody mentions follow as they are. */
+/** The names in the wanted order; names that are not mentioned follow as they are. */
 function arrange(names: readonly string[], wanted: readonly string[]): readonly string[] {
   const present = new Set(names);
   return [...new Set([...wanted.filter((name) => present.has(name)), ...names])];

@@ -11,7 +11,7 @@ export interface Normalized {
   readonly faults: readonly Fault[];
   /** The order in which the elements of sets and keyed lists were written; those of one element are left out. */
   readonly order: ListOrder;
-  /** The paths of members that were given the very value which they have without it, where answers tell the difference. */
+  /** The paths of members that were given their default value, where answers show the difference. */
   readonly given: readonly string[];
 }
 
@@ -35,7 +35,7 @@ function normalizeIn(fields: Fields, spec: JsonObject, stated: boolean): Normali
   return { spec: normalizeFields(fields, spec, { stated, faults, order, given }, '', ''), faults, order, given };
 }
 
-/** The value of a field that nobody states: its default, in canonical form. */
+/** The value of a field that nothing states: its default, in canonical form. */
 export function defaultOf(field: AnyField): Json | undefined {
   const value = field.default ?? field.documentDefault;
   if (value !== undefined)

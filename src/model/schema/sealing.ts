@@ -40,7 +40,7 @@ export type SealForm = 'unbound' | 'binding' | 'bound';
 export interface Vault {
   /** The id of the key that seals. */
   readonly keyId: string;
-  /** The form in which texts are sealed unless somebody says another one. */
+  /** The form in which texts are sealed unless another one is given. */
   readonly form: SealForm;
   /** Takes on the form that the installation has come to; forms only ever move on. */
   advance(form: SealForm): void;
@@ -48,11 +48,17 @@ export interface Vault {
   seal(text: string, place: SealPlace, form?: SealForm): string;
   /** The text of a sealed form, under whichever known key. Throws when the key is not known or the place another one. */
   open(sealed: string, place: SealPlace): string;
-  /** The text of the unbound form, also when it is refused otherwise: for what is sealed again, and comes from where nobody else writes. */
+  /**
+   * The text of the unbound form, also when it is refused otherwise: for sealing again texts that only the server can
+   * have written.
+   */
   openUnbound(sealed: string): string;
   /** Whether a sealed text is in this form and under the key that seals. */
   isCurrent(sealed: string, form: SealForm): boolean;
-  /** Equal for secrets that say the same, whatever their places and keys. Nobody without a key can try out what they say. */
+  /**
+   * Equal for secrets with the same text, whatever their places and keys. Without a key the text cannot be guessed from
+   * it.
+   */
   fingerprint(sealed: string, place: SealPlace): string;
   /** Equal for equal requests, on servers of the previous release too; it says as little about them. */
   requestFingerprint(text: string): string;
@@ -64,12 +70,12 @@ export const sealedPrefix = 'sealed:';
 /** The beginning of a text that is bound to its place. */
 export const boundPrefix = `${sealedPrefix}2:`;
 
-/** Whether what stands in the place of a secret is sealed. Of any other text it says nothing: people may write what they like. */
+/** Whether the value of a secret field is sealed. It proves nothing about other texts: users may write any text. */
 export function isSealed(text: unknown): text is string {
   return typeof text === 'string' && text.startsWith(sealedPrefix);
 }
 
-/** What stands for a secret wherever plans, history and logs would show it. */
+/** Shown in place of a secret in plans, history and logs. */
 export const hiddenSecret = '(secret)';
 
 /** What answers show of a masked secret. */

@@ -162,7 +162,8 @@ function sealMap(
 
 function sealText(field: SecretField, value: Json, before: Json | undefined, run: Run, at: At): Json | undefined {
   const stored = storedText(field, before);
-  // An export of an earlier release carries what is stored. Whatever else looks sealed may be somebody else's.
+  // An export of an earlier release contains the stored text. Any other text that looks sealed may be copied from
+  // elsewhere.
   if (run.from === 'document' && stored !== undefined && (value === stored || saysStored(value))) return stored;
   const text = textOf(field, value, run, at.pointer);
   // A fault says already why there is none.
@@ -182,7 +183,7 @@ function storedText(field: SecretField, before: Json | undefined): string | unde
   return field.read === 'shown' || isSealedIn(field, before) ? before : undefined;
 }
 
-/** Whether a stored secret is this text. One that does not open is not: whoever writes it again mends it. */
+/** Whether a stored secret is this text. One that does not open is not, so writing it again repairs it. */
 function says(field: SecretField, stored: string, place: SealPlace, text: string, { planEnvironment }: Run): boolean {
   try {
     return openSecret(field, stored, place, planEnvironment.vault) === text;

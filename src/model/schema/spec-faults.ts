@@ -15,8 +15,8 @@ export function isTyped(faults: readonly Fault[]): boolean {
 }
 
 /**
- * What else is wrong with the spellings of a spec that has faults already: whoever mends those is not told of more later.
- * Of a spec with thousands of values it is not asked: nobody mends so many by hand, and others would wait meanwhile.
+ * Other faults in the formats of a spec that has faults already, so that one refusal reports all. A spec with thousands
+ * of values is not checked further: it is not corrected by hand, and other requests would wait.
  */
 export function formatFaultsBeside(fields: Fields, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
   if (!isTyped(faults) || (faults.length > 0 && holdsMore(spec, mostValues))) return [];

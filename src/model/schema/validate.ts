@@ -38,7 +38,7 @@ export function createValidator(registry: Registry): Validator {
   };
 }
 
-/** Values were longer before there were limits; nobody has to shorten them to change something else. */
+/** Stored values may be longer than the limits that came later; they need not be shortened to change something else. */
 function isOldLength({ keyword, data }: ErrorObject, isStored: IsStored): boolean {
   return keyword === 'maxLength' && typeof data === 'string' && isStored(data);
 }
@@ -116,7 +116,7 @@ function bound(keyword: string, params: Readonly<Record<string, unknown>>): stri
   }
 }
 
-/** The members of what stands for a secret in a document. What else somebody writes there may be the secret itself. */
+/** The members of the placeholder of a secret in a document. Any other member may be the secret itself. */
 const secretMembers: readonly string[] = ['valueFrom', ...valueOrigins];
 
 function unknownField(error: ErrorObject, name: string): Fault {

@@ -1,10 +1,10 @@
 import { plainHost } from '../../lib/net/public-address.ts';
 
-/** Somebody's documents name a value of the server. */
+/** A use of a server value in the documents of an account. */
 export interface ValueUse {
   readonly account: string;
   readonly source: string;
-  /** Whoever pushes documents says under which source; a source that the server reads is what it is. */
+  /** A push names its source itself; the name of a source that the server reads is certain. */
   readonly isPushed: boolean;
   /** As values travel with a push: `env:HEDDLE_VALUE_X` or `file:dir/name`. */
   readonly value: string;
@@ -16,10 +16,10 @@ export interface ValueGrant extends Pick<ValueUse, 'account' | 'source' | 'value
   readonly host?: string;
 }
 
-/** Which of the server's values are for whom. */
+/** Which accounts and sources may use which of the server's values. */
 export interface ValuePolicy {
   isOperator(account: string): boolean;
-  /** Whether documents may name a value, and a source the API made a file that is shown to nobody. */
+  /** Whether documents may name a value, and a source that the API created a file that is never shown. */
   mayUse(use: ValueUse): boolean;
   /** The hosts to which a file may be shown as a credential; `undefined` where it is bound by its first use. */
   credentialHosts(use: Pick<ValueUse, 'account' | 'source'> & { readonly file: string }): readonly string[] | undefined;

@@ -8,7 +8,7 @@ export type PushedValues = Readonly<Record<string, string>>;
 
 const prefixes: Readonly<Record<string, string>> = { envRef: 'env:', fileRef: 'file:' };
 
-/** The name of a value as it travels with a push; `undefined` for an origin that nobody knows. */
+/** The name of a value as it is sent with a push; `undefined` for an unknown origin. */
 function nameOf(origin: string, name: string): string | undefined {
   const prefix = prefixes[origin];
   return prefix === undefined ? undefined : `${prefix}${name}`;
@@ -46,8 +46,8 @@ export function environmentOfSource(planEnvironment: PlanEnvironment, { account,
 }
 
 /**
- * The environment in which pushed documents are planned: values come with the push. The server's own, which whoever may push could
- * otherwise read into the account, only where it is set up so.
+ * The environment in which pushed documents are planned: values come with the push. The server's own values, which a
+ * caller who may push could otherwise read into the account, only where that is configured.
  */
 export function environmentOfPush(
   planEnvironment: PlanEnvironment,
@@ -70,7 +70,7 @@ export function environmentOfPush(
   };
 }
 
-/** One of the server's own values, when it is for whoever names it. */
+/** One of the server's own values, when its use is permitted. */
 function ownValue(
   planEnvironment: PlanEnvironment,
   by: Omit<ValueUse, 'value'>,

@@ -18,7 +18,7 @@ export type SourceEvent =
       readonly at: number;
       /** The revision that applying made, when there was anything to write. */
       readonly revision?: number;
-      /** A revision that somebody applied by hand, and that turned out to be what the source says too. */
+      /** A revision that was applied by hand, and that turned out to match the source. */
       readonly confirmed?: number;
       readonly inventory: Readonly<Record<string, number>>;
       /** How many stated units have another value. */

@@ -44,7 +44,7 @@ export type GuardLimits = {
   /** So many pairs may lose or gain some access; any number, when it is not said. */
   readonly maxAccessLost?: number;
   readonly maxAccessGained?: number;
-  /** By what the management service is reached inside the mesh: whoever applies keeps a way there. */
+  /** How the management service is reached inside the mesh: the caller keeps its access to it. */
   readonly lostOwnAccess?: string;
 };
 
@@ -60,7 +60,7 @@ export interface SourceSettings {
   readonly limits: GuardLimits;
   readonly scope: Scope;
   readonly suspended: boolean;
-  /** A server reads its documents and applies them by itself; nobody pushes them. */
+  /** A server reads its documents and applies them by itself; they are not pushed. */
   readonly isRun: boolean;
   /** The revision that rolled it back, until a plan that takes this back was approved. */
   readonly rolledBack?: number;

@@ -4,8 +4,8 @@ import { isSo, type SourceState, type SourceStatus } from './status.ts';
 const failures: readonly SourceState[] = ['invalid', 'conflicted', 'unavailable', 'failed'];
 
 /**
- * What is told when one status follows another: once that a source fails, for each way and each content; once that it comes
- * to a stand; once that it is well again; and once in each suspension that it has lasted long.
+ * The events that are sent when one status follows another: once when a source fails, for each kind of failure and each
+ * content; once when it stalls; once when it recovers; and once in each long suspension.
  */
 export function eventsBetween(before: SourceStatus, after: SourceStatus): readonly string[] {
   const isOther = before.state !== after.state || before.observedDigest !== after.observedDigest;
@@ -29,10 +29,10 @@ function isUnwell(status: SourceStatus): boolean {
   return hasFailed(status) || stands(status);
 }
 
-/** How long a source may be suspended before somebody is reminded of it. */
+/** How long a source may be suspended before a reminder is sent. */
 const reminderMs = 7 * 24 * 60 * 60 * 1000;
 
-/** Whether somebody is to be reminded that the source is suspended: once in each suspension. */
+/** Whether a reminder that the source is suspended is due: once in each suspension. */
 export function isReminderDue(status: SourceStatus, now: string): boolean {
   const since = status.conditions.find(({ type }) => type === 'Suspended')?.lastTransitionTime;
   if (since === undefined || !isSo(status, 'Suspended')) return false;

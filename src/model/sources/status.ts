@@ -73,7 +73,7 @@ export interface SourceStatus {
   /** Newest first. */
   readonly history: readonly HistoryEntry[];
   readonly nextRunAt?: string;
-  /** When somebody was reminded that it is suspended. */
+  /** When the reminder of its suspension was sent. */
   readonly remindedAt?: string;
   /** The newest request to reconcile that was heeded. */
   readonly lastHandledReconcileAt?: string;

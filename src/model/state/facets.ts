@@ -20,7 +20,7 @@ export interface Facets {
   readonly indexes: readonly { readonly index: string; readonly value: string }[];
   /** Every reference but membership, of which there may be very many: see `movedReferences`. */
   readonly links: readonly Reference[];
-  /** Every reference; the list is made when somebody reads it. */
+  /** Every reference; the list is made when it is read. */
   readonly references: readonly Reference[];
   /** Entries of the directory, by which the object is found across accounts. */
   readonly entries: readonly { readonly kind: string; readonly value: string }[];
@@ -29,7 +29,7 @@ export interface Facets {
 /** The index of keys that objects had before. */
 export const aliasIndex = 'alias';
 
-/** The index of objects of which somebody holds units for a while; all of a kind under one empty value. */
+/** The index of objects with overrides; all of a kind under one empty value. */
 export const overrideIndex = 'override';
 
 /** The reference row that ties a child to its parent. */

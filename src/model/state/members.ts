@@ -1,6 +1,6 @@
 import { equalJson, type Json, type JsonObject, membersOf } from '../../lib/json.ts';
 
-/** The origins that put an element into a set; an element that nobody put there is not in it. */
+/** The origins that put an element into a set; an element without an origin is not in it. */
 export type MemberOrigins = readonly string[];
 
 /** An element that came into a set, left it, or is held there by other origins than before. */
@@ -22,7 +22,7 @@ interface Lineage {
   readonly log: Entry[];
   /** Where in the log an element occurs, in order. */
   readonly places: Map<string, number[]>;
-  /** No id in it is greater; worked out when somebody asks. */
+  /** No id in it is greater; computed on demand. */
   last?: string;
 }
 
@@ -35,8 +35,8 @@ interface Version {
 }
 
 /**
- * Sets have as many elements as an account has peers, and most changes are about one of them: a spec that came of another by
- * such a change says so here, and its own copy of the set is made when somebody reads it.
+ * Sets have as many elements as an account has peers, and most changes are about one of them: a spec that was derived
+ * from another by such a change is recorded here, and its own copy of the set is made when it is read.
  */
 const versions = new WeakMap<JsonObject, Version>();
 
@@ -104,7 +104,7 @@ export function beside(spec: JsonObject, fields: readonly string[]): JsonObject 
   return rest;
 }
 
-/** The spec with a field that is worked out when somebody reads it, once. */
+/** The spec with a field that is computed once, when it is read. */
 function withLazy(spec: JsonObject, field: string, make: () => JsonObject): JsonObject {
   const next: Record<string, Json> = {};
   const get = (): JsonObject => {

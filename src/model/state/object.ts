@@ -10,7 +10,7 @@ export type Declaration = {
   readonly exclusive?: true;
 };
 
-/** A unit whose stated value somebody set aside for a while; the value itself stands in the spec. */
+/** A unit whose stated value is overridden for a while; the overriding value is in the spec. */
 export type Override = {
   /** The path of the unit. */
   readonly path: string;

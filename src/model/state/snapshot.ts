@@ -45,8 +45,8 @@ export interface Snapshot extends State {
   /** The same objects, whose secrets are sealed in another form from now on. */
   withSealForm(form: SealForm): Snapshot;
   /**
-   * The number of the last change of pending claims, when no source of the account had any then; `undefined` when there are
-   * some, or nobody looked. They change without a revision, so it may be out of date.
+   * The number of the last change of pending claims, when no source of the account had any then; `undefined` when there
+   * are some, or it was not read. They change without a revision, so it may be out of date.
    */
   readonly unclaimed: number | undefined;
   /** The same objects, with this known of pending claims. */
@@ -62,7 +62,7 @@ export interface Snapshot extends State {
   changedSince(before: Snapshot): ReadonlySet<string>;
   /** Ids of the objects of a kind that came, changed or went since an earlier state. */
   changedOf(kind: string, before: Snapshot): ReadonlySet<string>;
-  /** The same objects, looked at by somebody at some moment. */
+  /** The same objects, as a given caller sees them at a given moment. */
   seen(view: View): State;
 }
 

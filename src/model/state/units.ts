@@ -189,7 +189,7 @@ function sortKeyed(key: string, elements: readonly (readonly [string, Json])[]):
     .map(({ entry }) => entry);
 }
 
-/** What a unit is when nobody states it any more: the default of its field, nothing for an element. */
+/** The value of a unit that no source states any more: the default of its field, nothing for an element. */
 export function resetValue(
   fields: Fields,
   path: string,

@@ -55,7 +55,7 @@ const needed = (name: string, description: string): JsonObject => ({
 const whom =
   'a peer, a group, a network resource or a route: its key, name or id, also with the kind in front, or an address or host name that leads there, or a person who has one peer.';
 
-/** The endpoint that says who may reach whom, and why. */
+/** The endpoint for questions about who may reach whom, and why. */
 export const accessItems: Items = {
   '/api/config/access': {
     get: {

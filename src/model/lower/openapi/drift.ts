@@ -20,7 +20,7 @@ const example = {
   byHand: [{ source: 'office', revision: 18, by: 'Ana Lima', commit: '9a52c0de4f0b7e21c3d48a6f5e9b1c70d2e83f46' }],
 };
 
-/** The endpoint that tells what is not as it is stated. */
+/** The endpoint that lists the values that differ from the stated ones. */
 export const driftItems: Items = {
   '/api/config/drift': {
     get: {

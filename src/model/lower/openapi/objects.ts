@@ -14,7 +14,7 @@ const example = {
   ],
 };
 
-/** The endpoint that tells how every object stands. */
+/** The endpoint that lists the state of every object. */
 export const objectItems: Items = {
   '/api/config/objects': {
     get: {

@@ -59,7 +59,7 @@ export const overrideItems: Items = {
 const kind = text('The kind of the object.');
 const name = text('Its key, id or display name.');
 
-/** What is told about an override that runs. */
+/** What is shown about a running override. */
 const runningOverride = object(
   'A value that somebody holds for a while.',
   {

@@ -7,7 +7,7 @@ import { impactSchemas } from './impact.ts';
 import { listOf, named } from './operation.ts';
 import { count, object, text, time, words } from './words.ts';
 
-/** What is told about the object of a change. */
+/** What is shown about the object of a change. */
 export const subject = {
   kind: text('The kind of the object.'),
   key: text('Its `metadata.name`, when it has one.'),
