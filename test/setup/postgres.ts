@@ -6,7 +6,7 @@ import { type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { bundleProgram } from './bundle.ts';
 import { keepFilesInMemory } from './memory.ts';
-import { endProcessesWithRun } from './processes.ts';
+import { endProcessesWithRun, expectNoProcesses } from './processes.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 import { compileServers } from './server-process.ts';
 import { databaseUrl, dropOthers, onServer } from './sql.ts';
@@ -47,9 +47,18 @@ export async function setup(project: TestProject): Promise<void> {
   project.provide('embeddedTemplate', directory);
 }
 
-/** Stops what `setup` started and removes its files. */
+/** Stops what `setup` started and removes its files. A run that left a process behind fails. */
 export async function teardown(): Promise<void> {
   await server?.[Symbol.asyncDispose]();
+  await removeFiles();
+  await expectNoProcesses().catch((error: unknown) => {
+    // Vitest prints what a teardown throws, and no more than that.
+    process.exitCode = 1;
+    throw error;
+  });
+}
+
+async function removeFiles(): Promise<void> {
   // Workers write what they compiled when they end, which may be now.
   if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   if (given === undefined) return;

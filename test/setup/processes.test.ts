@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 
 const module = new URL('./processes.ts', import.meta.url).href;
@@ -13,6 +14,17 @@ const run = `
   const idle = 'console.log(process.pid); setInterval(() => {}, 1000);';
   const nested = \`require('node:child_process').spawn(process.execPath, ['-e', \${JSON.stringify(idle)}], { stdio: 'inherit', detached: true }); \${idle}\`;
   spawn(process.execPath, ['-e', nested], { stdio: 'inherit', detached: true });`;
+
+// A run whose tests have ended, but for a process that it started.
+const untidy = `
+  import { spawn } from 'node:child_process';
+  import { endProcessesWithRun, expectNoProcesses } from '${module}';
+  endProcessesWithRun();
+  await expectNoProcesses(0);
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  await expectNoProcesses(0).catch(({ message }) => console.log(message));
+  child.kill();
+  await expectNoProcesses();`;
 
 const isAlive = (pid: number) => {
   try {
@@ -32,4 +44,13 @@ it.runIf(process.platform === 'linux')('a run that is killed takes all its proce
   child.kill('SIGKILL');
   await once(child, 'exit');
   await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+});
+
+it.runIf(process.platform === 'linux')('a run that leaves a process behind fails with its name', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', untidy], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  expect(output).toMatch(/^the tests left processes behind; .*\n\d+ \S*node -e setInterval/);
+  expect(code).toBe(0);
 });

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { processesOf, type RunProcess } from './run-processes.ts';
 
 const script = fileURLToPath(new URL('./end-processes.ts', import.meta.url));
 
@@ -15,6 +17,23 @@ export function endProcessesWithRun(): void {
   watcher.unref();
   // A socket of ours to it, which ends when this process does.
   if (watcher.stdin instanceof Socket) watcher.stdin.unref();
+}
+
+/** Throws when processes of this run are still there a while after its tests have ended; its workers may be. */
+export async function expectNoProcesses(milliseconds = 10_000): Promise<void> {
+  const until = performance.now() + milliseconds;
+  let left = leftOver();
+  while (left.length > 0 && performance.now() < until) {
+    await delay(100);
+    left = leftOver();
+  }
+  if (left.length === 0) return;
+  const names = left.map(({ pid, command }) => `${pid} ${command.slice(0, 200)}`);
+  throw new Error(`the tests left processes behind; end them where they are started:\n${names.join('\n')}`);
+}
+
+function leftOver(): readonly RunProcess[] {
+  return processesOf(process.env['TEST_RUN_ID'] ?? '-').filter(({ command }) => !/\bvitest\b/.test(command));
 }
 
 const running = new Set<ChildProcess>();
