@@ -30,7 +30,7 @@ async function serveMade(flags = ['--source', source]): Promise<ServedHeddle> {
 }
 
 it('a second start leaves every table but leases as it was', async () => {
-  const first = await serve();
+  const first = await serveMade();
   await first.line(/documents, revision/);
   expect(await first.stop()).toBe(0);
   const before = await hashTables();

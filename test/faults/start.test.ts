@@ -76,32 +76,40 @@ it('a data directory that is a file is refused with one sentence', async () => {
   ]);
 });
 
-it('the first start says that it creates the database before it does, and others do not', async () => {
-  const first = await serveHeddle(['--data-dir', dataDir]);
-  const creates = first.lines.findIndex((line) =>
-    line.includes(`first start: creating the embedded database in ${dataDir}`),
-  );
-  const migrated = first.lines.findIndex((line) => /the database is at \w+ after \d+ migrations/.test(line));
-  expect(creates).toBeGreaterThanOrEqual(0);
-  expect(migrated).toBeGreaterThan(creates);
-  expect(await first.stop()).toBe(0);
-  await using second = await serveHeddle(['--data-dir', dataDir]);
-  expect(second.lines.filter((line) => /first start|database is at/.test(line))).toEqual([]);
-});
+describe('a first start', () => {
+  let made: string;
+  let lines: readonly string[];
+  let code: number | NodeJS.Signals;
 
-it('a first start leaves nothing in its data directory that others may read, whatever they may read elsewhere', async () => {
-  const umask = process.umask(0);
-  const starting = serveHeddle(['--data-dir', dataDir]);
-  process.umask(umask);
-  await using server = await starting;
-  expect(await server.stop()).toBe(0);
-  const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
-  // Postgres writes its caches again at any time and with a mode of its own; nobody else gets into their folders.
-  const kept = entries.filter(({ name }) => name !== 'pg_internal.init');
-  const paths = [dataDir, ...kept.map((entry) => join(entry.parentPath, entry.name))];
-  const modes = await Promise.all(paths.map(async (path) => [path, (await stat(path)).mode & 0o077] as const));
-  expect(modes.length).toBeGreaterThan(100);
-  expect(modes.filter(([, others]) => others !== 0)).toEqual([]);
+  beforeAll(async () => {
+    made = join(await temporaryDirectory(), 'data');
+    const umask = process.umask(0);
+    const starting = serveHeddle(['--data-dir', made]);
+    process.umask(umask);
+    await using server = await starting;
+    code = await server.stop();
+    lines = server.lines;
+  });
+
+  it('leaves nothing in its data directory that others may read, whatever they may read elsewhere', async () => {
+    const entries = await readdir(made, { recursive: true, withFileTypes: true });
+    // Postgres writes its caches again at any time and with a mode of its own; nobody else gets into their folders.
+    const kept = entries.filter(({ name }) => name !== 'pg_internal.init');
+    const paths = [made, ...kept.map((entry) => join(entry.parentPath, entry.name))];
+    const modes = await Promise.all(paths.map(async (path) => [path, (await stat(path)).mode & 0o077] as const));
+    expect(modes.length).toBeGreaterThan(100);
+    expect(modes.filter(([, others]) => others !== 0)).toEqual([]);
+  });
+
+  it('says that it creates the database before it does, and others do not', async () => {
+    const creates = lines.findIndex((line) => line.includes(`first start: creating the embedded database in ${made}`));
+    const migrated = lines.findIndex((line) => /the database is at \w+ after \d+ migrations/.test(line));
+    expect(creates).toBeGreaterThanOrEqual(0);
+    expect(migrated).toBeGreaterThan(creates);
+    expect(code).toBe(0);
+    await using second = await serveHeddle(['--data-dir', made]);
+    expect(second.lines.filter((line) => /first start|database is at/.test(line))).toEqual([]);
+  });
 });
 
 describe('a Postgres that is not there yet', () => {
