@@ -19,7 +19,8 @@ export default defineConfig(({ mode }) => ({
     teardownTimeout: 120_000,
     // What is waited for comes at once on a quiet machine; how long a busy one takes is nothing that a test says.
     expect: { poll: { timeout: 90_000, interval: 20 } },
-    maxWorkers: Math.max(2, availableParallelism()),
+    // One more than cores: files wait for what they time, for processes and for Postgres.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFirst },
     reporters: ['default', new ClosingLine()],
   },

@@ -39,7 +39,8 @@ export async function bundleProgram(directory: string): Promise<void> {
     platform: 'node',
     // It reads its files from beside its own modules; `pg` looks for what nobody has installed.
     external: [/^@electric-sql\/pglite/, 'pg-native'],
-    logLevel: 'warn',
+    // Dependencies are bundled as they are; what is missing is an error anyway.
+    logLevel: 'silent',
   });
   await bundle.write({ dir: join(directory, 'dist'), format: 'esm' });
   await bundle.close();

@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Folders of tests that start servers or run long; of two files it is not known anywhere else which takes longer. */
-const long = ['faults', 'examples', 'ownership', 'gen', 'cli', 'store'];
+const long = ['faults', 'examples', 'ownership', 'upgrade', 'gen', 'docs', 'cli', 'db', 'spec', 'sources'];
 
 /** Begins with what takes longest, so that no worker is left alone with it in the end. */
 export class LongFirst extends BaseSequencer {
