@@ -1,12 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from '../commit/engine.ts';
+import type { Reader } from '../documents/reader.ts';
 import type { Authenticator } from '../features/auth/authenticate.ts';
 import type { LocalPeople } from '../features/auth/local-people.ts';
 import type { Feeds } from '../features/logs/service.ts';
 import type { Peering } from '../features/peers/service.ts';
 import type { Hub } from '../features/peers/streams/hub.ts';
+import type { SourceRules } from '../features/sources/source-admin.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Operation } from '../model/operation/operation.ts';
+import { access } from './config/access-routes.ts';
+import { drift } from './config/drift-routes.ts';
+import { objects } from './config/object-routes.ts';
 import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
 import { accounts } from './routes/accounts.ts';
@@ -41,6 +46,13 @@ export interface Services {
   /** Peers that are connected. */
   readonly hub: Hub;
   readonly feeds: Feeds;
+  /** Reads documents. */
+  readonly reader: Reader;
+  /** The release of the server. */
+  readonly version: string;
+  readonly sources: SourceRules;
+  /** Runs before everything that makes a plan. */
+  readonly planLimit: Limiter;
 }
 
 /** Routes that are not of kinds, with their declarations or OpenAPI path items. */
@@ -57,11 +69,13 @@ export interface AreaRoutes {
 
 /** All areas with routes of their own. */
 export const areas: readonly AreaRoutes[] = [
+  access,
   accessiblePeers,
   accounts,
   agent,
   agentStream,
   audit,
+  drift,
   events,
   instance,
   integrations,
@@ -69,6 +83,7 @@ export const areas: readonly AreaRoutes[] = [
   invites,
   networkTraffic,
   notifications,
+  objects,
   proxy,
   proxyEvents,
   proxyTokens,

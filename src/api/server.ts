@@ -141,11 +141,11 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const people = options.localPeople ?? createLocalPeople();
   const makers: Makers = { User: (call, body, write) => createUser(engine, people, call, body, write) };
   addKindRoutes(app, engine, makers);
-  const services = servicesOf(options, people);
+  const services = { ...servicesOf(options, people), planLimit };
   app.addHook('onClose', () => services.feeds.close());
   for (const area of areas) await area.add(app, engine, services);
   await app.register((scope) =>
-    addConfigRoutes(scope, { engine, reader, version, planLimit, sources: options.sources ?? plainRules }),
+    addConfigRoutes(scope, { engine, reader, version, planLimit, sources: services.sources }),
   );
   if (options.identityProvider !== undefined) await addIdentityProvider(app, options.identityProvider);
   addDescription(app, describe);
@@ -155,15 +155,24 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
 }
 
 /** What areas need beside the engine. */
-function servicesOf(options: ApiOptions, people: LocalPeople): Services {
-  const { engine, authenticator, peering = plainPeering(engine), connectionTracker = nobody, report } = options;
+function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'planLimit'> {
+  const {
+    engine,
+    reader,
+    version,
+    authenticator,
+    sources = plainRules,
+    peering = plainPeering(engine),
+    connectionTracker = nobody,
+    report,
+  } = options;
   const { pendingTenants = 50 } = options;
   const failed = (error: unknown): void => {
     // While the store is away connected peers stay, and are sent changes when it is back.
     if (!(error instanceof Unavailable)) report(error, 'the streams of peers');
   };
   return {
-    ...{ authenticator, peering, people, pendingTenants },
+    ...{ authenticator, peering, people, pendingTenants, reader, version, sources },
     strangers: createAddressLimit(options.strangersRateLimit ?? { perMinute: 10, burst: 5 }),
     hub: createHub({ engine, listener: connectionTracker, now: Date.now, failed }),
     feeds: createFeeds(engine, options.feedDays ?? { proxy: 30, traffic: 30 }),

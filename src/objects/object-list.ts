@@ -3,26 +3,12 @@ import type { Kind } from '../model/declare/kind.ts';
 import type { ObjectStatus } from '../model/declare/object-status.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
+import type { ObjectStanding } from '../operations/config/objects.ts';
 import { isAllowed } from '../plan/guards/authorize.ts';
 import type { PendingClaim } from '../plan/ownership/claims-of-others.ts';
 import { type Found, objectStatus } from '../plan/ownership/drift.ts';
 import { findObject } from './find-object.ts';
 import { readClaims } from './pending-claims.ts';
-
-/** How an object stands between those who have a say in it. */
-export interface ObjectStanding {
-  readonly kind: string;
-  readonly key?: string;
-  readonly name: string;
-  readonly id: string;
-  readonly status: ObjectStatus;
-  /** The source that owns its life cycle. */
-  readonly owner?: string;
-  /** Who states something about it, and where; its owner first. */
-  readonly declared: readonly { readonly source: string; readonly file: string; readonly line: number }[];
-  /** The revision that changed it last. */
-  readonly revision: number;
-}
 
 /** Which objects are asked for: those that all members fit, or one alone. */
 export interface ObjectFilter {

@@ -165,7 +165,7 @@ it('leaves out rules that mean neither end, unless all are asked for', async () 
 });
 
 it.each([
-  ['from=laptop', 422, '`from` and `to` are missing'],
+  ['from=laptop', 422, '`to` is required; add it'],
   ['from=lapttop&to=db-1', 404, 'is called lapttop; did you mean Peer/laptop?'],
   ['from=laptop&to=db', 422, '2 objects are called db; name one of Peer/db, Group/db'],
   ['from=Group/devss&to=Group/db', 404, 'Group devss not found; did you mean devs?'],

@@ -23,7 +23,7 @@ const table: Readonly<Record<string, Row>> = {
   access: { pure: true, modules: ['model', 'lib'] },
   db: { modules: ['model', 'lib'], types: ['plan'], packages: ['kysely', 'pg', '@electric-sql/pglite'] },
   commit: { modules: ['db', 'plan', 'access', 'model', 'lib'] },
-  objects: { modules: ['commit', 'db', 'plan', 'access', 'model', 'lib'] },
+  objects: { modules: ['commit', 'db', 'plan', 'access', 'model', 'lib'], types: ['operations'] },
   outbound: { modules: ['lib'], packages: ['undici'] },
   // A feature imports another one only where its line says so.
   'features/accounts': { modules: core },

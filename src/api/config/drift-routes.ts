@@ -1,10 +1,8 @@
-import type { FastifyInstance } from 'fastify';
 import { reportDrift } from '../../features/config/history/drift.ts';
-import { callOf } from '../authenticate.ts';
-import type { ConfigRoutesOptions } from './options.ts';
-import { queryOf } from './request.ts';
+import { drift as operations } from '../../operations/config/drift.ts';
+import { implement } from '../operations/implement.ts';
 
-/** The route by which differences from what is stated are read. */
-export function addDriftRoutes(app: FastifyInstance, { engine }: ConfigRoutesOptions): void {
-  app.get('/api/config/drift', async (request) => reportDrift(engine, callOf(request), queryOf(request)['source']));
-}
+/** What is not as it is stated. */
+export const drift = implement(operations, (engine) => ({
+  read: ({ call, query }) => reportDrift(engine, call, query.source),
+}));

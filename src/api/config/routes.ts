@@ -1,10 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { textOfBody } from '../input/utf8.ts';
-import { addAccessRoutes } from './access-routes.ts';
 import { addArchiveRoutes } from './archive-routes.ts';
-import { addDriftRoutes } from './drift-routes.ts';
 import { addExportRoutes } from './export-routes.ts';
-import { addObjectRoutes } from './object-routes.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 import { addOverrideRoutes } from './override-routes.ts';
 import { addPlanRoutes } from './plan-routes.ts';
@@ -34,9 +31,6 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   addStatusRoutes(app, options);
   // Archives are no documents: nothing else takes their content types.
   await app.register(async (scope) => addArchiveRoutes(scope, options));
-  addAccessRoutes(app, options);
   addTestRoutes(app, options);
-  addDriftRoutes(app, options);
   addOverrideRoutes(app, options);
-  addObjectRoutes(app, options);
 }

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { readTests, testApply } from '../../features/config/access/test-results.ts';
+import { testApply } from '../../features/config/access/test-results.ts';
 import { callOf } from '../authenticate.ts';
 import { readApplyRequest } from './apply-request.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 
 /** The routes by which access tests are run: on the account, or on what documents lead to. */
 export function addTestRoutes(app: FastifyInstance, { engine, reader, planLimit }: ConfigRoutesOptions): void {
-  app.get('/api/config/tests', async (request) => readTests(engine, callOf(request)));
   const planning = {
     bodyLimit,
     onRequest: planLimit,

@@ -78,6 +78,7 @@ function mount(
     config: {
       ...(access === 'operator' ? { server: true } : {}),
       ...(access === 'anyone' || (typeof access === 'object' && 'module' in access) ? { access } : {}),
+      ...(operation.plans === true ? { plans: true } : {}),
       ...(operation.method === 'POST' ? { recover: recoverBy(operation, recover) } : {}),
       ...(mayRepeat === undefined ? {} : { mayRepeat: repeatIf(mayRepeat) }),
     },

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../../model/declare/kind.ts';
-import { InvalidInput } from '../../model/errors.ts';
+import { InvalidInput, NotFound } from '../../model/errors.ts';
 import { readBody } from '../../model/operation/body.ts';
 import type { InputOf, Operation } from '../../model/operation/operation.ts';
 import { readQuery } from '../../model/operation/query.ts';
 import { sortProblems } from '../../model/problem.ts';
+import type { AnyField } from '../../model/schema/field.ts';
 import { objectBody } from '../input/bodies.ts';
 import { addIgnored, isStrict } from '../input/preferences.ts';
 
@@ -14,7 +16,20 @@ export function readInput(operation: Operation, request: FastifyRequest, reply: 
   const read = readBodyOf(operation, request);
   addIgnored(reply, read.ignored);
   refuse([...faults, ...read.faults]);
-  return { params: request.params as InputOf<Operation>['params'], query, body: read.body };
+  return { params: readParams(operation, request), query, body: read.body };
+}
+
+/** The parameters of the path, each by its field. Throws `NotFound` for a text that names nothing whatever there is. */
+function readParams({ params: fields }: Operation, { params }: FastifyRequest): JsonObject {
+  // Fastify gives every parameter of the path as a text.
+  const texts = Object.entries(params as Readonly<Record<string, string>>);
+  return Object.fromEntries(texts.map(([name, text]) => [name, readParam(name, fields[name]?.type, text)]));
+}
+
+function readParam(name: string, type: AnyField['type'] | undefined, text: string): string | number {
+  if (type !== 'integer') return text;
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new NotFound(`${name} ${text} not found`);
 }
 
 const noBody = { body: {}, faults: [], ignored: [] };

@@ -1,4 +1,4 @@
-import type { DriftReport } from '../../features/config/history/drift.ts';
+import type { DriftReport } from '../../operations/config/drift.ts';
 import { type Client, clientSettings, connect, listIn } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';

@@ -1,4 +1,4 @@
-import type { TestResults, TestView } from '../../features/config/access/test-results.ts';
+import type { TestResult, TestResults } from '../../operations/config/access.ts';
 import { accept, clientSettings, connect, listIn } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
@@ -61,7 +61,7 @@ export const test = defineCommand({
   },
 });
 
-const words: Readonly<Record<TestView['outcome'], readonly [word: string, style: Style]>> = {
+const words: Readonly<Record<TestResult['outcome'], readonly [word: string, style: Style]>> = {
   pass: ['pass', 'added'],
   fail: ['fail', 'error'],
   conditional: ['open', 'warning'],

@@ -1,6 +1,7 @@
-import { sumUpTests, type TestResults } from '../../features/config/access/test-results.ts';
+import { sumUpTests } from '../../features/config/access/test-results.ts';
 import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput } from '../../model/errors.ts';
+import type { TestResults } from '../../operations/config/access.ts';
 import { checkOffline } from './offline.ts';
 import type { ValueConfig } from './values.ts';
 

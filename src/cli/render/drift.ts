@@ -1,5 +1,5 @@
-import type { DriftReport, DriftUnit, HandRun } from '../../features/config/history/drift.ts';
 import type { Problem } from '../../model/problem.ts';
+import type { DriftReport, DriftUnit, HandRun } from '../../operations/config/drift.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';
 import { renderUnits } from './units.ts';

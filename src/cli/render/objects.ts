@@ -1,4 +1,4 @@
-import type { ObjectStanding } from '../../objects/object-list.ts';
+import type { ObjectStanding } from '../../operations/config/objects.ts';
 import { cell } from '../terminal/cell.ts';
 import { type Paint, printable, type Style } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';

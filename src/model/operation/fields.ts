@@ -1,3 +1,4 @@
+import type { Json } from '../../lib/json.ts';
 import { passwordFault, passwordLength } from '../../lib/new-password.ts';
 import {
   type AnyField,
@@ -8,6 +9,7 @@ import {
   type Format,
   integer,
   isEmpty,
+  json,
   longest,
   type Optional,
   string,
@@ -39,6 +41,13 @@ export function password(options: FieldOptions): Field<string> {
 /** A whole number from 0. */
 export function count(options: FieldOptions & { readonly maximum?: number }): Field<number> {
   return integer({ minimum: 0, ...options });
+}
+
+/** The field as one that may be `null`. */
+export function nullable<T>(field: Field<T>): Field<T | null> {
+  const { type, doc } = field;
+  if (type !== 'string' && type !== 'integer') throw new Error(`no field of type ${type} may be null`);
+  return json<(T & Json) | null>({ type: [type, 'null'] }, { doc });
 }
 
 const visible: Format = {

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { header, json, named, operation, pathParameters, query } from '../lower/openapi/operation.ts';
 import { type AnyField, entriesOf } from '../schema/field.ts';
+import { isRequired } from './fields.ts';
 import { failures, type Operation } from './operation.ts';
 import { namedSchemas, schemaOfField, schemaOfFields } from './schema.ts';
 
@@ -34,8 +35,8 @@ function tagOf({ id, tag, access }: Operation): string {
 }
 
 /** Whether answers carry an ETag: what is read does, by which it is not sent again. */
-function hasEtag({ method, answer }: Operation): boolean {
-  return method === 'GET' && answer !== undefined;
+function hasEtag({ method, answer, uncached }: Operation): boolean {
+  return method === 'GET' && answer !== undefined && uncached !== true;
 }
 
 function describe(declared: Operation): JsonObject {
@@ -59,11 +60,20 @@ function describe(declared: Operation): JsonObject {
 
 function parametersOf(declared: Operation) {
   const parameters = [
-    ...entriesOf(declared.query).map(([name, field]) => query(name, field.doc, withoutDoc(field))),
+    ...entriesOf(declared.query).map(([name, field]) => queryOf(declared, name, field)),
     ...(hasEtag(declared) ? [header('IfNoneMatch')] : []),
     ...(declared.body === undefined ? [] : [header('Prefer')]),
   ];
   return parameters.length === 0 ? {} : { parameters };
+}
+
+function queryOf({ example }: Operation, name: string, field: AnyField): JsonObject {
+  const shown = example.query?.[name];
+  return {
+    ...query(name, field.doc, withoutDoc(field)),
+    required: isRequired(field),
+    ...(shown === undefined ? {} : { example: shown }),
+  };
 }
 
 function headersOf(declared: Operation) {
@@ -99,6 +109,6 @@ function withoutDoc(field: AnyField): JsonObject {
   return schemaOfField({ ...field, doc: '' }, 'answer');
 }
 
-function bodyName({ id }: Operation): string {
-  return `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`;
+function bodyName({ id, bodySchema }: Operation): string {
+  return bodySchema ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`;
 }

@@ -39,6 +39,12 @@ interface Facts {
   readonly errors?: readonly (keyof typeof failures)[];
   /** No cache may keep the answer. */
   readonly noStore?: true;
+  /** What is read carries no ETag: it can be read once, or is sent while it is made. */
+  readonly uncached?: true;
+  /** It writes nothing but plans, whatever its method: a token that may only plan will do. */
+  readonly plans?: true;
+  /** The name of the schema of the body; from the `id` unless given. Operations that take the same share it. */
+  readonly bodySchema?: string;
   /** The member of the answer that is shown this once: no cache keeps the answer, and a repetition shows a mask after a day. */
   readonly shownOnce?: string;
   /** Only this edition has it. */
@@ -46,6 +52,7 @@ interface Facts {
   /** Parameters of the path need one when the document contains no object that they could name. */
   readonly example: {
     readonly params?: Readonly<Record<string, string>>;
+    readonly query?: Readonly<Record<string, string>>;
     readonly body?: Json;
     readonly answer?: Json;
   };

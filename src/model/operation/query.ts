@@ -29,8 +29,8 @@ function readText(name: string, field: AnyField, text: string): Read {
   switch (field.type) {
     case 'integer': {
       const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-      const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = field;
-      if (value >= minimum && value <= maximum) return { value };
+      const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER, clamp } = field;
+      if (value >= minimum && (value <= maximum || clamp === true)) return { value: Math.min(value, maximum) };
       return { fault: `\`${name}\` must be a whole number from ${minimum} to ${maximum}` };
     }
     case 'boolean':

@@ -76,6 +76,8 @@ interface IntegerShape {
   readonly type: 'integer';
   readonly minimum?: number;
   readonly maximum?: number;
+  /** Of a query: what is greater than `maximum` counts as it. */
+  readonly clamp?: true;
   readonly unit?: string;
 }
 interface BooleanShape {

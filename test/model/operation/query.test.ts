@@ -23,3 +23,8 @@ it('a query is refused with everything that is wrong with it', () => {
     ['field_required', '`near` is required; add it'],
   ]);
 });
+
+it('a number that is clamped counts as the greatest there is', () => {
+  expect(readQuery(addShelf.query, { near: 'door', page: '11' }).query).toMatchObject({ page: 10 });
+  expect(readQuery(addShelf.query, { near: 'door', page: '0' }).faults).toHaveLength(1);
+});

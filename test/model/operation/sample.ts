@@ -1,6 +1,6 @@
 import { count, label, optional, time } from '../../../src/model/operation/fields.ts';
 import { defineOperation } from '../../../src/model/operation/operation.ts';
-import { boolean, list, object, oneOf, string } from '../../../src/model/schema/field.ts';
+import { boolean, integer, list, object, oneOf, string } from '../../../src/model/schema/field.ts';
 
 const shelf = object(
   { id: string({ doc: 'Its id.' }), made_at: optional(time({ doc: 'When it was made.' })) },
@@ -18,6 +18,7 @@ export const addShelf = defineOperation({
   params: { roomId: string({ doc: 'The id of the room.' }) },
   query: {
     limit: optional(count({ doc: 'How many at most.', maximum: 10 })),
+    page: optional(integer({ doc: 'How many a page.', minimum: 1, maximum: 10, clamp: true })),
     order: oneOf(['asc', 'desc'], { doc: 'In which order.', default: 'asc' }),
     since: optional(time({ doc: 'Only what is newer.' })),
     all: optional(boolean({ doc: 'Whether all.' })),

@@ -5,38 +5,11 @@ import { runInSlices } from '../../../commit/slices.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { accessStep } from '../../../objects/access-step.ts';
 import { refusalOf } from '../../../objects/objects.ts';
-import type { AccessName } from '../../../plan/view/access.ts';
+import type { TestResult, TestResults } from '../../../operations/config/access.ts';
 import type { ApplyRequest } from '../plans/apply-request.ts';
 import { planUnreviewed } from '../plans/documents.ts';
 import { withMoves } from '../plans/moved-documents.ts';
 import { accessName } from '../plans/review-access.ts';
-
-/** A test as it is told. */
-export interface TestView {
-  readonly key?: string;
-  readonly name: string;
-  readonly from: AccessName;
-  readonly to: AccessName;
-  /** The traffic in question. */
-  readonly asked: string;
-  readonly expect: 'allow' | 'deny';
-  /** `conditional`: that depends on posture checks. */
-  readonly outcome: TestReport['outcome'];
-  readonly message: string;
-  readonly file?: string;
-  readonly line?: number;
-}
-
-/** What all tests find. */
-export interface TestResults {
-  /** The revision that they were run on, or that documents would change. */
-  readonly revision: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly conditional: number;
-  /** Those that fail first. */
-  readonly tests: readonly TestView[];
-}
 
 /** Runs the tests of the account on its state. */
 export async function readTests(engine: Engine, call: Call): Promise<TestResults> {
@@ -74,7 +47,7 @@ export function sumUpTests(reports: readonly TestReport[]): Omit<TestResults, 'r
   };
 }
 
-function viewOf({ test, from, to, asked, expect, outcome, message, states }: TestReport): TestView {
+function viewOf({ test, from, to, asked, expect, outcome, message, states }: TestReport): TestResult {
   const [place] = test.declared;
   return {
     ...(test.key === undefined ? {} : { key: test.key }),

@@ -1,40 +1,9 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { listManualRevisions, type ManualRevision } from '../../../db/sources/manual-revisions.ts';
-import type { Json } from '../../../lib/json.ts';
+import { listManualRevisions } from '../../../db/sources/manual-revisions.ts';
+import type { DriftReport, DriftUnit } from '../../../operations/config/drift.ts';
 import { isAllowed } from '../../../plan/guards/authorize.ts';
-import { type Drift, type DriftReason, driftOf } from '../../../plan/ownership/drift.ts';
+import { type Drift, driftOf } from '../../../plan/ownership/drift.ts';
 import { type Label, labeler, viewUnits } from '../../../plan/view/view.ts';
-
-export type { ManualRevision as HandRun };
-
-/** A unit that is not as a source states it, with names for ids. */
-export interface DriftUnit {
-  readonly kind: string;
-  readonly key?: string;
-  readonly name: string;
-  readonly id: string;
-  readonly path: string;
-  /** Absent: a member that nobody states is there. */
-  readonly stated?: Json;
-  /** Absent: it is not there. */
-  readonly effective?: Json;
-  readonly source: string;
-  readonly file: string;
-  readonly line: number;
-  readonly why: DriftReason['why'];
-  /** Of an override: its end, who asked for it and why. */
-  readonly until?: string;
-  readonly by?: string;
-  readonly reason?: string;
-}
-
-/** What differs from what is stated at a revision. */
-export interface DriftReport {
-  readonly revision: number;
-  readonly units: readonly DriftUnit[];
-  /** Sources that a server runs and that somebody applied by hand since: what is applied is not what they show. */
-  readonly byHand: readonly ManualRevision[];
-}
 
 /** Every unit that is not as a source states it: of one source, or of all; of kinds that the caller may read. */
 export async function reportDrift(engine: Engine, call: Call, source?: string): Promise<DriftReport> {

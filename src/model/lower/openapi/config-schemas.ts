@@ -1,7 +1,4 @@
 import type { JsonObject } from '../../../lib/json.ts';
-import { accessSchemas } from './access.ts';
-import { driftSchemas } from './drift.ts';
-import { objectSchemas } from './objects.ts';
 import { listOf } from './operation.ts';
 import { overrideSchemas } from './overrides.ts';
 import { planSchemas } from './plan-schemas.ts';
@@ -33,9 +30,6 @@ export const configSchemas: JsonObject = {
   ...planSchemas,
   ...sourceSchemas,
   ...revisionSchemas,
-  ...accessSchemas,
-  ...driftSchemas,
   ...overrideSchemas,
-  ...objectSchemas,
   Status: object('How the account stands.', statusMembers, ['accessTests']),
 };

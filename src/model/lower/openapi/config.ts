@@ -2,8 +2,6 @@ import type { JsonObject } from '../../../lib/json.ts';
 import { accessItems } from './access.ts';
 import { accountItems } from './account.ts';
 import { archiveItems } from './archive.ts';
-import { driftItems } from './drift.ts';
-import { objectItems } from './objects.ts';
 import { header, type Operation, operation, pathParameters } from './operation.ts';
 import { overrideItems } from './overrides.ts';
 import { planItems } from './plans.ts';
@@ -25,9 +23,7 @@ export const configPaths: JsonObject = Object.fromEntries(
     ...accountItems,
     ...archiveItems,
     ...accessItems,
-    ...driftItems,
     ...overrideItems,
-    ...objectItems,
     ...sourceItems,
     ...revisionItems,
     ...serverItems,
