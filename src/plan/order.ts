@@ -12,6 +12,7 @@ const rank = { create: 0, update: 1, delete: 2 } as const;
  * a deleted one after every change that stops referring to it. Ties go by action, kind and key, never by input order. Yields now and then.
  */
 export function* orderChanges(registry: Registry, changes: readonly Change[]): Generator<undefined, Ordered> {
+  if (changes.length < 2) return { ok: true, changes };
   const created = new Map<string, Change>();
   const deleted = new Map<string, Change>();
   for (const change of changes) {
