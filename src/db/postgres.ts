@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import type { CompiledQuery } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { Conflict, Internal, Unavailable } from '../model/errors.ts';
 import {
@@ -26,6 +26,7 @@ import { DiskWatch } from './embedded/disk-watch.ts';
 import { heldMessage, holderQuery } from './lock-holder.ts';
 import { shortageOf } from './resources.ts';
 import { columnParsers } from './schema.ts';
+import { sendTogether } from './transaction-query.ts';
 
 /**
  * How long to wait for a free connection, and for the next byte of one that neither works nor closes. A write that is given
@@ -79,7 +80,7 @@ class PostgresDatabase implements Database {
       keepAliveInitialDelayMillis: KEEPALIVE_MS,
       connectionTimeoutMillis: CONNECT_MS,
       application_name: 'heddle',
-      types: { getTypeParser: parserOf },
+      types,
     });
     // A connection that dies, idle or at work, is reported to whoever uses it next; without a listener it would end the process.
     this.#pool.on('error', () => {});
@@ -92,12 +93,10 @@ class PostgresDatabase implements Database {
     options: TransactionOptions = {},
   ): Promise<RowsOf<Statements>> {
     for (const statement of statements) checkParameters(statement);
-    const queries = [
-      { text: beginText(options) },
-      ...[restrictTo(account, options), ...statements].map((statement) => this.#query(statement)),
-      { text: 'commit' },
-    ];
-    const results = await this.#flush(queries, options.write ?? false).catch((error) =>
+    const begin = CompiledQuery.raw(beginText(options));
+    const all = [begin, restrictTo(account, options), ...statements, CompiledQuery.raw('commit')];
+    const queries = all.map((statement) => this.#query(statement));
+    const results = await this.#transact(queries, options.write ?? false).catch((error) =>
       this.#nameHolder(error, account),
     );
     mustBeCommitted(results.at(-1));
@@ -199,6 +198,25 @@ class PostgresDatabase implements Database {
     throw error;
   }
 
+  /** The same for statements that are one transaction: after an error the others are not carried out. */
+  async #transact(queries: readonly QueryConfig[], write: boolean): Promise<readonly QueryResult[]> {
+    const client = await this.#connect();
+    const silenceMs = write ? this.#writeSilenceMs : this.#readSilenceMs;
+    const stop = watchSilence(client.connection.stream, silenceMs);
+    try {
+      const results = await sendTogether(client, queries, types);
+      client.release();
+      return results;
+    } catch (failure) {
+      const error = this.#explain(failure, client, write);
+      const isLost = error instanceof Unavailable || !(failure instanceof pg.DatabaseError);
+      client.release(isLost || !(await isRolledBack(client)));
+      throw error;
+    } finally {
+      stop();
+    }
+  }
+
   #query(statement: CompiledQuery): QueryConfig {
     const query = { text: statement.sql, values: [...statement.parameters] };
     const name = this.#name(statement.sql);
@@ -297,6 +315,16 @@ function forgotten(cause: unknown): Unavailable {
   const advice = 'try again; behind a PgBouncer that does not track prepared statements, switch them off';
   return new Unavailable(`The database has forgotten a prepared statement: ${advice}.`, { cause });
 }
+
+/** Whether the connection is out of its failed transaction, and may be used again. */
+async function isRolledBack(client: PoolClient): Promise<boolean> {
+  return await client.query('rollback').then(
+    () => true,
+    () => false,
+  );
+}
+
+const types = { getTypeParser: parserOf };
 
 function parserOf(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   return columnParsers[oid] ?? pg.types.getTypeParser(oid, format);

@@ -267,6 +267,29 @@ describe('a Postgres', () => {
     expect(await namesAfterUse(false)).toEqual([]);
   });
 
+  it.each([true, false])(
+    'goes on with the connection of a transaction that failed in the middle (prepared: %s)',
+    async (preparedStatements) => {
+      await using test = await testDatabase('postgres');
+      const database = await openDatabase({ url: String(test.url), poolSize: 1, preparedStatements });
+      const connection = raw<{ pid: number }>('select pg_backend_pid() as pid');
+      const [[before]] = await database.inAccount('a', [connection]);
+      // What stands behind the error is new to the connection, and skipped.
+      const skipped = raw('select 2 as two');
+      const failing = database.inAccount('a', [insertAccount('a'), raw('select 1 / 0'), skipped, skipped], {
+        write: true,
+      });
+      await expect(failing).rejects.toMatchObject({ code: '22012' });
+      expect(await database.inAccount('a', [skipped, revisionOf, skipped, connection])).toEqual([
+        [{ two: 2 }],
+        [],
+        [{ two: 2 }],
+        [before],
+      ]);
+      await database.close();
+    },
+  );
+
   it('lets different accounts write at the same time (E100)', async () => {
     await using test = await testDatabase('postgres');
     const { database } = test;

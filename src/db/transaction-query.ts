@@ -1,0 +1,107 @@
+import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
+
+/** The connection of a client as far as it is used here; its declared type leaves these out. */
+interface Wire {
+  readonly stream: { cork(): void; uncork(): void };
+  /** Named statements on their way that the server has not confirmed. */
+  readonly submittedNamedStatements: Record<string, string>;
+  execute(portal: { readonly portal: string; readonly rows: number }): void;
+  sync(): void;
+}
+
+/** Members of the driver's query that its declared type leaves out. The driver is pinned, and they are used in this file alone. */
+interface Driven {
+  name?: string;
+  text: string;
+  readonly _result: QueryResult & { _types: unknown };
+  readonly _canceledDueToError: unknown;
+  prepare(wire: Wire): void;
+  handleRowDescription(message: unknown): void;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, wire: Wire): void;
+}
+
+/** A statement of a transaction: it is sent without the end of a flush, which follows once behind all of them. */
+class Step extends pg.Query {
+  _getRows(wire: Wire): void {
+    wire.execute({ portal: '', rows: 0 });
+  }
+}
+
+/**
+ * Statements that are sent and answered together: the server works through all of them before it answers, where queries of
+ * their own would wake it, and this process, once for each. After an error the rest is skipped.
+ */
+class TransactionQuery extends pg.Query {
+  readonly #steps: readonly Driven[];
+  readonly #done: (error: unknown, results: readonly QueryResult[]) => void;
+  #at = 0;
+
+  constructor(steps: readonly Driven[], done: (error: unknown, results: readonly QueryResult[]) => void) {
+    super({ text: '' });
+    this.#steps = steps;
+    this.#done = done;
+    this.#show();
+  }
+
+  // Never an error: nothing is refused before it is sent.
+  override submit = (connection: unknown): void => {
+    // The client gives its own connection.
+    const wire = connection as Wire;
+    wire.stream.cork();
+    for (const step of this.#steps) step.prepare(wire);
+    wire.sync();
+    wire.stream.uncork();
+  };
+
+  handleRowDescription(message: unknown): void {
+    this.#steps[this.#at]?.handleRowDescription(message);
+  }
+
+  handleDataRow(message: unknown): void {
+    this.#steps[this.#at]?.handleDataRow(message);
+  }
+
+  handleCommandComplete(message: unknown, wire: Wire): void {
+    this.#steps[this.#at]?.handleCommandComplete(message, wire);
+    this.#at += 1;
+    this.#show();
+  }
+
+  handleError(error: unknown, wire: Wire): void {
+    // The server skipped these, and knows nothing of them.
+    for (const { name } of this.#steps.slice(this.#at + 1)) delete wire.submittedNamedStatements[name ?? ''];
+    this.#done(error, []);
+  }
+
+  handleReadyForQuery(): void {
+    const broken = this.#steps.find((step) => step._canceledDueToError)?._canceledDueToError;
+    this.#done(
+      broken,
+      this.#steps.map((step) => step._result),
+    );
+  }
+
+  /** The client notes under this name and text what the server says it has parsed. */
+  #show(): void {
+    const { name, text } = this.#steps[this.#at] ?? {};
+    Object.assign(this, { name, text });
+  }
+}
+
+/** Sends the statements of a transaction in one flush and resolves with the result of each, or rejects with the first error. */
+export function sendTogether(
+  client: PoolClient,
+  queries: readonly QueryConfig[],
+  types: { readonly getTypeParser: unknown },
+): Promise<readonly QueryResult[]> {
+  return new Promise((resolve, reject) => {
+    const steps = queries.map((query) => {
+      // The driver's own class has these members.
+      const step = new Step(query) as unknown as Driven;
+      step._result._types = types;
+      return step;
+    });
+    client.query(new TransactionQuery(steps, (error, results) => (error ? reject(error) : resolve(results))));
+  });
+}
