@@ -13,7 +13,13 @@ const audit = spawnSync('npm', ['audit', '--json', '--fetch-retries=1', '--fetch
   maxBuffer: 64 * 1024 * 1024,
   timeout: 120_000,
 });
-const waivers = readWaivers(readFileSync(values.waivers, 'utf8'));
-const { ok, lines } = judge(audit.stdout ?? '', waivers, new Date().toISOString().slice(0, 10));
-for (const line of lines) console.log(line);
-process.exitCode = ok ? 0 : 1;
+try {
+  const waivers = readWaivers(readFileSync(values.waivers, 'utf8'));
+  const { ok, lines } = judge(audit.stdout ?? '', waivers, new Date().toISOString().slice(0, 10));
+  for (const line of lines) console.log(line);
+  process.exitCode = ok ? 0 : 1;
+} catch (error) {
+  // Whoever wrote the waivers reads this.
+  console.error(`error: ${values.waivers}: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

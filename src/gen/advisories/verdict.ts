@@ -27,11 +27,17 @@ interface Advisory {
 export function judge(answer: string, waivers: readonly Waiver[], today: string): Verdict {
   const advisories = readAdvisories(answer);
   if (advisories === undefined) {
-    const warning =
-      'WARNING: the package registry did not answer an audit, so published faults of the dependencies were NOT looked for.';
+    const ended = waivers.filter(({ until }) => until < today);
     return {
       ok: true,
-      lines: [warning, 'WARNING: run `npm run advisories` where it answers before this is released.'],
+      lines: [
+        `WARNING: the package registry did not answer an audit, so published faults of the dependencies were NOT looked for${whyNot(answer)}.`,
+        'WARNING: run `npm run advisories` where it answers before this is released.',
+        ...ended.map(
+          ({ advisory, until }) =>
+            `WARNING: the waiver of ${advisory} ended on ${until}, and fails the check where the registry answers.`,
+        ),
+      ],
     };
   }
   const lines = advisories.map((advisory) => judgeOne(advisory, waivers, today));
@@ -47,9 +53,15 @@ export function judge(answer: string, waivers: readonly Waiver[], today: string)
   };
 }
 
+/** What npm says about an audit that failed. */
+function whyNot(answer: string): string {
+  const message = parse(answer)?.['message'];
+  return typeof message === 'string' ? ` (${message.slice(0, 200)})` : '';
+}
+
 /** Reads waivers; the first one that is none is what is wrong. */
 export function readWaivers(text: string): readonly Waiver[] {
-  const list: unknown = JSON.parse(text);
+  const list = listIn(text);
   if (!Array.isArray(list)) throw new Error('the waivers must be a list');
   return list.map((waiver, at) => {
     const { advisory, until, reason } = isObject(waiver) ? waiver : {};
@@ -58,6 +70,14 @@ export function readWaivers(text: string): readonly Waiver[] {
       return { advisory, until, reason };
     throw new Error(`waiver ${at + 1} needs \`advisory\`, \`until\` (a date such as 2027-01-31) and \`reason\``);
   });
+}
+
+function listIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`the waivers are no JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
 }
 
 function judgeOne(
