@@ -15,12 +15,14 @@ async function office(
   failed = (error: unknown): void => {
     throw error;
   },
+  silence: { readonly longestSilenceMs?: number } = {},
 ) {
   const { url = '', database, ...made } = await testDatabase('postgres');
   await database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
   const keeper = openLeaseKeeper({
     database: { url },
     failed,
+    ...silence,
   });
   const request = { account: 'a', name: 'source/x', seconds };
   const lease = await takeLease(database, { ...request, owner: 'one' });
@@ -52,6 +54,14 @@ it('a lease outlasts a main thread that is busy for longer than it', async () =>
   block(7000);
   expect(await own.takeAsOther()).toBeUndefined();
   expect(await renewLease(own.database, own.lease, 6)).toBe(true);
+});
+
+it('a lease ends when the main thread says nothing for longer than any work takes', async () => {
+  await using own = await office(2, undefined, { longestSilenceMs: 3000 });
+  const first = await own.until();
+  await expect.poll(own.until).toBeGreaterThan(first);
+  block(7000);
+  expect(await own.takeAsOther()).toMatchObject({ owner: 'two' });
 });
 
 it('a lease that is let go is not renewed', async () => {

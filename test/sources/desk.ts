@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
+import type { LeaseKeeper } from '../../src/db/sources/lease-keeper.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import type { SourceDefinition } from '../../src/features/sources/definition.ts';
 import type { Fetched, Origin } from '../../src/features/sources/files/origin.ts';
@@ -80,6 +81,8 @@ export interface Desk {
 export interface DeskOptions {
   readonly intervalMs?: number;
   readonly leaseSeconds?: number;
+  /** What renews its leases beside the main thread; absent: nothing does. */
+  readonly leases?: LeaseKeeper;
   readonly burst?: number;
   readonly probeMs?: number;
   readonly version?: string;
@@ -115,6 +118,7 @@ function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], opti
     timing,
     report: tell,
     pollMs: 20,
+    ...(options.leases === undefined ? {} : { leases: options.leases }),
   });
   let ended: Promise<void> | undefined;
   const stop = () => {

@@ -10,6 +10,9 @@ export type LeaseRequest =
   | { readonly what: 'alive' }
   | { readonly what: 'close' };
 
+/** What the thread is started with. */
+export type LeaseWorkerData = Required<Omit<LeaseKeeperOptions, 'failed'>>;
+
 /** What the thread says once it can renew leases. */
 export const ready = 'ready';
 
@@ -27,6 +30,8 @@ export interface LeaseKeeper {
 /** What a keeper needs: a Postgres, which it reaches over a connection of its own. */
 export interface LeaseKeeperOptions {
   readonly database: DatabaseOptions;
+  /** After how long a main thread that says nothing has no lease renewed any more, in milliseconds; a minute by default. */
+  readonly longestSilenceMs?: number;
   /** Called when the thread cannot start or ends by itself, once until one renews leases again. */
   failed(error: unknown): void;
 }
@@ -39,7 +44,8 @@ interface Held {
 const aliveMs = 2000;
 
 /** Creates a keeper, whose thread starts with the first lease, and again when it ended while leases are held. */
-export function openLeaseKeeper({ database, failed }: LeaseKeeperOptions): LeaseKeeper {
+export function openLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
+  const { database, failed, longestSilenceMs = 60_000 } = options;
   const held = new Map<string, Held>();
   let worker: Worker | undefined;
   let isReported = false;
@@ -50,7 +56,7 @@ export function openLeaseKeeper({ database, failed }: LeaseKeeperOptions): Lease
   };
   const start = (): void => {
     try {
-      const started = startWorker(database);
+      const started = startWorker({ database, longestSilenceMs });
       worker = started;
       const leave = (): void => {
         if (worker === started) worker = undefined;
@@ -94,9 +100,9 @@ export function openLeaseKeeper({ database, failed }: LeaseKeeperOptions): Lease
   };
 }
 
-function startWorker(database: DatabaseOptions): Worker {
+function startWorker(data: LeaseWorkerData): Worker {
   const file = import.meta.url.endsWith('.ts') ? './lease-worker.ts' : './lease-worker.js';
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: database });
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: data });
   worker.unref();
   return worker;
 }

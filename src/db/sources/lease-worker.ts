@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { Database, DatabaseOptions } from '../database.ts';
-import { type LeaseRequest, leaseKey, ready } from './lease-keeper.ts';
+import type { Database } from '../database.ts';
+import { type LeaseRequest, type LeaseWorkerData, leaseKey, ready } from './lease-keeper.ts';
 import type { Lease } from './leases.ts';
 
 enableCompileCache();
@@ -10,9 +10,6 @@ const { renewLease } = await import('./leases.ts');
 
 const lookMs = 250;
 
-/** A main thread that is silent for so long does nothing any more for which it would need a lease. */
-const longestSilenceMs = 60_000;
-
 interface Held {
   readonly lease: Lease;
   readonly seconds: number;
@@ -20,7 +17,8 @@ interface Held {
 }
 
 // The thread of `openLeaseKeeper`, which gave it these options.
-const database = await openDatabase({ ...(workerData as DatabaseOptions), poolSize: 1 });
+const { longestSilenceMs, database: options } = workerData as LeaseWorkerData;
+const database = await openDatabase({ ...options, poolSize: 1 });
 if (parentPort !== null) keepLeases(database, parentPort);
 
 /** Renews the leases that it is told of, until it is told to close. */
@@ -29,6 +27,7 @@ function keepLeases(database: Database, port: MessagePort): void {
   let heardAt = performance.now();
   let renewing: Promise<void> | undefined;
   const timer = setInterval(() => {
+    // A main thread that is silent for so long does nothing any more for which it would need a lease.
     if (renewing !== undefined || performance.now() - heardAt > longestSilenceMs) return;
     renewing = renewDue(database, held).finally(() => {
       renewing = undefined;

@@ -1,0 +1,24 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openLeaseKeeper } from '../../src/db/sources/lease-keeper.ts';
+import { groups, newShelf, openOffice } from './desk.ts';
+
+test('a server keeps its sources while its main thread is busy for longer than their leases last', async () => {
+  const office = await openOffice();
+  const failures: unknown[] = [];
+  const leases = openLeaseKeeper({
+    database: { url: office.made.url ?? '' },
+    failed: (error) => void failures.push(error),
+  });
+  onTestFinished(() => leases.close());
+  const desk = office.run([newShelf('team', groups('a'))], { leaseSeconds: 6, leases });
+  await expect.poll(office.groups).toEqual(['a']);
+  const until = async () =>
+    Number((await office.rows('select extract(epoch from until)::float8 as until from leases'))[0]?.['until']);
+  const first = await until();
+  // The thread has started: nothing else renews as early.
+  await expect.poll(until).toBeGreaterThan(first);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7000);
+  const leasesNow = await office.rows('select until > clock_timestamp() as held, fence from leases');
+  expect([leasesNow, failures]).toEqual([[{ held: true, fence: 1 }], []]);
+  expect(desk.reports.filter(({ level }) => level !== 'info')).toEqual([]);
+});
