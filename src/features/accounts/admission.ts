@@ -17,7 +17,7 @@ import { changeTogether } from './tenants/steps.ts';
 /** The kind of those who use an account. */
 export const userKind = 'User';
 
-/** Somebody who is to become a user, as the rules see them. */
+/** A request to create a user, as the rules check it. */
 export interface NewUserRequest {
   readonly id: string;
   /** As it is written; empty for programs. */
@@ -51,11 +51,11 @@ export interface Admission {
   readonly isFound: boolean;
   /** What the server decides about the user. */
   readonly derived?: JsonObject;
-  /** What is told beside the user itself. */
+  /** Audit events in addition to that of the user. */
   readonly events?: readonly AuditEvent[];
-  /** Throws when the account, as it is at that moment, lets nobody in like this. */
+  /** Throws when the account, as it is at that moment, does not permit it. */
   check?(state: Snapshot): void;
-  /** Nobody asked for it: the server does it by itself. */
+  /** The server does it by itself, without a caller. */
   readonly isByServer?: true;
 }
 

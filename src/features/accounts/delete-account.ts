@@ -11,8 +11,8 @@ import { roleInTenant } from './tenants/scope.ts';
 import { accountIn, isLinked, statusOf, tenantKind } from './tenants/steps.ts';
 
 /**
- * Deletes the account of the call with everything in it. Only its owners may; an account that looks after others lets them
- * go first, and one that is looked after disappears from the list of its keeper, which is told.
+ * Deletes the account of the call with everything in it. Only its owners may; an account that manages tenants releases
+ * them first, and a managed one is removed from the list of its keeper, which is notified.
  */
 export async function deleteAccount(engine: Engine, call: Call, id: string): Promise<void> {
   if (id !== call.account) throw new NotFound(`account ${id} not found`);
@@ -64,7 +64,7 @@ function keeperOf(state: Snapshot): string | undefined {
   return typeof msp === 'string' ? msp : undefined;
 }
 
-/** What the keeper of the account is told; in the account itself nobody could read it. */
+/** The audit event in the account of the keeper; in the deleted account it could not be read. */
 function deletion(state: Snapshot): AuditEvent {
   const { derived, createdAt } = accountIn(state);
   const meta = { account_id: state.account, domain: derived.domain ?? '', created_at: createdAt };
@@ -76,7 +76,7 @@ interface Keeping {
   readonly tenant: Stored<typeof tenantKind> | undefined;
 }
 
-/** Asked on the states that are written: whoever was an owner a moment ago is none. */
+/** Checked on the states that are written: a caller who was an owner a moment ago may not be one any more. */
 function requireOwner(state: Snapshot, { actor, home }: Call, keeping: Keeping | undefined): void {
   const user = home === undefined ? state.find('User', actor.id) : keeping?.home.find('User', actor.id);
   const role =
@@ -84,7 +84,7 @@ function requireOwner(state: Snapshot, { actor, home }: Call, keeping: Keeping |
   if (role !== 'owner' || user?.spec.is_blocked === true) throw new NotAllowed('only an owner deletes the account');
 }
 
-/** Accounts that this one looks after would be nobody's; those that wait for a proof go with it. */
+/** Accounts that this one manages would have no keeper; those that wait for a proof are deleted with it. */
 function requireNoTenants(state: Snapshot): void {
   const tenants = state.ofKind(tenantKind).filter((tenant) => statusOf(tenant) === 'active');
   if (tenants.length === 0) return;

@@ -12,18 +12,18 @@ import { refusalOf } from '../../objects/objects.ts';
 import type { Edit } from '../../plan/finish.ts';
 import { domainEntry } from './tenants/steps.ts';
 
-/** Somebody who signs in for the first time. */
+/** A person who signs in for the first time. */
 export interface UnknownPerson {
   readonly issuer: string;
   readonly subject: string;
-  /** Empty when nobody knows it. */
+  /** Empty when unknown. */
   readonly email: string;
   /** Whether the address is proved to be the person's own. */
   readonly emailVerified: boolean;
   readonly name: string;
 }
 
-/** What became of it; `taken`: somebody was faster, look again. */
+/** The outcome; `taken`: another sign-in was faster, look again. */
 export type Joining = 'joined' | 'taken';
 
 const kindName = 'User';
@@ -59,7 +59,7 @@ export async function joinAccount(
 export async function foundAccount(engine: Engine, person: UnknownPerson, domain: string): Promise<Joining> {
   const [account, id] = [engine.newId(), engine.newId()];
   const founded = emptySnapshot(engine.registry, account);
-  // An address that nobody proved is kept from nobody whose it is.
+  // An unproved address joins no user and reserves nothing.
   const email = person.emailVerified ? person.email : '';
   const owner = { id, name: person.name, email, idp: person.issuer, domain };
   return write(engine, person, id, {
@@ -94,7 +94,10 @@ function identityOf(engine: Engine, account: string, user: string, { issuer, sub
   return { account, user, issuer, subject, at: engine.now() };
 }
 
-/** The user of the account with the address of the person, if the address is proved and nobody else signs in with it. */
+/**
+ * The user of the account with the address of the person, if the address is proved and no other identity belongs to
+ * that user.
+ */
 async function knownUser(
   engine: Engine,
   state: Snapshot,

@@ -88,7 +88,7 @@ function isStated(user: Stored<'User'>, state: Snapshot, name: string): boolean 
   });
 }
 
-/** The kind tells about groups as long as they reach the user's peers; here they are told about in any case. */
+/** The kind writes events about groups as long as they reach the user's peers; these are written in any case. */
 function groupEvents(state: Snapshot, { changes }: Plan, user: string): readonly AuditEvent[] {
   if (settingsOf(state).groups_propagation_enabled === true) return [];
   const change = changes.find(({ after }) => after?.id === user);

@@ -61,7 +61,7 @@ export async function addToken(
   const kept = call.sealOnce?.({ body: made });
   const store = () =>
     createToken(engine.database, record, auditEntry(call, 'create', owner, name, at), state.revision, kept);
-  // One with another hash is that of an earlier attempt of the same request, whose value nobody knows any more.
+  // One with another hash is that of an earlier attempt of the same request, whose value is lost.
   const find = async () => ((await readTokenHash(engine.database, account, id)) === hash ? true : undefined);
   for (let attempt = 0; !(await storeOnce({ requestId: id }, find, store)); attempt++) {
     if (attempt === attempts) throw new Unavailable('the account changes all the time; try again');
@@ -101,7 +101,7 @@ function userFor(state: Snapshot, call: Call, id: string, operation: Operation):
   return user;
 }
 
-/** Managers do everything with tokens of service users; whoever may read tokens reads them. */
+/** Managers have all rights over tokens of service users; callers who may read tokens may read them. */
 function isManaged(state: Snapshot, { actor }: Call, operation: Operation): boolean {
   if (operation === 'read') return isAllowed(state, actor, 'pats', 'read');
   return isAllowed(state, actor, 'pats', operation) && isAllowed(state, actor, 'users', 'update');

@@ -41,7 +41,7 @@ function isRestricted(user: Stored<'User'>, state: Snapshot): boolean {
   return isBlocked && restricted.includes(user.spec.role ?? '');
 }
 
-/** Lets somebody in who waits for it. Throws `InvalidInput` when they do not. */
+/** Approves a user who waits for approval. Throws `InvalidInput` when the user does not. */
 export async function approveUser(engine: Engine, call: Call, id: string, options: WriteOptions): Promise<Written> {
   const kind = engine.registry.get(userKind);
   return await write(engine, call, kind, (state) => {
@@ -52,7 +52,7 @@ export async function approveUser(engine: Engine, call: Call, id: string, option
   });
 }
 
-/** Removes somebody who waits to be let in. Throws `InvalidInput` when they do not. */
+/** Rejects a user who waits for approval. Throws `InvalidInput` when the user does not. */
 export async function rejectUser(engine: Engine, call: Call, id: string, options: WriteOptions): Promise<void> {
   const kind = engine.registry.get(userKind);
   await write(engine, call, kind, (state) =>
@@ -71,7 +71,7 @@ function requirePending(state: Snapshot, id: string): Stored<'User'> {
 export async function requireInvited(engine: Engine, call: Call, id: string): Promise<Stored<'User'>> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const user = requireUser(state, id);
-  // The link lets in whoever has it, so it must not give anybody more than they have.
+  // The link grants access to its holder, so the caller must not give a role above their own.
   const role = call.actor.granted ?? state.find('User', call.actor.id)?.spec.role;
   if (user.spec.role === 'owner' && role !== 'owner') throw new NotAllowed('only an owner invites an owner again');
   const isProgram = user.spec.is_service_user === true;

@@ -19,7 +19,7 @@ export function hashToken(token: string): string {
 
 /** Says on whose behalf a request runs, or throws `Unauthenticated` or `NotAllowed`. */
 export interface Authenticator {
-  /** `wanted`: the account that somebody who is unknown so far wants to join. */
+  /** `wanted`: the account that a person without a user wants to join. */
   authenticate(header: string | undefined, wanted?: string): Promise<Call>;
   /** Whether a call is the operator's. */
   isOperator(header: string | undefined): boolean;
@@ -71,7 +71,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const { token } = credentialsOf(header);
       if (authenticator.isOperator(header)) return;
       if (token.startsWith(operatorTokenPrefix)) throw new Unauthenticated('token invalid');
-      // Whoever is nobody here is told that first.
+      // An unknown caller is refused with that reason first.
       await authenticator.authenticate(header);
       throw new NotAllowed(operatorOnly);
     },

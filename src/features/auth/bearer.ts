@@ -125,7 +125,7 @@ function claimsOf(issuer: Issuer, payload: JWTPayload, now: number): Claims {
   const subject = textIn(payload, issuer.claims.user);
   if (subject === '' || subject.length > 255 || payload.exp === undefined) throw invalid();
   const { auth_time: authenticated, iat = 0 } = payload;
-  // Nobody has signed yet what is signed tomorrow.
+  // A token from the future is forged.
   if (iat > now / 1000 + toleranceSeconds) throw invalid();
   const signedIn = typeof authenticated === 'number' ? authenticated : iat;
   return {

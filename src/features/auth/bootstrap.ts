@@ -20,7 +20,7 @@ export interface OwnerOptions {
   report(level: 'info' | 'warn', message: string): void;
 }
 
-/** What a server says whose database does not tell the operator's account. */
+/** The log line of a server whose database does not record the operator's account. */
 const noOperator =
   "this server has accounts, and none of them is recorded as the operator's; what is the operator's stays closed until HEDDLE_OPERATOR_ACCOUNT names one by its id";
 
@@ -80,12 +80,12 @@ export async function ensureMachineOwner(
 
 const day = 86_400_000;
 
-/** How long before its end the last token of the machine owner is told of. */
+/** How many days before its expiry the last token of the machine owner is reported. */
 const noticeDays = 30;
 
 /**
- * Tells once a day when the last token of the machine owner is about to end: programs that go by it would stop. Returns a
- * function that ends it.
+ * Reports once a day that the last token of the machine owner is about to expire: programs that use it would stop.
+ * Returns a function that ends it.
  */
 export function watchMachineToken(
   { database, snapshots }: Pick<Engine, 'database' | 'snapshots'>,

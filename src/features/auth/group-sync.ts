@@ -6,7 +6,7 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import { hasProvidedGroups, provideGroups } from '../accounts/provided-groups.ts';
 import type { Claims } from './bearer.ts';
 
-/** Keeps out whom the account's settings keep out: people whose token names none of the groups that are let in. */
+/** Refuses people whom the account's settings exclude: those whose token names none of the allowed groups. */
 export function requireAllowed(state: Snapshot, claims: Claims): void {
   if (claims.issuer.kind === 'embedded') return;
   if (!isLetIn(groupSettings(state), (claim) => groupNames(claims, claim))) throw new Unauthenticated('token invalid');

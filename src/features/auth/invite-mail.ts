@@ -1,9 +1,9 @@
 import type { Mail } from './mail.ts';
 
-/** What a mail that invites somebody says. */
+/** The content of a mail that invites a person. */
 export interface Invitation {
   readonly to: string;
-  /** Empty when nobody said it. */
+  /** Empty when not given. */
   readonly name: string;
   readonly invitedBy: string;
   /** The id of the account. */
@@ -13,7 +13,7 @@ export interface Invitation {
   readonly expiresAt: string;
 }
 
-/** The mail that invites somebody. */
+/** The mail that invites a person. */
 export function inviteMail({ to, name, invitedBy, account, link, expiresAt }: Invitation): Mail {
   const lines = [
     name === '' ? 'Hello,' : `Hello ${oneLine(name)},`,
@@ -40,7 +40,7 @@ function readable(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`;
 }
 
-/** Where an invite is accepted in a browser. The proof is of mails alone, and browsers send it to nobody. */
+/** Where an invite is accepted in a browser. Only mails contain the proof, and browsers send it to no server. */
 export function inviteLink(publicUrl: string, token: string, proof?: string): string {
   return `${publicUrl}/invite/${token}${proof === undefined ? '' : `#${proof}`}`;
 }

@@ -34,7 +34,7 @@ import { inviteHash, newInviteToken } from './invite-tokens.ts';
 import type { LocalPeople } from './local-people.ts';
 import { hashPassword } from './passwords.ts';
 
-/** What whoever invites is told: the body, and whether a mail was sent. */
+/** What the caller who invites gets: the body, and whether a mail was sent. */
 export interface Invited {
   readonly body: JsonObject;
   readonly notice?: string;
@@ -49,7 +49,7 @@ export async function readInvites(engine: Engine, call: Call): Promise<readonly 
   return (await listInvites(engine.database, call.account)).map((invite) => show(invite, now));
 }
 
-/** Invites somebody: the user is made when they accept. */
+/** Invites a person: the user is created when they accept. */
 export async function makeInvite(engine: Engine, people: LocalPeople, call: Call, body: JsonObject): Promise<Invited> {
   requireProvider(engine);
   const request = await readInvitedUser(engine, call, body);
@@ -118,7 +118,7 @@ async function isStored(engine: Engine, hash: string): Promise<true | undefined>
   return (await findInvite(engine.database, hash)) === undefined ? undefined : true;
 }
 
-/** What whoever has the token may know of an invite. */
+/** What the holder of the token may know of an invite. */
 export async function readPublicInvite(engine: Engine, token: string): Promise<JsonObject> {
   const invite = await findByToken(engine, token);
   const { account, revision, email, name, expiresAt, createdBy } = invite;
@@ -145,7 +145,7 @@ export async function acceptInvite(engine: Engine, token: string, body: JsonObje
     const proved = isInviteProof(engine.planEnvironment.mailSigner, token, proof);
     await enter(engine, invite, { hash, at, proved }, inviteHash(token) ?? '');
   } catch (error) {
-    // Somebody was faster: then the invite is gone, whatever that broke here.
+    // Another request was faster: then the invite is gone, whatever failed here.
     if (error instanceof Conflict) await findByToken(engine, token);
     throw error;
   }
@@ -186,7 +186,7 @@ async function enter(
     options: { strict: false },
   };
   const derived = { status: 'active', invite: invite.id };
-  // Whoever invited had the right to; the person themselves has none yet.
+  // The caller who invited had the right to; the person themselves has none yet.
   await admit(engine, call, request, { beside, isFound: true, derived, check, isByServer: true });
 }
 

@@ -16,7 +16,7 @@ export interface ClaimNames {
 /** The names of OpenID Connect. */
 export const standardClaims: ClaimNames = { user: 'sub', email: 'email', name: 'name', domain: 'hd' };
 
-/** Somebody who signs tokens that this server accepts. */
+/** An issuer whose tokens this server accepts. */
 export interface Issuer {
   /** `embedded`: the server itself, whose `sub` is the id of a user. */
   readonly kind: 'embedded' | 'external';
@@ -25,21 +25,21 @@ export interface Issuer {
   /** One of these has to be in the claim `aud`. */
   readonly audience: readonly string[];
   readonly algorithms: readonly string[];
-  /** Finds the key of a token. Throws `Unavailable` when nobody can tell. */
+  /** Finds the key of a token. Throws `Unavailable` when it cannot be fetched. */
   readonly keys: JWTVerifyGetKey;
   /** Changes whenever the keys do: what was checked before is checked again. */
   readonly epoch: () => number;
   readonly claims: ClaimNames;
   /** Every e-mail address is the person's own, also when the token does not say so. */
   readonly trustsEmail: boolean;
-  /** More about the person whom a token belongs to, asked for once, at the first sign-in. */
+  /** More about the person whom a token belongs to, fetched once, at the first sign-in. */
   describe?(token: string): Promise<JsonObject>;
 }
 
 /** Signatures that are accepted: those that only the holder of a private key can make. */
 const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-/** What an issuer outside of this server is told about. */
+/** The settings of an external issuer. */
 export interface ExternalIssuer {
   readonly issuer: string;
   /** How it is reached. */
@@ -107,7 +107,7 @@ function createRemoteKeys(options: ExternalIssuer) {
 
   const renew = async (keys: RemoteSet): Promise<void> => {
     if (performance.now() - triedAt < keysLastMs) return;
-    // Whoever comes while it is asked goes on with the keys that are known.
+    // Requests that arrive during the fetch use the known keys.
     triedAt = performance.now();
     await keys.reload().catch((error: unknown) => {
       triedAt += cooldownMs - keysLastMs;
@@ -155,7 +155,7 @@ function placeIn(document: JsonObject, name: string, issuer: string): URL | unde
 /** How much an issuer may answer. */
 const mostBytes = 1_000_000;
 
-/** Reads an object. Whoever shows a token may not be told anything, which is no failure. */
+/** Reads an object. A token may not permit that, which is no failure. */
 async function readJson(
   url: URL,
   { issuer, outbound, timeoutMs = 5000 }: ExternalIssuer,

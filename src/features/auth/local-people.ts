@@ -3,12 +3,12 @@ import { createSignInLimits, type SignInLimits } from './sign-in-limits.ts';
 
 /** How people come to this server, and what is done about those who guess. */
 export interface LocalPeople {
-  /** Absent: invitations are handed over by whoever invites. */
+  /** Absent: the caller who invites delivers the link. */
   readonly mailer: Mailer | undefined;
   /** Where people reach the server, without a slash at the end. */
   publicUrl(): string;
   readonly guesses: SignInLimits;
-  /** Told after somebody's password was changed, so that their other sessions end. */
+  /** Called after a password was changed, so that the user's other sessions end. */
   readonly passwordChanged: Set<(whose: { readonly account: string; readonly user: string }) => Promise<void>>;
 }
 

@@ -38,7 +38,7 @@ export function createMailer({ url, from }: { readonly url: string; readonly fro
   };
 }
 
-/** What a person can do about it. The URL is not told: it may hold a password. */
+/** What a person can do about it. The URL is left out: it may contain a password. */
 function explain(error: unknown, host: string, to: string): Error {
   const code = codeOf(error);
   const answered = isObject(error) ? Number(error['responseCode']) : 0;

@@ -21,7 +21,7 @@ import { requireProvider } from './invites.ts';
 import type { LocalPeople } from './local-people.ts';
 import { hashPassword } from './passwords.ts';
 
-/** A user that was made, and what whoever made it should know. */
+/** A user that was created, and what its creator should know. */
 export interface MadeUser extends Written {
   readonly notice?: string;
 }
@@ -50,7 +50,7 @@ export async function createUser(
     const made = await createObject(engine, call, kind, body, options);
     return { ...made, notice: `no mail was sent; tell them to sign in with their identity provider` };
   }
-  // What is wrong with it is told before anything is hashed or sent.
+  // Faults are reported before anything is hashed or sent.
   const request = await readNewUser(engine, call, body, options);
   if (await hasLeftover(engine.database, call.account, request.email)) {
     const beside = [keepCredentials(call.account, request.email, request.id)];
@@ -111,7 +111,7 @@ async function inviteByMail(
   return { beside: putInvite(invite, entry), link, hash };
 }
 
-/** Invites a user again who has not signed in yet. Without a mail server the link is for whoever asks to hand over. */
+/** Invites a user again who has not signed in yet. Without a mail server the caller delivers the link. */
 export async function inviteAgain(
   engine: Engine,
   people: LocalPeople,

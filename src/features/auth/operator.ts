@@ -15,7 +15,7 @@ const operatorTokenFile = 'operator-token';
 /** Answers whether a call is the operator's: whether it comes with the operator's token. No user of any account is that. */
 export function isOperatorToken(known: string | undefined, given: string): boolean {
   if (known === undefined) return false;
-  // In a time that tells nothing about where two texts differ.
+  // Compares in a time that does not depend on where two texts differ.
   return timingSafeEqual(Buffer.from(sha256Base64(known)), Buffer.from(sha256Base64(given)));
 }
 

@@ -10,7 +10,7 @@ export interface PasswordMatch {
   readonly user: Stored<'User'>;
 }
 
-/** What became of an attempt to sign in. Whether the person exists is not told. */
+/** The outcome of an attempt to sign in. It does not show whether the person exists. */
 export type PasswordSignIn =
   /** Of one user, or of several in different accounts. Whether they may come in, and a second factor, are for the caller to look at. */
   | { readonly result: 'right'; readonly matches: readonly [PasswordMatch, ...PasswordMatch[]] }
@@ -18,16 +18,16 @@ export type PasswordSignIn =
   /** Too many tries: nothing was looked at. */
   | { readonly result: 'later'; readonly seconds: number };
 
-/** Somebody who signs in: the address, and the account when they name one. */
+/** An attempt to sign in: the address, and the account when one is named. */
 export interface PasswordAttempt extends SignInAttempt {
   readonly password: string;
   readonly account?: string;
 }
 
 /**
- * Checks an e-mail address and a password. Several accounts may have a user with the address, so the password decides among
- * them. It is one look-up and the same number of hashes however many there are: whoever made a user with somebody else's
- * address must not see by the time whether there are more.
+ * Checks an e-mail address and a password. Several accounts may have a user with the address, so the password decides
+ * among them. It is one look-up and the same number of hashes however many there are: an account that created a user
+ * with another person's address must not see by the time whether there are more.
  */
 export async function checkPassword(
   engine: Pick<Engine, 'database' | 'snapshots'>,
@@ -43,7 +43,8 @@ export async function checkPassword(
   const right = await Promise.all(candidates.filter((_, at) => isRight[at]).map((one) => withUser(engine, one)));
   const [first, ...more] = right.filter((one) => one !== undefined);
   if (first === undefined) return { result: 'wrong' };
-  // With a user of their own, somebody could make themselves known for an address that is not theirs.
+  // An account could otherwise create a user with an address that is not its person's, and be remembered for that
+  // address.
   guesses.right(guess, { remember: candidates.length === 1 || first.credentials.proved });
   return { result: 'right', matches: [first, ...more] };
 }

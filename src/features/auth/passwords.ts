@@ -21,8 +21,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether this is the password that was stored. It is the same work when there is none: how long the answer takes does not
- * tell whether there is such a person.
+ * Whether this is the password that was stored. It takes the same work when there is none, so the time of the answer
+ * does not show whether there is such a person.
  */
 export async function verifyPassword(stored: string | undefined, password: string): Promise<boolean> {
   const known = stored === undefined ? undefined : parse(stored);
@@ -68,7 +68,7 @@ const waiting: (() => void)[] = [];
 async function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
   if (running >= together) {
     if (waiting.length >= mostWaiting) throw new Unavailable('too many people sign in at once; try again in a moment');
-    // Whoever ends hands its place over.
+    // Work that ends hands its place to the next.
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running += 1;
   try {

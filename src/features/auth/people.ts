@@ -9,7 +9,10 @@ import { createSignIn } from './sign-in.ts';
 
 /** Says on whose behalf a request with a signed token runs. */
 export interface People {
-  /** `wanted`: the account to join for whoever is unknown. Throws `Unauthenticated`, `NotAllowed`, or `Unavailable` when the issuer does not answer. */
+  /**
+   * `wanted`: the account that an unknown person wants to join. Throws `Unauthenticated`, `NotAllowed`, or
+   * `Unavailable` when the issuer does not answer.
+   */
   authenticate(token: string, wanted?: string): Promise<Call>;
 }
 

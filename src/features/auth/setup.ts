@@ -28,9 +28,9 @@ interface FirstPerson {
 const day = 24 * 60 * 60 * 1000;
 
 /**
- * Makes the first person, an owner. Of any number who try at once, one comes through. Throws `Conflict` afterwards. Where
- * there were people before, and are none any more, it is not for whoever comes by: `mayReopen` says whether the caller is
- * trusted, and `Unauthenticated` is thrown for others.
+ * Creates the first person, an owner. Of any number of simultaneous calls one succeeds. Throws `Conflict` afterwards.
+ * Where all people were deleted it is not open to strangers: `mayReopen` says whether the caller is trusted, and
+ * `Unauthenticated` is thrown for others.
  */
 export async function setUp(engine: Engine, person: FirstPerson, mayReopen: () => Promise<boolean>) {
   requireProvider(engine);

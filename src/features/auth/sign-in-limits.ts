@@ -1,6 +1,6 @@
 import { type Buckets, createBuckets } from '../../lib/buckets.ts';
 
-/** Who tries: the address they come from, and whom they say they are. */
+/** An attempt to sign in: the address that it comes from, and the person that it names. */
 export interface SignInAttempt {
   readonly address: string;
   /** The e-mail address, in any case. */
@@ -8,8 +8,8 @@ export interface SignInAttempt {
 }
 
 /**
- * Slows down guessing, per process. Nobody is locked out: every limit fills up again within minutes, and a stranger who
- * tries someone's password does not use up what is left for the addresses from which that person has signed in.
+ * Slows down guessing, per process. No person is locked out: every limit refills within minutes, and guesses from
+ * elsewhere do not use up the limit of addresses from which that person has signed in.
  */
 export interface SignInLimits {
   /** Counts a guess before it is looked at. Answers 0, or after how many seconds to try again. */

@@ -17,16 +17,19 @@ export interface SignInOptions {
   readonly find: IdentityLookUp;
 }
 
-/** Lets in whom a token names; `wanted`: the account that they choose where there are several, or `new` for one of their own. */
+/**
+ * Signs in the person of a token; `wanted`: the account that they choose where there are several, or `new` for one of
+ * their own.
+ */
 type SignIn = (claims: Claims, token: string, wanted?: string) => Promise<KnownIdentity>;
 
-/** What stands for an account of one's own where one may choose. */
+/** The value that stands for an account of one's own in a choice. */
 export const ownAccount = 'new';
 
-/** How often somebody else may be faster before a sign-in gives up. */
+/** How often other sign-ins may be faster before a sign-in gives up. */
 const attempts = 5;
 
-/** Lets somebody in who is unknown so far. Requests of one person that come together wait for the first of them. */
+/** Signs in a person without a user. Simultaneous requests of one person wait for the first of them. */
 export function createSignIn(options: SignInOptions): SignIn {
   const running = new Map<string, Promise<KnownIdentity>>();
   return (claims, token, wanted) => {
@@ -40,8 +43,8 @@ export function createSignIn(options: SignInOptions): SignIn {
 }
 
 /**
- * Makes a user of somebody who is unknown so far: in the one account of the server, in that of the e-mail domain, in the one
- * that invited the address, or in a new account of their own.
+ * Creates a user for an unknown person: in the one account of the server, in that of the e-mail domain, in the one that
+ * invited the address, or in a new account of their own.
  */
 async function signIn(
   options: SignInOptions,
@@ -50,7 +53,7 @@ async function signIn(
   wanted: string | undefined,
 ): Promise<KnownIdentity> {
   const { issuer, subject } = claims;
-  // Whom this server signs in, it knows.
+  // Every person whom this server signs in has a user.
   if (issuer.kind === 'embedded') throw new Unauthenticated('token invalid');
   const person = await withMore(claims, token);
   for (let attempt = 0; attempt < attempts; attempt++) {
@@ -90,7 +93,7 @@ async function findDestination(
   wanted: string | undefined,
 ): Promise<string | undefined> {
   const ofDomain = domain === '' ? undefined : await findEntry(database, domainEntry, domain);
-  // Whoever invites people of another organisation must not get hold of them before that one does.
+  // An account that invites people of another organisation must not get them before that organisation does.
   if (ofDomain !== undefined || !emailVerified || wanted === ownAccount) return ofDomain;
   const claiming = await accountsOfEmail(database, email.toLowerCase(), wanted);
   if (wanted !== undefined && claiming.includes(wanted)) return wanted;

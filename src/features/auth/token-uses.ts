@@ -53,7 +53,7 @@ export function createTokenUses(database: Database, options: TokenUsesOptions): 
   };
 }
 
-/** When a token was used is told as well as can be: a store that is away loses it. */
+/** The time of a token's last use is written when possible: a store that is away loses it. */
 async function write(database: Database, uses: ReadonlyMap<string, ReadonlyMap<string, number>>): Promise<void> {
   for (const [account, tokens] of uses) {
     const rows = [...tokens].map(([token, at]) => ({ token, at: new Date(at).toISOString() }));

@@ -67,7 +67,7 @@ export async function answerInvite(engine: Engine, call: Call, id: string, isAcc
   });
 }
 
-/** Whoever looks after the account already has no say in who may. */
+/** A managed account cannot choose who manages it. */
 function requireOwn(state: Snapshot, { actor }: Call): void {
   const user = state.find('User', actor.id);
   if (user?.spec.role === 'owner' && user.spec.is_blocked !== true) return;
@@ -95,7 +95,7 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
       requireHomeOwner(stateOf(call.account), call);
       const tenant = requireTenant(stateOf(call.account), id);
       requireStatus(tenant, ['pending', 'active'], 'its account is not linked to this one');
-      // The account itself has to know its keeper: what is said here alone makes nobody an owner there.
+      // The account itself has to know its keeper: a link on this side alone makes no owner there.
       if (!isLinked(stateOf(id), call.account))
         throw new Conflict(
           'precondition',

@@ -34,7 +34,7 @@ export async function removeTenant(engine: Engine, call: Call, id: string): Prom
   if (goes) engine.notices.publish({ what: 'gone', account: id });
 }
 
-/** Whether the account of a tenant was made with it and nobody proved that it is anybody's. */
+/** Whether the account of a tenant was created with it and its domain was never proved. */
 export function isOwnMaking(tenant: Stored<'MSPTenant'>, account: Snapshot, keeper: string): boolean {
   return statusOf(tenant) === 'pending' && isLinked(account, keeper);
 }

@@ -45,7 +45,7 @@ export async function createTenant(
   const create = (state: Snapshot): Outcome => {
     if (state.get(id) !== undefined)
       throw new Conflict('taken', `a tenant with the account of ${domain} already exists`);
-    // A tenant that has the domain already has the key too, and the domain is what is told.
+    // A tenant with the same domain has the same key too, and the domain is what the caller is shown.
     const key = state.findByKey(kind.name, domain) === undefined ? { key: domain } : {};
     if (present === undefined) refuseTooMany(state, options.mostPending);
     const seed = { id, ...key, derived };
@@ -64,7 +64,7 @@ export async function createTenant(
   return { object: requireTenant(state, id), state, ignored: outcome?.ignored ?? [], outputs: {} };
 }
 
-/** Each of them is an account, made by whoever names a domain. */
+/** Each of them is an account, created by naming a domain. */
 function refuseTooMany(state: Snapshot, most: number): void {
   const pending = state.ofKind('MSPTenant').filter((tenant) => statusOf(tenant) === 'pending').length;
   if (pending < most) return;

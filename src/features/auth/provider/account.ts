@@ -27,7 +27,7 @@ const actionTexts: Readonly<Record<string, string>> = {
   'totp-codes': 'There are new recovery codes below. Those so far work no more.',
 };
 
-/** Somebody who is signed in and looks at their own page. */
+/** A signed-in person on their own page. */
 interface Visit {
   readonly host: Host;
   readonly request: WebRequest;
@@ -60,7 +60,7 @@ export async function answerAccount(host: Host, request: WebRequest): Promise<We
   return request.form === undefined ? show(visit, { done: doneIn(request) }) : act(visit, textIn(request.form, 'step'));
 }
 
-/** Where somebody signs in; `again` also when they have, and the page says so afterwards. */
+/** The address of the sign-in page; `again` also for a signed-in person, and the page says so afterwards. */
 function signInAddress(publicUrl: string, again: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams({
     ...{ client_id: clientIds.account, response_type: 'none', scope: 'openid' },
@@ -110,7 +110,7 @@ function callOf({ account, revision, id, name, email }: Person): Call {
 }
 
 async function act(visit: Visit, step: string): Promise<WebAnswer> {
-  // Whoever changes the password has to know it.
+  // A change of the password needs the current one.
   if (step !== 'password' && !isRecent(visit.signedInAt, visit.host.now()))
     return { location: signInAddress(visit.host.publicUrl(), { prompt: 'login', state: 'again' }) };
   switch (step) {

@@ -11,7 +11,7 @@ interface Option {
   readonly changedAt: string;
 }
 
-/** How long somebody may think about it, in seconds. */
+/** How long a person may take to choose, in seconds. */
 const patience = 600;
 
 /** The page on which a person says which of the accounts that their password opens they mean. */

@@ -34,7 +34,7 @@ export interface ProviderParts {
 const minute = 60;
 const day = 86_400;
 
-/** How long things last, in seconds. Access tokens are few minutes old, because nobody can take them back. */
+/** Lifetimes in seconds. Access tokens live for few minutes, because they are checked without a query. */
 const lifetimes = {
   accessToken: 10 * minute,
   code: minute,
@@ -50,7 +50,7 @@ const lifetimes = {
 /** Makes a provider. It keeps nothing itself, so that another one can take its place at any time. */
 export function makeProvider(parts: ProviderParts): Provider {
   const provider = new Provider(issuerOf(parts.publicUrl), configurationOf(parts));
-  // The mount says by headers where the server is; nobody else can.
+  // The mount passes the server's address in headers; no client can.
   provider.proxy = true;
   conform(provider, parts);
   return provider;
@@ -156,7 +156,7 @@ function featuresOf(publicUrl: string): NonNullable<Configuration['features']> {
   };
 }
 
-/** People whose session outlived them, or who may not come in any more, sign in again and are told there. */
+/** People whose session is older than their user, or who are blocked, sign in again and see the reason there. */
 function policyOf() {
   const policy = interactionPolicy.base();
   const gone = new interactionPolicy.Check(
@@ -169,7 +169,7 @@ function policyOf() {
   return policy;
 }
 
-/** Our own pages and the dashboard that the operator named need nobody's consent. */
+/** Our own pages and the dashboard that the operator named need no consent. */
 async function loadExistingGrant(ctx: KoaContextWithOIDC) {
   const { oidc } = ctx;
   const { client, session, account, provider } = oidc;

@@ -51,7 +51,7 @@ async function readForm(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The page for the code of a device begins a session; whoever comes to what follows it without one is sent there. */
+/** The page for the code of a device begins a session; a request for a later page without one is redirected there. */
 async function beginSessions(provider: Provider, issuer: string, ctx: Context, next: Next): Promise<void> {
   const [, first, second] = ctx.path.split('/');
   const isBehindThePage = ctx.method === 'GET' ? second !== undefined && second !== '' : second !== 'auth';
@@ -74,7 +74,7 @@ function letRefreshRepeatOffline({ RefreshToken }: Provider): void {
   });
 }
 
-/** A device that asks too often while nobody has entered its code is told to slow down (RFC 8628, 3.5). */
+/** A device that polls too often before its code was entered gets `slow_down` (RFC 8628, 3.5). */
 function slowDevicesDown({ DeviceCode }: Provider, mayPoll: (code: string) => Promise<boolean>): void {
   const { find } = DeviceCode;
   const findInTurn = async (value: string, options?: object) => {

@@ -73,7 +73,7 @@ export function createKeys(options: KeysOptions): Keys {
         return await known.verify(header, token);
       } catch (error) {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-        // Another server may have made a key since; whoever shows made-up ones does not have the database asked each time.
+        // Another server may have created a key since; invented key ids do not cause a query each time.
         return await (await fresh(1000)).verify(header, token);
       }
     },

@@ -3,7 +3,7 @@ import { type Credentials, readCredentials } from '../../../db/accounts/credenti
 import { findSubject, type Subject } from '../../../db/accounts/idp-people.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 
-/** Somebody who can sign in by the embedded identity provider. */
+/** A person who can sign in with the embedded identity provider. */
 export interface Person {
   readonly account: string;
   /** The newest revision of the account that was seen. */
@@ -28,7 +28,7 @@ export async function findPerson(
   return user === undefined ? undefined : personOf(user, found);
 }
 
-/** Somebody with a password. */
+/** A person with a password. */
 export interface Known {
   readonly credentials: Credentials;
   readonly person: Person;

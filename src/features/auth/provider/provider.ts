@@ -50,7 +50,7 @@ export interface IdentityProviderOptions {
   readonly keyDays: number;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Told about defects, and what of the housekeeping went wrong. */
+  /** Called with defects, and with errors of the housekeeping. */
   report(error: unknown, place: string): void;
 }
 
@@ -91,7 +91,7 @@ function createHost(options: IdentityProviderOptions, keys: Keys): Host {
   const records = { database: engine.database, vault: engine.planEnvironment.vault };
   const adapter = createAdapter(records);
   const find: Host['find'] = async (id) => {
-    // Whoever has signed in before is no more let in than somebody new.
+    // A person who has signed in before is refused like a new one.
     if (engine.registry.installation.localAuthDisabled) return undefined;
     const person = await findPerson(engine, id);
     return person?.barred === undefined ? person : undefined;

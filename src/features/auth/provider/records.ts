@@ -21,7 +21,7 @@ export interface RecordsOptions {
 /** How long a record without an end of its own is kept, in seconds. */
 const longest = 30 * 86_400;
 
-/** The adapter of `oidc-provider`: ids are kept as hashes and payloads sealed, because both let somebody in. */
+/** The adapter of `oidc-provider`: ids are stored as hashes and payloads sealed, because both grant access. */
 export function createAdapter({ database, vault }: RecordsOptions): (model: string) => Adapter {
   return (model) => {
     const find = async (key: RecordKey, value: string): Promise<AdapterPayload | undefined> => {

@@ -20,7 +20,7 @@ interface Holder {
   readonly grant?: string;
 }
 
-/** Takes a refresh token or an access token back, and with it the whole grant (RFC 7009). A token that nobody knows is no error. */
+/** Revokes a refresh token or an access token, and with it the whole grant (RFC 7009). An unknown token is no error. */
 export async function revokeToken(host: Host, keys: Keys, form: URLSearchParams): Promise<Revocation> {
   const { provider } = await host.open();
   const [token, ...more] = form.getAll('token');

@@ -29,7 +29,7 @@ export interface Factor {
   readonly credentials: Credentials;
 }
 
-/** Whether the account of somebody wants a second factor of everybody who signs in with a password. */
+/** Whether the account of a person requires a second factor of everybody who signs in with a password. */
 export async function wantsSecondFactor(
   { snapshots }: Host['engine'],
   { account, revision }: Pick<Person, 'account' | 'revision'>,
@@ -45,13 +45,13 @@ export interface App {
   readonly picture: string;
 }
 
-/** What an app of somebody is set up with. */
+/** The values with which an authenticator app is set up. */
 export function appOf(secret: string, email: string): App {
   const uri = totpUri(secret, email);
   return { secret, uri, picture: encodeQR(uri, 'svg', { border: 1 }) };
 }
 
-/** Uses up what somebody typed: the code of the app, or one of those that stand in for it. Returns whether it was right. */
+/** Uses up a code that was entered: of the app, or a recovery code. Returns whether it was right. */
 export async function useSecondFactor(factor: Factor, typed: string): Promise<boolean> {
   if (await useAppCode(factor, typed)) return true;
   const hash = recoveryHash(typed);
@@ -60,7 +60,7 @@ export async function useSecondFactor(factor: Factor, typed: string): Promise<bo
   return await useRecoveryCode(host.engine.database, credentials, hash, auditEntry(factor, 'user.mfa.recovery.use'));
 }
 
-/** Uses up the code of the app: whoever saw it being typed must not use it again. */
+/** Uses up the code of the app, so that it cannot be used again. */
 export async function useAppCode({ host, credentials }: Factor, typed: string): Promise<boolean> {
   const { database, planEnvironment } = host.engine;
   const step = matchingStep(openTotp(planEnvironment, credentials), typed, host.now());

@@ -24,7 +24,7 @@ import {
 import { apiScopes, audienceOf } from './token-words.ts';
 import { formToken, inWords, isOurForm, textIn, type WebAnswer, type WebRequest } from './web.ts';
 
-/** How far somebody has come who is signing in. */
+/** How far a sign-in has come. */
 interface Progress {
   readonly user: string;
   readonly account: string;
@@ -38,7 +38,7 @@ interface Progress {
   readonly showsCodes?: boolean;
 }
 
-/** The pages between a program that wants somebody signed in and its answer. */
+/** The pages between a program that requests a sign-in and its answer. */
 export interface SignInPages {
   answer(uid: string, request: WebRequest): Promise<WebAnswer>;
 }
@@ -205,7 +205,7 @@ async function showApp(step: Step, progress: Progress, faults?: Faults, status =
   if (known.credentials.totpSecret === null) await prepareApp({ host, ...known }, true);
   const credentials = (await readKnown(host.engine, progress))?.credentials;
   if (credentials === undefined || credentials.totpSecret === null) return message('ended', 400);
-  // Whoever set it up in another window has it.
+  // It was set up in another window.
   if (credentials.totpConfirmed) return message('ended', 400);
   const app = appOf(openTotp(host.engine.planEnvironment, credentials), known.person.email);
   return { status, page: setUpPage(place, app, faults), targets };
@@ -240,7 +240,7 @@ async function goOn(step: Step, progress: Progress): Promise<WebAnswer> {
 async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswer> {
   const { host, request } = step;
   const known = await readKnown(host.engine, progress);
-  // Whoever chose one in another window has it: the password that works once opens nothing any more.
+  // A new one was chosen in another window: the one-time password opens nothing any more.
   if (known?.credentials.oneTime !== true) return message('ended', 400);
   const { credentials, person } = known;
   const password = textIn(request.form, 'password');

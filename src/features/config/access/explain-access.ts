@@ -58,7 +58,7 @@ export interface AccessQuestion {
   readonly to: string;
   /** Such as `tcp/443`; everything when it is not given. */
   readonly port?: string | undefined;
-  /** Whether rules that speak about neither end are told too. */
+  /** Whether rules that are about neither endpoint are included. */
   readonly all?: boolean;
 }
 
@@ -114,9 +114,9 @@ function isAbout({ matches, from, to }: DescribedRule): boolean {
   return matches || from.length > 0 || to.length > 0;
 }
 
-/** An explanation tells about everything that access is made of. */
+/** An explanation shows every kind of object that access depends on. */
 function requireReading(state: Snapshot, { actor }: Call): void {
-  // Proxies are no ends of questions, so whoever keeps the policies need not see them.
+  // Questions are never about proxies, so a caller who manages policies need not be able to read them.
   const { proxy: _, ...kindNames } = kindOf;
   for (const name of Object.values(kindNames)) {
     const { module } = state.registry.get(name);

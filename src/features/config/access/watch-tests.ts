@@ -15,9 +15,9 @@ interface Stretch {
 }
 
 /**
- * Tells by an event when an access test begins to fail, and when it passes again, whatever made it so: enrolment, sign-in
- * and requests about single objects are not refused for it. The server that commits is the one that looks. Returns a
- * function that ends it when everything is told.
+ * Writes an event when an access test begins to fail, and when it passes again, whatever the cause: enrolment, sign-in
+ * and requests about single objects are not refused for it. The server that commits runs the tests. Returns a function
+ * that ends it when every event is written.
  */
 export function watchAccessTests(engine: Engine, failed: (error: unknown) => void): () => Promise<void> {
   const waiting = new Map<string, Stretch>();

@@ -39,7 +39,7 @@ interface Run {
   keys(id: string): string;
   /** The text by which documents of this export refer to an object. */
   mention(id: string): string;
-  /** Children that are documents of their own, because nothing else tells them apart. */
+  /** Children that are documents of their own, because only a document's key distinguishes them. */
   readonly ambiguous: ReadonlySet<string>;
   readonly filter: ExportFilter;
 }
@@ -105,7 +105,7 @@ function findAmbiguous(state: Snapshot): ReadonlySet<string> {
   return ambiguous;
 }
 
-/** The field by which documents tell children of one parent apart. */
+/** The field by which documents distinguish the children of one parent. */
 function keyField(kind: Kind): string | undefined {
   return entriesOf(kind.spec).find(([, { access }]) => access === 'key')?.[0];
 }
@@ -161,7 +161,7 @@ function exportSpec({ state, mention }: Run, kind: Kind, object: StoredObject): 
   return mapReferences(kind.spec, stated, ({ text }) => (state.get(text) === undefined ? undefined : mention(text)));
 }
 
-/** Stands for a secret: whoever applies the document keeps the one that the object has. */
+/** Stands for a secret: applying the document keeps the secret that the object has. */
 const storedSecret: Json = { valueFrom: { stored: true } };
 
 /** What a document has to say: everything that is not the default anyway. */

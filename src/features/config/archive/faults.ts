@@ -3,7 +3,7 @@ import { facetsOf } from '../../../model/state/facets.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 
-/** How many faults are told. */
+/** How many faults are reported. */
 const most = 20;
 
 /** What keeps objects from being an account: ids that repeat, references that lead nowhere, values that two have. */

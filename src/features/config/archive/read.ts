@@ -24,7 +24,7 @@ export interface Checked {
 
 /** How an archive is read. */
 export interface ReadOptions {
-  /** Archives that no key of this server signed are taken too: whoever says so knows where they come from. */
+  /** Archives that no key of this server signed are accepted too: the operator vouches for their origin. */
   readonly acceptUnsigned?: boolean;
 }
 
@@ -57,7 +57,7 @@ export async function checkArchive(engine: Engine, archive: Uint8Array, options:
   return { header, account, state };
 }
 
-/** What nobody signed, anybody may have written. */
+/** An unsigned archive may have been written by anyone. */
 function requireSignature(
   { planEnvironment: { archiveSigner: signer } }: Engine,
   { signed }: Extract<ArchiveItem, { readonly keys: unknown }>,

@@ -13,7 +13,7 @@ import { asChunks, checkArchive, openable, type ReadOptions } from './read.ts';
 
 /** How a whole account is restored. */
 export interface AccountRestoreOptions extends ReadOptions {
-  /** The id of the account, said once more by whoever wants it replaced. */
+  /** The id of the account, repeated to confirm that it may be replaced. */
   readonly replace?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function restoreWholeAccount(
   return { account, ...restored, restored: revision, createdAt, objects: state.size, history };
 }
 
-/** Where the account goes. Throws `Conflict` when there is one of this id that nobody gave up. */
+/** The account to restore into. Throws `Conflict` when there is one of this id that may not be replaced. */
 async function placeFor(engine: Engine, header: ArchiveHeader, replace: string | undefined): Promise<RestorePlace> {
   const { account } = header;
   if (replace !== undefined && replace !== account)

@@ -35,7 +35,7 @@ export async function restoreObjects(
   const { outcome } = await planApply(engine, call, request);
   if (!outcome.ok) throw refusalOf(outcome.problems);
   const { digest } = outcome.plan;
-  // Whoever names the account to be replaced has said that much may go.
+  // Naming the account to be replaced confirms that much may be deleted.
   const result = await applyDocuments(engine, call, { ...request, expectDigest: digest, approve: digest });
   if (result.state === 'invalid') throw refusalOf(result.problems);
   if (result.state !== 'applied')

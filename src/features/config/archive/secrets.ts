@@ -24,7 +24,7 @@ export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOpt
   await engine.committer.settle();
   const sealer: Sealer = { registry, vault: planEnvironment.vault, form: 'bound', acceptUnbound };
   const resealed = await sealAgain(database, sealer).catch((error: unknown) => {
-    // What is in the way is told to the operator, who alone can do something about it.
+    // The reason is shown to the operator, who alone can remove it.
     throw error instanceof Internal
       ? new Conflict('precondition', `no secret was sealed again: ${error.message}`)
       : error;

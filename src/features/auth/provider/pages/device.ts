@@ -20,7 +20,7 @@ const faults: Readonly<Record<string, string>> = {
   AlreadyUsedError: 'This code was used already. Start the sign-in on your other device again, which shows a new one.',
 };
 
-/** The code in the address, when somebody followed the whole link of a device. */
+/** The code in the address, when a person followed the whole link of a device. */
 function codeInAddress(ctx: KoaContextWithOIDC): string | undefined {
   const address = (ctx.req as { readonly originalUrl?: string }).originalUrl ?? '';
   return new URLSearchParams(address.split('?')[1] ?? '').get('user_code')?.slice(0, 20) ?? undefined;

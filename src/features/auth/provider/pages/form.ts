@@ -16,7 +16,7 @@ export interface Field {
   readonly optional?: boolean;
 }
 
-/** A field with its label, its hint and what is wrong with it, tied together for those who hear the page. */
+/** A field with its label, its hint and its fault, associated for screen readers. */
 export function field(given: Field): Html {
   const { name, label, type = 'text', value, hint, fault, autocomplete = 'off', more = '', focus, optional } = given;
   const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');

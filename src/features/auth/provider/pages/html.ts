@@ -26,7 +26,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 function textOf(part: Part): string {
   if (part === undefined || part === false) return '';
   if (part instanceof Html) return part.text;
-  // `readonly` lists are not told apart by Array.isArray.
+  // Array.isArray does not narrow `readonly` lists.
   if (typeof part === 'object') return part.map(textOf).join('');
   return String(part).replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }

@@ -74,7 +74,7 @@ export interface Page {
   readonly title: string;
   readonly body: Part;
   readonly wide?: true;
-  /** Something is wrong: said in the title first, as people hear it. */
+  /** Something is wrong: the title says so first, for screen readers. */
   readonly problem?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { form } from './form.ts';
 import { html } from './html.ts';
 import { renderPage } from './layout.ts';
 
-/** What a page that only tells something says. */
+/** The texts of pages with a message only. */
 const messages = {
   blocked: {
     title: 'You are blocked',
@@ -28,10 +28,10 @@ const messages = {
   missing: { title: 'There is nothing here', text: 'Check the address.' },
 } as const;
 
-/** A page that only tells something, by its name. */
+/** A page with a message only, by its name. */
 export type Message = keyof typeof messages;
 
-/** A page that only tells something. */
+/** A page with a message only. */
 export function messagePage(name: Message): string {
   const { title, text } = messages[name];
   return renderPage({ title, problem: true, body: html`<p>${text}</p>` });
@@ -43,7 +43,7 @@ const reasons: Readonly<Record<string, string>> = {
   access_denied: 'You did not allow it. Nothing was given away.',
 };
 
-/** What went wrong between a program and the provider; the codes are for whoever has to mend it. */
+/** An error between a program and the provider; the codes are for its developer. */
 export function errorPage(error: string, description = ''): string {
   const reason =
     error === 'server_error'
@@ -68,7 +68,7 @@ export function signOutPage(secret: string, action: string): string {
   return renderPage({ title: 'Sign out?', body });
 }
 
-/** Says that somebody is signed out. */
+/** The page after signing out. */
 export function signedOutPage(): string {
   return renderPage({
     title: 'You are signed out',

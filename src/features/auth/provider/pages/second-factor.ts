@@ -10,7 +10,7 @@ interface App {
   readonly picture: string;
 }
 
-/** Asks somebody who signs in to set an app up, because their account wants a second factor. */
+/** Asks a person who signs in to set an app up, because their account requires a second factor. */
 export function setUpPage({ action, csrf }: Place, app: App, faults: Faults = {}): string {
   const body = html`${problem(faults.problem)}
 <p>Your account wants a second factor of everybody who signs in with a password.</p>

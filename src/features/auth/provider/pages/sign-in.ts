@@ -6,7 +6,7 @@ import { renderPage } from './layout.ts';
 export interface Place {
   readonly action: string;
   readonly csrf: string;
-  /** The program that somebody signs in to. */
+  /** The program that the person signs in to. */
   readonly client: string;
 }
 
@@ -16,7 +16,7 @@ export interface Faults {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Whom somebody says they are. */
+/** The address and account that a person entered. */
 export interface Named {
   readonly email: string;
   /** Empty when they name none. */
