@@ -7,7 +7,7 @@ export interface AccountWatcher {
   gone(): void;
 }
 
-/** Tells when an account moved, whoever moved it. */
+/** Reports when an account has a new revision, of any server. */
 export interface AccountWatch {
   /**
    * Calls `wake` soon after every revision or notice of the account, and `gone` when there is no such account any more.
@@ -20,7 +20,10 @@ export interface AccountWatch {
 /** How long a revision whose notice was lost may stay unnoticed. */
 const pollMs = 1000;
 
-/** Notices tell at once what servers commit; what they miss is found by asking, while somebody follows the account. */
+/**
+ * Notices report at once what servers commit; missed ones are found by polling, while there are watchers of the
+ * account.
+ */
 export function createAccountWatch(engine: Pick<Engine, 'database' | 'notices'>): AccountWatch {
   const watchers = new Map<string, Set<AccountWatcher>>();
   const seen = new Map<string, string>();
@@ -40,7 +43,7 @@ export function createAccountWatch(engine: Pick<Engine, 'database' | 'notices'>)
     if (asking) return;
     asking = true;
     for (const account of watchers.keys()) {
-      // A database that is away is asked again; whoever follows notices by itself that it is.
+      // A database that is away is queried again; watchers find out themselves that it is away.
       const mark = await endOfEvents(engine.database, account).then(
         (found) => (found === undefined ? 'gone' : JSON.stringify(found.end)),
         () => seen.get(account),

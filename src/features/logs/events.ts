@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { InvalidInput, NotFound } from '../../model/errors.ts';
 import { readableNames } from '../../objects/object-list.ts';
 
-/** One event as it is told: `id` is its place in the stream, from which a reader can go on. */
+/** One event as it is sent: `id` is its position in the stream, from which a reader can continue. */
 export interface AccountEvent {
   readonly id: string;
   readonly type: 'change' | 'revision' | 'notice';
@@ -13,7 +13,10 @@ export interface AccountEvent {
 
 /** A reader of an account's events. */
 export interface EventReader {
-  /** The next events that whoever reads may see, `undefined` when nothing has happened since. Asks who reads each time. */
+  /**
+   * The next events that the reader may see, `undefined` when nothing has happened since. Checks the reader's rights
+   * each time.
+   */
   next(reader: () => Promise<Call>): Promise<readonly AccountEvent[] | undefined>;
 }
 

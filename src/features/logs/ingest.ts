@@ -117,7 +117,7 @@ function takeNext(queue: Waiting[], most: number): readonly Waiting[] {
   return taken;
 }
 
-/** Stores reports together; each hears how it went. */
+/** Stores reports together; each caller gets its own outcome. */
 async function store(database: Database, waiting: readonly Waiting[], known: Set<string>): Promise<void> {
   try {
     const write = together(waiting.map(({ report }) => report));

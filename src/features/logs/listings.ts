@@ -11,9 +11,9 @@ import type { Report } from './ingest.ts';
 export interface Listing {
   /** Whether a value is listed, or now will be. */
   has(field: string, key: number): boolean;
-  /** Whether the list has to be told of the value, because it is new or was not seen today. */
+  /** Whether the list needs the value, because it is new or was not seen today. */
   wants(field: string, key: number): boolean;
-  /** Notes that the list was told of these. */
+  /** Marks these values as sent to the list. */
   noteListed(values: Report['values']): void;
 }
 
@@ -24,7 +24,7 @@ const usual: ListedAtMost = { slice: 5000, path: 5000, source_ip: 10_000, end: 1
 /** For how many accounts this process knows what is listed. */
 const keptAtMost = 200;
 
-/** Tells what is listed. */
+/** The lists of values. */
 export interface Listings {
   of(feed: Feed, account: string): Promise<Listing>;
 }
@@ -63,7 +63,7 @@ async function readListing(
   day: string,
   atMost: ListedAtMost,
 ): Promise<Listing> {
-  /** By field and key, whether the list was told of it today. */
+  /** By field and key, whether the list was sent it today. */
   const fields = new Map<string, Map<number, boolean>>();
   const keysOf = (field: string): Map<number, boolean> => {
     const keys = fields.get(field) ?? new Map<number, boolean>();

@@ -10,10 +10,10 @@ export interface FeedRetention {
 }
 
 const day = 86_400_000;
-/** After so long nobody repeats a report. */
+/** After so long no report is repeated. */
 const batchDays = 3;
 
-/** Makes partitions ahead and drops those that nobody has to keep. */
+/** Creates partitions ahead and drops those whose retention is over. */
 export async function maintainFeeds(database: Database, kept: FeedRetention, now: number): Promise<readonly string[]> {
   await makePartitionsAhead(database, now);
   const dropped: string[] = [];
@@ -27,7 +27,7 @@ export interface FeedLoop {
   readonly database: Database;
   readonly kept: FeedRetention;
   now(): number;
-  /** Told what went wrong; the next round tries again. */
+  /** Called with errors; the next round tries again. */
   failed(error: unknown): void;
 }
 

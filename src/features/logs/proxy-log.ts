@@ -121,7 +121,7 @@ async function ofOtherPaths(log: Log, part: string): Promise<Condition> {
   return allOf([ofRest, (bind) => `path ilike ${bind(likeText(part))}`]);
 }
 
-/** Whatever people look for: a part of a request's id, of host, path or address, or somebody. */
+/** A search of any kind: a part of a request's id, of host, path or address, or a user. */
 async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Condition> {
   const wanted = text.toLowerCase();
   const [slices, paths, addresses] = await Promise.all([
@@ -173,7 +173,7 @@ const optional: readonly string[] = [
 
 const hidden: readonly string[] = ['slice', 'path_key', 'terms'];
 
-/** A record of the log as it is told. */
+/** A record of the log as answers show it. */
 export function showProxyRecord(row: JsonObject): JsonObject {
   const shown = Object.entries(row).filter(
     ([name, value]) => !hidden.includes(name) && !(optional.includes(name) && isEmpty(value)),

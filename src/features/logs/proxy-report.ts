@@ -29,7 +29,7 @@ export interface ReportOf {
   readonly records: readonly Json[];
 }
 
-/** Methods that are told apart also where hosts are not. */
+/** Methods that are counted separately also where hosts are not. */
 const usualMethods = ['', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'];
 const protocols = ['', 'http', 'tcp', 'udp', 'tls'] as const;
 /** What strangers send is cut here; what is longer is an attack or a mistake, and the beginning says which. */

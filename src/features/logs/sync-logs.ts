@@ -6,14 +6,14 @@ import type { StoredObject } from '../../model/state/object.ts';
 import { isOfKind } from '../../model/state/stored.ts';
 import { readObject } from '../../objects/objects.ts';
 
-/** What somebody asked of an integration: the run that was recorded, in a sentence. */
+/** A request to an integration: the run that was recorded, in a sentence. */
 export interface SyncRun {
   readonly result: string;
 }
 
 /**
- * Records that somebody asked an integration to fetch what is outside. Nothing is fetched yet, because this version has no
- * connector for any host: the run fails, and its log says so.
+ * Records a request that an integration fetch its data. Nothing is fetched yet, because this version has no connector
+ * for any host: the run fails, and its log says so.
  */
 export async function recordSyncRun(engine: Engine, call: Call, kind: Kind, id: string): Promise<SyncRun> {
   const { object } = await readObject(engine, call, kind, id);

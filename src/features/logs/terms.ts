@@ -7,7 +7,7 @@ import { keyOf } from './slices.ts';
 /** Texts that are shorter have no triple. */
 export const shortestPart = 3;
 
-/** Behind so many characters a text has no triples: whoever makes up endless texts must not make the index endless. */
+/** Text behind so many characters has no triples: invented endless texts must not make the index endless. */
 const indexedLength = 512;
 
 /** What is looked for has so many triples at the most; the records themselves say the rest. */

@@ -113,7 +113,7 @@ function valuesOf(slice: Slice, name: string): readonly string[] {
   return name === 'type' ? (slice['types'] ?? '').split(' ') : [slice[name] ?? ''];
 }
 
-/** A record of the log as it is told. */
+/** A record of the log as answers show it. */
 export function showTraffic({ flow_id, reporter_id, protocol, direction, record }: JsonObject): JsonObject {
   return { flow_id, reporter_id, protocol, direction, ...asObject(record) } as JsonObject;
 }

@@ -8,7 +8,7 @@ export interface Values {
   keep(field: string, value: string): number | undefined;
   /** The key of a value of which there can be few only. */
   always(field: string, value: string): number;
-  /** What the list has to be told. */
+  /** The values that the list needs. */
   wanted(): Report['values'];
 }
 

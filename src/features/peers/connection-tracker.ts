@@ -113,7 +113,7 @@ export function createConnectionTracker(options: ConnectionTrackerOptions): Conn
   };
 }
 
-/** Everybody of a room has left: its lease runs out, unless somebody comes before it is let go. */
+/** A room without peers: its lease runs out, unless a peer joins before it is released. */
 async function leave(rooms: Map<string, Room>, account: string, held: ServerLeases): Promise<void> {
   const room = rooms.get(account);
   rooms.delete(account);

@@ -6,7 +6,7 @@ import { plainAddress } from '../../lib/net/address.ts';
 /** Says where a public address is, as far as it knows. */
 type Locate = (address: string) => JsonObject;
 
-/** Nobody knows where anything is. */
+/** No location is known. */
 export const locateNowhere: Locate = () => ({});
 
 /**

@@ -28,7 +28,9 @@ export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostA
 
 const nobody: ReadonlySet<string> = new Set();
 
-/** The same value as before when nothing that access looks at is other: who comes and goes changes no access. */
+/**
+ * The same value as before when nothing changed that access depends on: connecting and disconnecting changes no access.
+ */
 function read(peers: ReadonlyMap<string, PeerStatus>, before: ObservedPeers | undefined): ObservedPeers {
   const facts = new Map([...peers].map(([id, status]) => [id, knownFacts(status)]));
   const changed = before?.facts.size !== peers.size || [...facts].some(([id, one]) => before.facts.get(id) !== one);

@@ -50,13 +50,13 @@ function removalsOf(state: Snapshot, isLeaving: (place: Stored<'ProxyPeer'>) => 
 const silenceSeconds = 600;
 
 /**
- * Takes the proxies out of the mesh that vanished, or whose token has ended, under the lease of who does it; returns their
- * names. One that comes back is told to register.
+ * Removes the proxies from the mesh that vanished, or whose token has ended, under the lease of the caller; returns
+ * their names. One that comes back is asked to register.
  */
 export async function removeVanished(engine: Engine, account: string, lease: Lease): Promise<readonly string[]> {
   const state = await engine.snapshots.fresh(account);
   if (state.countOf(kindName) === 0) return [];
-  // Read behind the state: whoever has a place there is known to the store already.
+  // Read after the state: a proxy with a peer there is in the store already.
   const living = await readLivingProxies(engine.database, account, silenceSeconds);
   const present = new Set(living.map(keyOf));
   const isGone = (place: Stored<'ProxyPeer'>) => !present.has(keyOf(proxyOf(place)));
@@ -77,7 +77,7 @@ function keyOf({ id, token }: ProxyOf): string {
   return `${token}/${id}`;
 }
 
-/** The peers with which a proxy keeps tunnels, as maps tell of them; `undefined` when it has no place in the mesh. */
+/** The peers with which a proxy keeps tunnels, as maps list them; `undefined` when it has no peer in the mesh. */
 export async function peersOfProxy(
   engine: Engine,
   state: Snapshot,

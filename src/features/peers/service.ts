@@ -46,7 +46,7 @@ export interface Agent {
   readonly place: JsonObject;
 }
 
-/** What a peer is told when it is let in. */
+/** The answer to a peer that enrolled or logged in. */
 export interface PeerSession {
   readonly account: string;
   readonly peer: Stored<'Peer'>;
@@ -56,7 +56,7 @@ export interface PeerSession {
 
 /** Everything that agents ask for. */
 export interface Peering {
-  /** Makes what whoever enrols has to answer. */
+  /** Creates the challenge that an enrolling machine has to answer. */
   challenge(): Challenge;
   /** Lets a machine in: by a setup key, or by the user who signs it in. */
   enrol(request: AgentRequest, call?: Call): Promise<PeerSession>;
@@ -169,7 +169,7 @@ function readOwnFacts(given: Json, key: string, now: number): JsonObject {
   throw new InvalidInput(read.problems[0]?.message ?? 'the facts are wrong', { problems: read.problems });
 }
 
-/** The peer with this signing key. Whoever has another one is not told more than that. */
+/** The peer with this signing key. A machine with another key learns nothing more. */
 function peerIn(state: Snapshot, id: string, key: string): Stored<'Peer'> {
   const peer = state.find('Peer', id);
   if (peer === undefined) throw new Unauthenticated('the peer was deleted; enrol again with a new key pair');

@@ -12,7 +12,7 @@ import type { Edit } from '../../plan/finish.ts';
 import { requireRight } from '../../plan/guards/authorize.ts';
 import type { Outcome } from '../../plan/plan.ts';
 
-/** What lets somebody reach a peer for a while. */
+/** A temporary access to a peer. */
 export interface TemporaryAccess {
   readonly name: string;
   readonly id: string;
@@ -27,7 +27,7 @@ interface TemporaryAccessRequest {
   readonly rules: readonly string[];
 }
 
-/** Makes a peer that reaches one other peer by these rules, and nobody else, as long as it is connected. */
+/** Creates a peer that reaches one other peer by these rules, and nothing else, as long as it is connected. */
 export async function grantTemporaryAccess(
   engine: Engine,
   call: Call,

@@ -95,7 +95,10 @@ function callFor({ account, revision, token, name }: ProxyTokenOwner): Call {
   return { account, revision, actor: { type: 'system', id: token, name: `proxy token ${name}` } };
 }
 
-/** Notes that a proxy lives. Throws `NotFound` when it has to register, because nobody knows it or its cluster is gone. */
+/**
+ * Records that a proxy is alive. Throws `NotFound` when it has to register, because it is unknown or its cluster is
+ * gone.
+ */
 export async function hearProxy(
   engine: Engine,
   owner: ProxyTokenOwner,

@@ -10,7 +10,7 @@ export interface ShownFile {
 /** To which hosts a file may be shown. */
 export interface HostBinding {
   readonly hosts: readonly string[];
-  /** Takes the binding back when it was made just now and nobody has relied on it since. */
+  /** Takes the binding back when it was made just now and no other run has relied on it since. */
   release(): Promise<void>;
 }
 

@@ -27,7 +27,7 @@ export interface SourceInstallation {
 
 /** What a server's configuration says about sources. */
 export interface ConfiguredSources extends Omit<GitSourceOptions, 'files'> {
-  /** Which of the server's values are for whom. */
+  /** Which accounts and sources may use which of the server's values. */
   readonly policy: ValuePolicy;
   /** How many Git sources an account may make over the API. */
   readonly mostGitSources: number;
@@ -99,7 +99,7 @@ function nobodys({ named, stated }: ConfiguredSources): readonly SourceDefinitio
 /** Anybody may send hints, and none of them is worth a question to the database. */
 const rememberMs = 5000;
 
-/** Asks at most once in a while; whoever asks meanwhile gets the same answer. */
+/** Runs at most once in a while; calls in between get the same result. */
 function remember<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let last: { readonly at: number; readonly answer: Promise<Value> } | undefined;
   return () => {

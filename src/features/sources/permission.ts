@@ -103,7 +103,7 @@ function credentialsOf({ credentials }: GitConfig): readonly string[] {
   return [credentials?.passwordFile, credentials?.sshKeyFile].filter((file) => file !== undefined);
 }
 
-/** What is read here and shown to nobody. */
+/** Files and values that are read here and never shown. */
 function othersOf({ credentials, webhook, verifySignatures }: GitConfig): readonly string[] {
   const files = [credentials?.knownHostsFile, webhook?.secretFile, verifySignatures?.allowedSignersFile];
   return files.filter((file) => file !== undefined);

@@ -39,7 +39,7 @@ export async function markRequestHandled(
   await markHandled(engine.database, account, id, requested);
 }
 
-/** Tells whichever server runs the source that its content may have changed. */
+/** Notifies the server that runs the source that its content may have changed. */
 export async function hintAtSource(engine: Engine, account: string, id: string): Promise<void> {
   await hintSource(engine.database, account, id);
   engine.notices.publish({ what: 'sources', account });

@@ -114,7 +114,10 @@ export async function setSourceSuspended(
   return onceWritten(() => showSource(engine, call, id));
 }
 
-/** Asks for a reconcile now. Returns when it was asked. Throws `NotFound`, and `Conflict` when nobody would do it. */
+/**
+ * Requests a reconcile now. Returns when it was requested. Throws `NotFound`, and `Conflict` when no server would do
+ * it.
+ */
 export async function requestSourceReconcile(engine: Engine, call: Call, id: string): Promise<JsonObject> {
   const { type, suspended } = await requireKnown(engine, call, id);
   if (type === 'push')
@@ -236,7 +239,7 @@ function counted(released: readonly (StoredObject | undefined)[]): Pick<SourceEn
 async function followRelease(engine: Engine, call: Call, source: string, revision: number): Promise<readonly string[]> {
   let reconciled: readonly string[] = [];
   await afterCommit(engine, `the claims of source ${source}`, async () => {
-    // What it claimed and could not have holds up nobody any more.
+    // Claims that it could not enforce block nothing any more.
     await noteClaims(engine, call.account, source, {
       revision,
       lacks: { keys: [], units: [], blocked: [], pending: [] },

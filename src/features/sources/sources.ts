@@ -64,7 +64,7 @@ export async function findSource(engine: Engine, account: string, id: string): P
   return stored.find((source) => source.id === id);
 }
 
-/** What is recorded with a status: under which lease alone, and what those who follow the account are told. */
+/** What is recorded with a status: under which lease alone, and the events for watchers of the account. */
 interface StatusOptions {
   readonly lease?: Lease;
   readonly codes?: readonly string[];
@@ -96,7 +96,7 @@ export function countDrift(engine: Engine, state: Snapshot, source: string): num
   return driftOf(state, engine.now(), source).length;
 }
 
-/** The revision that somebody applied by hand to a source since a server applied it, if there is one. */
+/** The revision that was applied by hand to a source since a server applied it, if there is one. */
 export async function handRunOf(engine: Engine, account: string, source: string): Promise<number | undefined> {
   const runs = await listManualRevisions(engine.database, account);
   return runs.find((run) => run.source === source)?.revision;
@@ -116,8 +116,8 @@ export async function claimsOfOthers(engine: Engine, account: string, source: st
 }
 
 /**
- * Records which keys the documents of a source claim that it does not state yet, so that nobody deletes what is about to
- * move to it.
+ * Records which keys the documents of a source claim that it does not state yet, so that an object which is about to
+ * move to it is not deleted.
  */
 export async function recordClaimedKeys(
   engine: Engine,

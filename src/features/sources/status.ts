@@ -79,7 +79,7 @@ function viewSource(
   };
 }
 
-/** How many units that it states somebody has set aside, and until when at the latest; nothing when that is none. */
+/** How many units that it states are overridden, and until when at the latest; nothing when none is. */
 function overridden(state: Snapshot, source: string, now: string): JsonObject {
   const untils = driftOf(state, now, source).flatMap(({ because }) =>
     because.why === 'override' ? [because.override.until] : [],
@@ -88,7 +88,7 @@ function overridden(state: Snapshot, source: string, now: string): JsonObject {
   return last === undefined ? {} : { overrides: { units: untils.length, until: last } };
 }
 
-/** What is applied is not the commit that is shown: somebody applied something else by hand since. */
+/** The account differs from the commit that is shown: another one was applied by hand since. */
 function drifted(
   { conditions, observedGeneration }: SourceStatus,
   { revision, by, commit }: ManualRevision,

@@ -10,7 +10,7 @@ export interface ValueOptions {
 }
 
 /**
- * Looks values up for documents, from the allow-list only: otherwise whoever writes documents could read the server's own
+ * Looks values up for documents, from the allow-list only: otherwise authors of documents could read the server's own
  * secrets. A file's last line end does not count.
  */
 export function createValues({

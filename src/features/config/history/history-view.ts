@@ -20,7 +20,7 @@ export interface HistoryRow {
 
 /** What a revision did to one object: units with names for ids, who states what, and what changed beside the spec. */
 export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label): JsonObject {
-  // Of a kind that is gone nobody knows what of it was secret.
+  // Of a kind that was removed it is unknown which values were secret.
   const fields = registry.find(row.kind)?.spec;
   const declared = fields === undefined ? undefined : declaredOf(fields, row, label);
   const metadata = metadataOf(row, label);

@@ -34,7 +34,7 @@ async function foldAccount(
 export interface RetentionLoop {
   readonly engine: Pick<Engine, 'database' | 'registry'>;
   readonly retention: Retention;
-  /** Told what went wrong; the next round tries again. */
+  /** Called with errors; the next round tries again. */
   failed(error: unknown): void;
 }
 

@@ -2,7 +2,10 @@ import type { Engine } from '../../../commit/engine.ts';
 import { watchAccessTests } from '../access/watch-tests.ts';
 import { type RetentionLoop, runRetention } from './retention.ts';
 
-/** Folds what is older than the history that is kept, and tells when access tests begin to fail. Returns a function that ends it. */
+/**
+ * Compacts changes that are older than the kept history, and writes events when access tests begin to fail. Returns a
+ * function that ends it.
+ */
 export function startUpkeep(
   engine: Engine,
   retention: RetentionLoop['retention'],

@@ -12,7 +12,7 @@ import { endOverrides } from '../../../objects/overrides.ts';
 export interface LapseLoopOptions {
   readonly engine: Engine;
   readonly everyMs?: number;
-  /** Told what cannot return, what lapses, and what went wrong. */
+  /** Called with values that cannot return, claims that lapse, and errors. */
   report(level: 'warn' | 'error', message: string): void;
 }
 
@@ -21,7 +21,7 @@ const usualMs = 10_000;
 /** How many accounts one look is about; the next look goes on from there. */
 const accountsAtOnce = 200;
 
-/** How long others leave an account to whoever looks after it. */
+/** How long other servers leave an account to the server that works on it. */
 const leaseSeconds = 60;
 
 /** How long before its end a claim is warned of, as a share of its time, and at the most. In seconds. */
@@ -76,7 +76,7 @@ async function endDue({ engine, report }: LapseLoopOptions, owner: string, after
   return accounts.length < accountsAtOnce ? '' : (accounts.at(-1) ?? '');
 }
 
-/** Whoever ends what nobody has to end by hand. */
+/** The actor of what ends by time. */
 const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
 
 /** Ends the claims of refused pushes whose time is over, and announces those that end soon. Returns both. */

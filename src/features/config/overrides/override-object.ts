@@ -194,7 +194,7 @@ function bodyOf(
   return { body: setValues(kind, shown, values, resolve).body, problems };
 }
 
-/** Refuses a plan that changes what nobody states, or that changes and holds nothing. */
+/** Refuses a plan that changes values which no source states, or that changes values without overriding any. */
 function judge(
   state: Snapshot,
   kind: Kind,

@@ -87,7 +87,7 @@ function requireUsable(engine: Engine, saved: SavedPlan): void {
   if (state === 'failed') throw new Conflict('stale', `plan ${id} could not be applied (${failure}); make a new one`);
 }
 
-/** Somebody may have approved another plan of the source that does the same. */
+/** Another plan of the source with the same effect may be approved. */
 async function isApproved(engine: Engine, { account }: Call, { source, digest }: SavedPlan): Promise<boolean> {
   return (await findApproval(engine, account, source, digest)) !== undefined;
 }
@@ -152,7 +152,7 @@ function unexpected(
   );
 }
 
-/** Plans and commits what a source wants; a plan that its guards stop goes through when somebody approved its digest. */
+/** Plans and commits the documents of a source; a plan that its guards stop passes when its digest was approved. */
 export async function applyApproved(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
   const result = await applyDocuments(engine, call, request);
   if (result.state !== 'needs_approval') return result;

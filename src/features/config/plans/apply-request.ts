@@ -23,7 +23,7 @@ export interface ApplyRequest extends RequestedOptions, Locator {
   readonly rules?: readonly FileRules[];
   /** What was applied last, and the revision it left: while nothing else changed, only the difference is planned. */
   readonly since?: { readonly documents: readonly Document[]; readonly revision: number };
-  /** The digest of a plan with tripped guards that somebody approved; it allows this plan and no other. */
+  /** The approved digest of a plan with tripped guards; it allows this plan and no other. */
   readonly approve?: string;
   /** Refuses any other plan than this one. */
   readonly expectDigest?: string;
@@ -34,13 +34,13 @@ export interface ApplyRequest extends RequestedOptions, Locator {
   readonly planId?: string;
   /** Who made that plan. */
   readonly plannedBy?: Actor;
-  /** The values that came along when somebody pushed the documents; absent for a source that the server reads. */
+  /** The values that were sent with pushed documents; absent for a source that the server reads. */
   readonly values?: PushedValues;
-  /** Nobody waits for the values that are shown once: they are kept with the plan until somebody reads them. */
+  /** No caller waits for the values that are shown once: they are stored with the plan until they are read. */
   readonly keepOutputs?: boolean;
   /** Nothing is written without this lease; throws `LeaseLost`. */
   readonly lease?: Lease;
-  /** Somebody applies it by hand, which is refused while the source is suspended. */
+  /** It is applied by hand, which is refused while the source is suspended. */
   readonly byHand?: true;
   /** Why it is applied by hand although a server runs the source. */
   readonly override?: string;

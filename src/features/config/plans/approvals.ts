@@ -60,8 +60,8 @@ async function approve(engine: Engine, { account, actor }: Call, { id, source, d
 }
 
 /**
- * Keeps a plan that somebody wants to apply and that wants an approval first, so that there is something to approve; the
- * one that is kept already when there is one. That it waits is told once.
+ * Stores a plan that is to be applied and needs an approval first, so that it can be approved; returns the stored one
+ * when there is one already. That it waits is reported once.
  */
 export async function awaitApproval(
   engine: Engine,
@@ -95,7 +95,7 @@ interface Asked {
   readonly guards: readonly string[];
 }
 
-/** Notes that somebody wants to apply a plan that is not approved; tells it the first time. */
+/** Records a request to apply a plan that is not approved; writes an event the first time. */
 export async function noteAsked(
   engine: Engine,
   { account, actor }: { readonly account: string; readonly actor: Actor },

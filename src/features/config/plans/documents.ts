@@ -105,7 +105,7 @@ async function planOn(
   context: PlanContext,
 ): Promise<Outcome> {
   const outcome = await draft(engine, call, before, request, context);
-  // Whoever applies a plan of somebody else takes over what its guards said.
+  // A caller who applies another user's plan is bound by what its guards found.
   const actors = [call.actor, ...(request.plannedBy === undefined ? [] : [request.plannedBy])];
   return await reviewAccess(engine, { before, source: request.source, actors }, outcome);
 }

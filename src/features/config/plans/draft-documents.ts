@@ -85,7 +85,10 @@ function withWarnings(plan: Plan, more: readonly Problem[]): Plan {
   return more.length === 0 ? plan : { ...plan, warnings: sortProblems([...plan.warnings, ...more]) };
 }
 
-/** Beside documents that could not be read, references may only seem unknown; documents stated twice were told already. */
+/**
+ * Beside documents that could not be read, references may only seem unknown; documents stated twice were reported
+ * already.
+ */
 function isSure({ code, kind, key }: Problem, reported: readonly Problem[]): boolean {
   if (code === 'object_duplicate')
     return !reported.some((other) => other.code === 'document_duplicate' && other.kind === kind && other.key === key);

@@ -26,7 +26,7 @@ export async function moveDocuments(
   if (current.revision === state.revision) engine.snapshots.advance(current.with({ put, remove: [] }));
 }
 
-/** The state that a plan leads to with the places at which documents stand then, of what access and its tests are told by. */
+/** The state that a plan leads to with the new positions of documents, which access impacts and test results show. */
 export function withMoves(next: Snapshot, { moves }: Plan, source: string): Snapshot {
   const reviewed = moves.filter(({ object }) => reviewedKinds.includes(object.kind) && next.get(object.id) === object);
   return reviewed.length === 0 ? next : next.with({ put: movedObjects(reviewed, source), remove: [] });

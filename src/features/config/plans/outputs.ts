@@ -12,12 +12,10 @@ export function outputsOf(plan: Plan): readonly Output[] {
   return objectOutputs(plan).map(({ id: _, ...output }) => output);
 }
 
-/** How long values wait for somebody to read them, in days. */
+/** How long values are stored until they are read, in days. */
 export const outputsKeptDays = 30;
 
-/**
- * The plan of a change that nobody waits for, as it is kept when it has values to show: sealed, until somebody reads them.
- */
+/** The plan of a change without a waiting caller, stored when it has values to show: sealed, until they are read. */
 export function keepOutputs(
   engine: Engine,
   { account, actor }: Call,

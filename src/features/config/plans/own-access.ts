@@ -21,8 +21,8 @@ export interface Applier {
 }
 
 /**
- * The guard on the last way of whoever applies a plan to the management service: what the source says it is reached by, else
- * whatever has the address that people were given.
+ * The guard on the caller's last access to the management service: by the address that the source states, else by any
+ * object with the address that people were given.
  */
 export function ownAccessGuard(
   { before, after }: { readonly before: Access; readonly after: Access },
@@ -34,7 +34,7 @@ export function ownAccessGuard(
   if (target === undefined) return [];
   const ends = lostOwnAccess === undefined ? endpointsAt(was, target) : endOf(was, target);
   if (ends.length === 0) return [];
-  // The service speaks HTTP: whoever may only ping it cannot manage anything.
+  // The service speaks HTTP: a ping does not help to manage anything.
   const ports = lostOwnAccess === undefined && port !== undefined ? [{ start: port, end: port }] : [];
   const own = new Set(actors.flatMap((actor) => ownPeers(was, actor)));
   const lost = [...own].filter(({ id: from }) => {
@@ -50,7 +50,7 @@ export function ownAccessGuard(
   return [{ guard: 'own_access', message }];
 }
 
-/** What the setting names, if it is there: nobody loses what there is not. */
+/** The endpoint that the setting names, if it exists. */
 function endOf(state: Snapshot, target: string): readonly string[] {
   try {
     return [findEndpoint(state, target)];
@@ -62,7 +62,7 @@ function endOf(state: Snapshot, target: string): readonly string[] {
 
 const managers = ['owner', 'admin'];
 
-/** The peers of whoever applies; of every owner and admin when a server applies by itself, or they have none. */
+/** The peers of the caller; of every owner and admin when a server applies by itself, or the caller has none. */
 function ownPeers(state: Snapshot, actor: Actor): readonly Stored<'Peer'>[] {
   const peers = state.ofKind(kindOf.peer).filter(({ spec }) => spec.user_id !== undefined);
   const own = actor.type === 'user' ? peers.filter(({ spec }) => spec.user_id === actor.id) : [];

@@ -59,7 +59,10 @@ function pairOf(before: StoredObject | undefined, after: StoredObject | undefine
   return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }
 
-/** What a revision applied, for an answer that was lost: the stored plan when it was one, else what the history tells of it. */
+/**
+ * What a revision applied, for an answer that was lost: the stored plan when there is one, else what the history
+ * contains.
+ */
 export async function findApplied(engine: Engine, call: Call, revision: number): Promise<Applied> {
   const shown = await showRevision(engine, call, revision);
   const id = shown['plan'];

@@ -95,7 +95,7 @@ function impactOf({ gained, lost, groups }: AccessDiff, states: readonly Snapsho
   return { gained, lost, groups: rows, omitted: 0 };
 }
 
-/** A name as plans tell it: ids of what a plan makes are not known yet. */
+/** A name as plans show it: ids of new objects are not known yet. */
 export function accessName({ type, id, name }: Named, states: readonly State[]): AccessName {
   const object = states.map((state) => state.get(id)).find((found) => found !== undefined);
   return { kind: kindOf[type], ...(object?.key === undefined ? {} : { key: object.key }), name };

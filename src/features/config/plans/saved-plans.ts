@@ -146,7 +146,7 @@ function stateFilter(engine: Engine, state: PlanState | undefined) {
   return openStates.includes(state) ? { states: [state], validAt: engine.now() } : { states: [state] };
 }
 
-/** The approval that lets a plan of this source with this digest pass its guards, if somebody gave one that still holds. */
+/** The approval with which a plan of this source with this digest passes its guards, if there is a valid one. */
 export async function findApproval(
   engine: Engine,
   account: string,
@@ -167,8 +167,8 @@ export async function patchPlan(engine: Engine, call: Call, id: string): Promise
 }
 
 /**
- * A saved plan as it was made, on the account as it is now: with the rights of whoever made it, because those who look at
- * it need none to do it. Throws `NotFound`, and `Conflict` when the account moved.
+ * A saved plan made again on the account as it is now: with the rights of its author, because readers of the plan need
+ * none. Throws `NotFound`, and `Conflict` when the account moved.
  */
 export async function planAgain(engine: Engine, call: Call, id: string): Promise<Planned> {
   const saved = await requirePlan(engine, call, id);

@@ -1,7 +1,7 @@
 import { Conflict } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 
-/** Refuses what somebody applies for a source that is suspended: until it is resumed, what it states stays as it is. */
+/** Refuses to apply documents of a suspended source: until it is resumed, what it states stays as it is. */
 export function refuseSuspended(state: Snapshot, source: string): void {
   const { suspended, rolledBack } = state.settingsOf(source);
   if (!suspended) return;
@@ -12,7 +12,10 @@ export function refuseSuspended(state: Snapshot, source: string): void {
   );
 }
 
-/** Refuses what somebody applies by hand for a source that a server runs, unless that is meant: it lasts until the server comes. */
+/**
+ * Refuses to apply documents by hand for a source that a server runs, unless that is intended: it lasts until the
+ * server's next run.
+ */
 export function refuseByHand(state: Snapshot, source: string, override: string | undefined): void {
   if (!state.settingsOf(source).isRun || override !== undefined) return;
   throw new Conflict(

@@ -3,10 +3,10 @@ import { findWriters, type UnitOf } from '../../../db/config/writers.ts';
 import { type Plan, subjectOf } from '../../../plan/plan.ts';
 import type { PlanView } from '../../../plan/view/view.ts';
 
-/** How many units one plan is told about; nobody reads more names than these. */
+/** For how many units of a plan the writers are looked up. */
 const most = 500;
 
-/** The plan with who set, and when, the values that the source takes over from nobody's documents. */
+/** The plan with who set, and when, the values without an owner that the source takes over. */
 export async function withWriters(engine: Engine, account: string, plan: Plan, view: PlanView): Promise<PlanView> {
   const claimed = plan.changes.flatMap((change) =>
     (change.claimed ?? []).map((path): UnitOf => ({ object: subjectOf(change).id, path })),

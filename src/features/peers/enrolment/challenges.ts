@@ -13,7 +13,7 @@ const keyMs = 60_000;
 /** How many challenges are remembered as they are checked. */
 const mostOpened = 16;
 
-/** What somebody answers who wants to show that they hold the key of a tunnel. */
+/** The answer by which a machine proves that it holds the key of a tunnel. */
 export interface Challenge {
   readonly challenge: string;
   /** X25519, raw, base64url: that of the challenges of a minute. */
@@ -33,7 +33,7 @@ export interface TunnelProof {
 export interface Challenges {
   /** Nothing is kept: a challenge carries, sealed, all that is needed to check the answer. */
   make(now: number): Challenge;
-  /** Checks that whoever signs with one key also holds the key of this tunnel. Throws `Unauthenticated`. */
+  /** Checks that the holder of one key also holds the key of this tunnel. Throws `Unauthenticated`. */
   check(proof: TunnelProof, keys: { readonly tunnel: string; readonly signing: string }, now: number): void;
 }
 

@@ -19,7 +19,7 @@ export interface EnrolRequest {
   /** The user who signs the machine in; absent when a setup key does. */
   readonly call?: Call;
   readonly place: JsonObject;
-  /** Throws for whoever does not hold the key of the tunnel. */
+  /** Throws when the machine does not hold the key of the tunnel. */
   checkTunnel(proof: TunnelProof, keys: Parameters<Challenges['check']>[1]): void;
   /** Finds the object that a setup key is, by its hash. */
   findKey(hash: string): Promise<FoundEntry | undefined>;

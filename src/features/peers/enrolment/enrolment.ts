@@ -29,9 +29,9 @@ export interface EnrolmentRequest {
   /** Base64url. */
   readonly signingKey: string;
   readonly extraLabels: readonly string[];
-  /** Where it is, as far as its address tells. */
+  /** Its location, as far as its address shows it. */
   readonly place: JsonObject;
-  /** What it told about itself. */
+  /** The facts that it reported about itself. */
   readonly facts?: JsonObject;
 }
 
@@ -55,7 +55,7 @@ export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Prom
       id = edits.id;
       return planEdits(engine, state, edits.edits, edits.now);
     },
-    // Whoever is let in is known with all that was told: by one commit, or not at all.
+    // A peer that is enrolled is stored with all that it reported: by one commit, or not at all.
     observe: () => [
       {
         ...{ peer: id, place },
@@ -102,7 +102,7 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
     throw new NotAllowed('further DNS labels need a setup key that allows them (`allow_extra_dns_labels`)');
   if (isMaker && claim !== undefined) return { id: claim.id, edits: [fulfilled(claim, request, now)], now };
   const foreign = extraLabels.find((label) => state.holderOf(kind.name, 'dns_label', label) !== undefined);
-  // Several may share a further label; nobody takes over what is sent to the own name of another.
+  // Several peers may share a further label; none may take over another peer's own name.
   if (foreign !== undefined)
     throw new Conflict('taken', `a peer with the label \`${foreign}\` already exists; choose another extra DNS label`);
   const waits = wantsApproval(state);
@@ -119,12 +119,12 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
   const reason = waits ? { disapproval_reason: 'new peers of this account wait for an administrator' } : {};
   const derived = { ...request.place, ...by.derived, ...reason };
   const after = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
-  // Whoever shows that the key is theirs has it, whatever somebody else had in mind with it.
+  // The machine that proves a key gets the peer that was reserved for it, whatever else it was reserved for.
   const leaving: readonly Edit[] = claim === undefined ? [] : [{ before: claim, internal: true }];
   return { id, edits: [...leaving, { after, given: { enrolment: { ...by.given, at: now } } }], now };
 }
 
-/** The temporary peer that its maker had made for this key, from now on with somebody behind it. */
+/** The temporary peer that was reserved for this key, from now on with a machine. */
 function fulfilled(before: Stored<'Peer'>, { signingKey, place }: EnrolmentRequest, now: string): Edit {
   const spec = { ...before.spec, signing_key: signingKey };
   return {

@@ -5,7 +5,7 @@ import { type NonceManner, useNonces } from '../../../db/peers/agent-nonces.ts';
 import { Unauthenticated } from '../../../model/errors.ts';
 import type { Proof } from './proof.ts';
 
-/** What stands between strangers and accounts. Many at once cost few questions to the store. */
+/** Protects accounts against requests of strangers. Many at once cost few queries. */
 export interface Guard {
   /** What the directory says about a value. */
   find(kind: string, value: string): Promise<FoundEntry | undefined>;

@@ -54,7 +54,7 @@ export function sharedHash(text: string, own: KeyObject, other: string): string 
   }
 }
 
-/** Whether two hashes are equal, in a time that tells nothing. */
+/** Whether two hashes are equal, in a time that does not depend on them. */
 export function equalHash(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -13,15 +13,15 @@ export function requireUserIn(state: Snapshot, peer: Stored<'Peer'>): void {
   if (user?.spec.is_blocked === true) throw new NotAllowed('the user of the peer is blocked');
 }
 
-/** Throws `NotAllowed` when somebody signs a peer in who is not its user. */
+/** Throws `NotAllowed` when the caller who signs a peer in is not its user. */
 export function requireOwnPeer(peer: Stored<'Peer'>, call: Call): void {
   if (peer.spec.user_id === call.actor.id) return;
   throw new NotAllowed('the peer belongs to another user; sign in as the one who enrolled it');
 }
 
 /**
- * Signs a peer in by its user: nothing happens to one whose login holds. That it signed in is noted before the state is
- * read: an expiry that did not hear of it is in the state, or hears of it when it looks again.
+ * Signs a peer in by its user; nothing happens to one whose login is valid. The sign-in is recorded before the state is
+ * read: an expiry that did not see it is in the state, or sees it when it checks again.
  */
 export async function signInPeer(engine: Engine, { peer, state }: Enrolled, call: Call): Promise<Enrolled> {
   if (peer.derived.login_expired !== true) return { peer, state };

@@ -28,7 +28,7 @@ export function proofText({ key, time, nonce }: ProofClaims, { method, path, bod
   return [proofScheme, 'request', method, path, key, time, nonce, digest].join('\n');
 }
 
-/** The text whose keyed hash shows that somebody holds the key of a tunnel. */
+/** The text whose keyed hash proves that a machine holds the key of a tunnel. */
 export function tunnelText(challenge: string, signingKey: string): string {
   return [proofScheme, 'tunnel', challenge, signingKey].join('\n');
 }

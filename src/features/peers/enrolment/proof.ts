@@ -6,9 +6,9 @@ import { type ProofClaims, type ProvenRequest, proofText } from './proof-text.ts
 /** How far the clock of a peer may be off, either way. */
 const mostSkewMs = 60_000;
 
-/** A proof that holds, but for its nonce: whoever uses it asks whether that was used before. */
+/** A valid proof, but for its nonce: the caller checks whether that was used before. */
 export interface Proof extends ProofClaims {
-  /** When nobody has to remember its nonce any more; ISO 8601. */
+  /** When its nonce need not be remembered any more; ISO 8601. */
   readonly expires: string;
 }
 

@@ -23,7 +23,7 @@ export function openValue(vault: Vault, { prefix, purpose }: Ticket, text: strin
     // It was written by `sealValue`.
     return isObject(value) ? (value as JsonObject) : undefined;
   } catch {
-    // Whoever made it up is told that it is not known, whatever is wrong with it.
+    // An invented one is answered like an unknown one, whatever is wrong with it.
     return undefined;
   }
 }

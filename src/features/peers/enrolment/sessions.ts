@@ -5,7 +5,7 @@ import { openValue, sealValue, type Ticket } from './sealed.ts';
 const ticket: Ticket = { prefix: 'nba_', purpose: 'session' };
 const lifetimeMs = 3_600_000;
 
-/** What a session says about whoever has it. It is worth nothing without the key that it is bound to. */
+/** The content of a session. It is worth nothing without the key that it is bound to. */
 export interface Session {
   readonly account: string;
   readonly peer: string;

@@ -10,7 +10,7 @@ import { type SharedBytes, sendUpdate, updateFor } from './update.ts';
 /** How many images of the past are kept for readers that come back. */
 const pastImages = 16;
 
-/** For how long streams are told things before others get their turn. */
+/** For how long streams are sent updates before other work gets its turn. */
 const turnMs = 10;
 
 /** The options of the streams of an account. */
@@ -23,7 +23,7 @@ export interface AccountStreamOptions {
   failed(error: unknown): void;
 }
 
-/** The connected peers of one account, and the image that they are told from. */
+/** The connected peers of one account, and the image from which they are sent their maps. */
 export class AccountStreams {
   readonly #options: AccountStreamOptions;
   readonly #streams = new Map<string, Stream>();
@@ -44,7 +44,7 @@ export class AccountStreams {
     return this.#streams.values();
   }
 
-  /** Takes a stream in. The one that the peer had is told, and ends. */
+  /** Adds a stream. The previous one of the peer is sent the reason, and ends. */
   add(stream: Stream): void {
     const before = this.#streams.get(stream.peer);
     this.#streams.set(stream.peer, stream);
@@ -63,7 +63,7 @@ export class AccountStreams {
     return isReady();
   }
 
-  /** Tells a stream what is new for it; ends it while there is nothing that could be told. */
+  /** Sends a stream what changed for it; ends it while there is no map to send. */
   sendMap(stream: Stream): void {
     const image = this.#past.at(-1);
     const { bytes, now, failed } = this.#options;
@@ -75,15 +75,15 @@ export class AccountStreams {
       if (!stream.isOpen) return;
       sendUpdate(stream, this.#preparation?.take(stream, image) ?? updateFor(stream, image, this.#past, bytes), now());
     } catch (error) {
-      // What is wrong about one map is told, and the others go on.
+      // An error about one map is reported, and the others continue.
       failed(error);
       stream.end('failed');
     }
   }
 
   /**
-   * Works out what the streams are told at a state that is on its way to the database, as long as there is nothing to tell:
-   * then it need only be sent. Only from the state at which they are, and worth nothing when the state does not come.
+   * Computes what the streams will be sent at a state that is on its way to the database, while there is nothing to
+   * send: then it need only be sent. Only from the state that they have, and discarded when the state is not written.
    */
   prepare(base: Snapshot, next: Snapshot): void {
     const before = this.#past.at(-1);
@@ -91,14 +91,14 @@ export class AccountStreams {
     const { engine, bytes } = this.#options;
     const preparation = new Preparation({ images: engine.access, before, next, streams: this.#streams, bytes });
     this.#preparation = preparation;
-    // What fails here fails again when it has to be told, and is reported then.
+    // An error here occurs again when the update is due, and is reported then.
     const isTime = () => this.#running === undefined && this.#preparation === preparation;
     preparation.run(isTime).catch(() => undefined);
   }
 
   /**
-   * Brings the image to a revision, or to all that is acknowledged, and tells those whom it concerns. What is asked for
-   * meanwhile is done in one go afterwards.
+   * Brings the image to a revision, or to all that is acknowledged, and sends the changes to the streams concerned.
+   * Requests that arrive meanwhile are handled together afterwards.
    */
   follow(revision?: number): Promise<void> {
     if (this.#wanted !== 'all') this.#wanted = revision === undefined ? 'all' : Math.max(this.#wanted ?? 0, revision);
@@ -125,7 +125,8 @@ export class AccountStreams {
     try {
       return await readMapImage(engine, account, revision);
     } catch (error) {
-      // An account that is gone has no peers. Otherwise the store is away: whoever is connected stays, and hears of it later.
+      // An account that is gone has no peers. Otherwise the store is away: connected peers stay, and are sent changes
+      // later.
       if (error instanceof NotFound) for (const stream of [...this.#streams.values()]) stream.end('deleted');
       else failed(error);
       return undefined;

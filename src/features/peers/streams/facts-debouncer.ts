@@ -2,7 +2,7 @@
 export interface FactsDebouncer {
   /** Facts of machines of an account changed. */
   changed(account: string): void;
-  /** A stream of the account was opened: changes that nobody followed so far are followed now. */
+  /** A stream of the account was opened: changes are followed from now on. */
   watched(account: string): void;
   close(): void;
 }

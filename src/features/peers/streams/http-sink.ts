@@ -27,7 +27,7 @@ export function openHttpSink(raw: ServerResponse, gone: () => void, headers: Out
     end: () => void raw.end(),
     destroy: () => void raw.destroy(),
   };
-  // Whoever left while it was let in is not told of any more.
+  // A reader that left while it was admitted is reported at once.
   if (socket === null || socket.destroyed) setImmediate(gone);
   const drained = (): void => sink.drained();
   socket?.on('drain', drained);

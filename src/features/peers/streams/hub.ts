@@ -7,7 +7,7 @@ import type { Sink } from './sink.ts';
 import { Stream } from './stream.ts';
 import { createSharedBytes } from './update.ts';
 
-/** Told who comes and goes. */
+/** Called when peers connect and disconnect. */
 export interface ConnectionListener {
   connected(account: string, peer: string, stream: string, place?: JsonObject): void;
   gone(account: string, peer: string, stream: string): void;
@@ -28,7 +28,7 @@ export interface HubOptions {
   readonly patienceMs?: number;
   /** How long a slow reader keeps its room from others who come. */
   readonly roomMs?: number;
-  /** How long it takes until what machines told of themselves is looked at, together with what others tell until then. */
+  /** How long facts that machines reported are collected before they are processed together. */
   readonly factsMs?: number;
 }
 
@@ -47,15 +47,18 @@ export interface Joining {
 
 /** The connected peers of this server. */
 export interface Hub {
-  /** Takes a peer in: it is told its map when its turn comes, and from then on what changes. Returns a function for when it is gone. */
+  /**
+   * Admits a peer: it is sent its map when its turn comes, and from then on what changes. Returns a function for when
+   * it is gone.
+   */
   join(joining: Joining): () => void;
   /** How many peers are connected. */
   readonly size: number;
-  /** Tells everybody that the server stops, and ends all streams. */
+  /** Sends all streams that the server stops, and ends them. */
   close(): void;
 }
 
-/** Creates the registry of connected peers; it hears of revisions by the notices of all servers. */
+/** Creates the registry of connected peers; it learns of revisions by the notices of all servers. */
 export function createHub(options: HubOptions): Hub {
   const { engine, listener, now, failed, room = 64 } = options;
   const { tickMs = 15_000, patienceMs = 60_000, roomMs = 2000, factsMs = 500 } = options;
@@ -172,7 +175,8 @@ function join(
     if (holding) waiting = setTimeout(release, roomMs).unref();
     return !holding;
   };
-  // Reading does not fail: what went wrong is told. Older images may not know the peer, and must not say that it is gone.
+  // Reading does not fail: errors are reported. Older images may not contain the peer, and must not be read as its
+  // deletion.
   void streams.ready(revision).then((isReady) => (isReady ? admission.admit(begin) : stream.end('failed')));
   return () => stream.closed();
 }

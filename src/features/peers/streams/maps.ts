@@ -18,7 +18,7 @@ export interface MapImage {
   readonly access: Access;
 }
 
-/** What a peer is told, and by what one recognises it. */
+/** The map of a peer, and its digest. */
 export interface SentMap {
   readonly map: PeerMap;
   /** Equal for equal maps, on whatever server. */
@@ -39,10 +39,10 @@ export async function readMapImage(engine: Engine, account: string, revision?: n
   return { state, access: await access.soon(state) };
 }
 
-/** Why a peer is told nothing any more. */
+/** Why a peer gets no map any more. */
 export type Dismissal = 'deleted' | 'blocked' | 'expired';
 
-/** What a peer is told, or why it is told nothing. */
+/** The map of a peer, or why it gets none. */
 export function mapIn(image: MapImage, peer: string): SentMap | Dismissal {
   const dismissal = dismissalOf(image, peer);
   if (dismissal !== undefined) return dismissal;
@@ -50,25 +50,28 @@ export function mapIn(image: MapImage, peer: string): SentMap | Dismissal {
   return map === undefined ? 'deleted' : { map, digest: mapDigest(map) };
 }
 
-/** Ids of peers that may be told something else, or nothing any more; none is missing. */
+/** Ids of peers whose map may be another, or that may get none any more; none is missing. */
 export function touchedBetween(before: MapImage, after: MapImage): ReadonlySet<string> {
   if (before.state === after.state && before.access === after.access) return new Set();
   const changed = after.state.changedSince(before.state);
   const touched = new Set(touchedMaps(before.access, after.access, changed));
   for (const id of changed) {
-    // Who is gone is told so, and so are the peers of a user who is kept out.
+    // A deleted peer is sent that, and so are the peers of a blocked user.
     touched.add(id);
     for (const { from, field } of after.state.referrersOf(id)) if (field === 'user_id') touched.add(from.id);
   }
   return touched;
 }
 
-/** A map in full: what the peer alone is told, and what it is told in common with others, as members of a JSON object. */
+/** A map in full: the part that the peer alone is sent, and the shared part, as members of a JSON object. */
 export function fullText({ map }: SentMap): { readonly own: string; shared(): string; readonly key: object } {
   return { own: ownText(map), shared: () => sharedText(map.shared), key: map.shared };
 }
 
-/** What is other, in the same two parts; each empty when nothing is. The common part is the same value for peers that are alike. */
+/**
+ * The difference of two maps, in the same two parts; each empty when there is none. The shared part is the same value
+ * for peers that are alike.
+ */
 export function changeText(before: SentMap, after: SentMap): { readonly own: string; readonly shared: string } {
   return { own: ownChange(before.map, after.map), shared: sharedChange(before.map.shared, after.map.shared) };
 }

@@ -5,13 +5,16 @@ import { type Dismissal, type MapImage, type SentMap, touchedBetween } from './m
 import type { Stream } from './stream.ts';
 import { type SharedBytes, type Update, updateFor } from './update.ts';
 
-/** For how long things are prepared before the answer of the database is looked for, in milliseconds: whoever wrote waits for it. */
+/**
+ * For how long updates are prepared before the answer of the database is checked, in milliseconds: the writer waits for
+ * it.
+ */
 const sliceMs = 0.5;
 
 /** What is prepared, and from what. */
 export interface PreparedState {
   readonly images: Pick<AccessImages, 'ahead'>;
-  /** The image from which the streams were told. */
+  /** The image that the streams have now. */
   readonly before: MapImage;
   /** A state that may come. */
   readonly next: Snapshot;
@@ -20,12 +23,12 @@ export interface PreparedState {
 }
 
 interface Prepared {
-  /** The map that the stream was told when the update was worked out. */
+  /** The map that the stream had when the update was computed. */
   readonly from: SentMap;
   readonly update: Update | Dismissal;
 }
 
-/** What the streams of an account will be told if a state comes, as far as there was time to work it out. */
+/** What the streams of an account will be sent if a state is written, as far as there was time to compute it. */
 export class Preparation {
   readonly #prospect: PreparedState;
   readonly #updates = new Map<string, Prepared>();
@@ -51,7 +54,7 @@ export class Preparation {
     for (const peer of this.#touched) {
       const stream = streams.get(peer);
       if (stream?.sent === undefined || stream.isLagging) continue;
-      // Whoever was told something before need not be told from images of the past.
+      // A stream that has a map needs no images of the past.
       this.#updates.set(stream.id, { from: stream.sent, update: updateFor(stream, image, [], bytes) });
       if (performance.now() < until) continue;
       await nextTurn();
@@ -60,12 +63,12 @@ export class Preparation {
     }
   }
 
-  /** Ids of the peers that are told something else at an image than at the one before; nothing when that was not prepared. */
+  /** Ids of the peers whose map differs between an image and the one before; nothing when that was not prepared. */
   touched(before: MapImage, image: MapImage): ReadonlySet<string> | undefined {
     return before === this.#prospect.before && this.#isOf(image) ? this.#touched : undefined;
   }
 
-  /** What a stream is told at an image; nothing when that was not prepared. */
+  /** The update of a stream at an image; nothing when that was not prepared. */
   take(stream: Stream, image: MapImage): Update | Dismissal | undefined {
     const prepared = this.#isOf(image) ? this.#updates.get(stream.id) : undefined;
     return prepared?.from === stream.sent ? prepared?.update : undefined;

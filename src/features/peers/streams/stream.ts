@@ -17,10 +17,13 @@ const sentences: Readonly<Record<EndReason, string>> = {
 /** Reasons after which it is worth connecting again. */
 const passing: readonly EndReason[] = ['stopping', 'failed'];
 
-/** One connected peer: what it was told last, and whether it keeps up. Nothing is kept back for a reader that does not. */
+/**
+ * One connected peer: the map that it was sent last, and whether it keeps up. Nothing is queued for a reader that does
+ * not.
+ */
 export class Stream {
   readonly peer: string;
-  /** Tells this connection of the peer from others. */
+  /** Distinguishes this connection of the peer from others. */
   readonly id: string;
   readonly #sink: Sink;
   readonly #ended: () => void;

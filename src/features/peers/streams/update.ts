@@ -34,7 +34,7 @@ export function createSharedBytes(): SharedBytes {
     change(text) {
       const known = changes.get(text);
       if (known !== undefined) return known;
-      // A change is sent to all whom it concerns within a moment; what is older is not asked for again.
+      // A change is sent to all streams concerned within a moment; an older one is not needed again.
       if (changes.size > 1000) changes = new Map();
       const bytes = Buffer.from(text);
       changes.set(text, bytes);
@@ -52,7 +52,7 @@ export interface Update {
   readonly chunks: Chunks | undefined;
 }
 
-/** Works out what brings a reader up to date: what it missed, a change, everything; or why it is told nothing any more. */
+/** Computes the update of a reader: the changes that it missed or the whole map; or why it gets no map any more. */
 export function updateFor(stream: Stream, image: MapImage, past: Past, bytes: SharedBytes): Update | Dismissal {
   const current = mapIn(image, stream.peer);
   if (typeof current === 'string') return current;
@@ -70,7 +70,7 @@ export function updateFor(stream: Stream, image: MapImage, past: Past, bytes: Sh
     const shared = change.shared === '' ? undefined : bytes.change(change.shared);
     return { sent: current, chunks: eventChunks({ type: 'change', id }, sent, shared) };
   }
-  // Who comes again hears that it missed nothing.
+  // A reader that reconnects is sent that it missed nothing.
   const isFirst = stream.sent === undefined;
   return { sent: current, chunks: isFirst ? eventChunks({ type: 'current', id }, own) : undefined };
 }
@@ -86,7 +86,7 @@ export function sendUpdate(stream: Stream, update: Update | Dismissal, now: numb
   if (update.chunks !== undefined) stream.send(update.chunks, now);
 }
 
-/** The map that a reader came with, by the id of the last event it saw; `undefined` when nobody knows it any more. */
+/** The map that a reader came with, by the id of the last event it saw; `undefined` when it is not kept any more. */
 function heldBy(stream: Stream, current: SentMap, past: Past): SentMap | undefined {
   const [, revision = '', digest] = /^(\d+)\.([\da-f]+)$/.exec(stream.last ?? '') ?? [];
   if (digest === undefined) return undefined;

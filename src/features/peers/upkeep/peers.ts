@@ -16,7 +16,7 @@ import { planEnd } from '../../../plan/requests/requests.ts';
 import { planSignIn } from '../enrolment/login.ts';
 import { type DuePeer, type DueReason, duePeers, dueReason } from './due-peers.ts';
 
-/** Whoever ends what nobody has to end by hand. */
+/** The actor of what ends by time. */
 export const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
 
 /** What was done, and what could not be done. */
@@ -27,15 +27,16 @@ export interface Upkeep {
 
 /** How the work is cut: so many at once, and the lease is kept for so long before each cut. */
 export interface Pace {
-  /** Only logins: machines still come back to a server that began, and nobody is taken for gone yet. */
+  /** Only logins: machines still reconnect to a server that has just started, and none is taken for gone yet. */
   readonly loginsOnly?: boolean;
   readonly atOnce?: number;
   readonly leaseSeconds?: number;
 }
 
 /**
- * Does what is due about the peers of an account: servers that died take their peers with them, logins end, and peers that
- * were here for a while go. Each is a revision of its own, under the lease of who does it; what is refused is told.
+ * Does what is due about the peers of an account: peers of servers that died are disconnected, logins expire, and
+ * temporary and ephemeral peers are removed. Each is a revision of its own, under the lease of this server; refusals
+ * are reported.
  */
 export async function keepPeers(engine: Engine, account: string, lease: Lease, pace: Pace = {}): Promise<Upkeep> {
   const { atOnce = 200, leaseSeconds = 60, loginsOnly = false } = pace;
@@ -49,7 +50,7 @@ export async function keepPeers(engine: Engine, account: string, lease: Lease, p
   const due = duePeers(state, image).filter(({ reason }) => !loginsOnly || reason === 'login');
   const results: Settled[] = [];
   for (let at = 0; at < due.length; at += atOnce) {
-    // Thousands take longer than a lease lasts; whoever lost it leaves the rest to the one who has it.
+    // Thousands take longer than a lease lasts; a server that lost it leaves the rest to its new holder.
     if (!(await renewLease(engine.database, lease, leaseSeconds))) break;
     results.push(...(await settleAll(engine, state, due.slice(at, at + atOnce), lease)));
   }
@@ -73,7 +74,7 @@ async function settleAll(
   lease: Lease,
 ): Promise<readonly Settled[]> {
   let read: Promise<PresenceImage> | undefined;
-  // Once for all of them, and when the first is planned: somebody may have come back until then.
+  // Read once for all of them, when the first is planned: a peer may have reconnected until then.
   const presence = (): Promise<PresenceImage> => {
     read ??= engine.presence.at(state.account);
     return read;
@@ -142,7 +143,7 @@ function actorOf(state: Snapshot, { id, reason }: DuePeer): Actor {
 
 function planDue(engine: Engine, state: Snapshot, image: PresenceImage, due: DuePeer): Outcome {
   const peer = state.find('Peer', due.id);
-  // Somebody may have changed it in the meantime, or it came back.
+  // It may have changed meanwhile, or reconnected.
   const reason = peer && dueReason(peer, image.peers.get(peer.id), settingsOf(state), Date.parse(image.now));
   if (peer === undefined || reason === undefined) return planEdits(engine, state, []);
   if (isLogin(reason)) return planExpiry(engine, state, peer, reason);

@@ -14,7 +14,7 @@ export interface UpkeepOptions {
   readonly everyMs?: number;
   /** How long machines have to come back to a server that begins before anybody is taken for gone. */
   readonly graceMs?: number;
-  /** Told what cannot be done, and what went wrong. */
+  /** Called with refusals and errors. */
   report(level: 'warn' | 'error', message: string): void;
 }
 
@@ -27,7 +27,7 @@ const accountsAtOnce = 100;
 /** What accounts have in the directory that have peers, or proxies in the mesh. */
 const entries = ['peer-key', 'proxy-token'];
 
-/** How long others leave an account to whoever looks after it. */
+/** How long other servers leave an account to the server that works on it. */
 const leaseSeconds = 60;
 
 /** Looks after the peers of all accounts, each account on one server at a time. Returns a function that stops it. */
@@ -49,7 +49,7 @@ export function runPeerUpkeep(given: UpkeepOptions): () => Promise<void> {
   const start = (): void => {
     running = look();
   };
-  // Logins end by the clock alone, whoever has come back yet.
+  // Logins expire by the clock alone, whichever machines have reconnected yet.
   timer = setTimeout(start, 0);
   return async () => {
     stopped = true;
@@ -58,10 +58,10 @@ export function runPeerUpkeep(given: UpkeepOptions): () => Promise<void> {
   };
 }
 
-/** For how long the same is not told again. */
+/** For how long the same message is not reported again. */
 const quietMs = 3_600_000;
 
-/** What cannot be done is tried again all the time, and told once an hour. */
+/** A refused step is tried again all the time, and reported once an hour. */
 function reportOnce(report: UpkeepOptions['report']): UpkeepOptions['report'] {
   const reported = new Map<string, number>();
   return (level, message) => {

@@ -25,7 +25,7 @@ const mostNamed = 5;
 
 const [group = ''] = apiVersion.split('/');
 
-/** Finds the files of a directory that nobody needs to wait for, beginning with those of the last time. */
+/** Finds the files of a directory that need not be waited for, beginning with those of the last time. */
 export async function findChangingFiles({ path, last, leftOut, statedFiles }: StableReading): Promise<ChangingFiles> {
   const changes = new Map<string, number>();
   /** Those that state objects, or could. */
@@ -34,7 +34,7 @@ export async function findChangingFiles({ path, last, leftOut, statedFiles }: St
   let stated: ReadonlySet<string> | undefined;
   let latest: readonly string[] = [];
   const isAwaited = async (name: string): Promise<boolean> => {
-    // Whoever names a single file wants it, and these say which others are read.
+    // A single file that is named is read, and these files say which others are read.
     if (name === '' || name === ignoreFile || name === directorySettings) return true;
     const file = join(path, name);
     stated ??= await statedFiles();

@@ -21,7 +21,10 @@ export interface DirectoryOptions {
   readonly read?: ReadOptions;
 }
 
-/** Opens a directory. Events and polls are hints: what is there is compared with what was fetched before anybody is told. */
+/**
+ * Opens a directory. Events and polls are hints: the content is compared with what was fetched before anything is
+ * reported.
+ */
 export function openDirectory(options: DirectoryOptions): Origin {
   const memory = createFileMemory();
   const { globs = {} } = options;

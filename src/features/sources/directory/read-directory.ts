@@ -24,7 +24,7 @@ export interface ReadOptions {
   readonly mountTable?: string;
   /** Called between listing the files and reading them. */
   readonly onListed?: () => Promise<void>;
-  /** Told of each file that cannot be read, which is then left out; absent: the first one ends the reading. */
+  /** Called with each file that cannot be read, which is then left out; absent: the first one ends the reading. */
   readonly onUnreadable?: (file: string, reason: string) => void;
   /** Files of earlier readings. */
   readonly memory?: FileMemory;
@@ -93,7 +93,7 @@ async function readSingle(path: string, options: ReadOptions): Promise<Readable 
   await options.onListed?.();
   const read = async () => ({ path, text: await readText(path, path) });
   const file = await unlessUnreadable(path, read, options);
-  // Whoever names a file wants it.
+  // A file that is named is read.
   if (file === undefined) return snapshotOf([], [], { looks: [], selection: everyFile }, options);
   const snapshot = await snapshotOf([file], [before], { looks: [before], selection: everyFile }, options);
   const changing = changedBetween([before], [await listFile(path)]);
@@ -145,7 +145,7 @@ async function readTree(root: string, shown: string, options: ReadOptions): Prom
   return snapshotOf(readable, read, held, options);
 }
 
-/** What is read, or nothing when it cannot be read and somebody wants to hear of every such file. */
+/** What is read, or nothing when it cannot be read and such files are reported. */
 async function unlessUnreadable<Value>(
   name: string,
   read: () => Value | Promise<Value>,
@@ -192,7 +192,7 @@ async function snapshotOf(
   return { ok: true, files: chosen.map(({ file }) => file), digest, selection, warnings, isMount: false, looks };
 }
 
-/** Whatever hinders the look at the link will hinder the reading too, and is told there. */
+/** An error of looking at the link occurs again on reading, and is reported there. */
 async function isLink(path: string): Promise<boolean> {
   const status = await lstat(path).catch(() => undefined);
   return status?.isSymbolicLink() === true;

@@ -5,7 +5,7 @@ import type { DirectorySnapshot, FileLook } from '../files/snapshot.ts';
 import { type ChangingFiles, findChangingFiles } from './changing-files.ts';
 import { lookAtDirectory } from './read-directory.ts';
 
-/** How to read a directory that somebody may be writing to. */
+/** How to read a directory that may be written to meanwhile. */
 export interface StableReading {
   readonly path: string;
   /** What the source states about which files are read. */
@@ -30,7 +30,7 @@ const longerMs = 500;
 /** Nothing that was changed longer ago is being written, with room for clocks of network file systems. */
 const recentMs = 2000;
 
-/** Whoever writes documents all the time is waited for in later attempts. */
+/** A directory that is written to all the time is read by later attempts. */
 const mostRounds = 20;
 
 /**

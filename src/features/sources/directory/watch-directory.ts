@@ -4,7 +4,7 @@ import { type ChokidarOptions, type FSWatcher, watch } from 'chokidar';
 import { ignoreFile } from '../../../model/sources/file-rules.ts';
 import { mountLink } from './read-directory.ts';
 
-/** What to watch and whom to tell. */
+/** What to watch, and what to call. */
 export interface WatchOptions {
   readonly path: string;
   /** How long it must be quiet after an event. */
@@ -29,7 +29,7 @@ const urgentMs = 1000;
 /** How long only polls look after the system had no watches left. */
 const exhaustedMs = 5 * 60_000;
 
-/** Tells of possible changes below a path, whether it exists yet or not. Returns a function that stops it. */
+/** Reports possible changes below a path, whether it exists yet or not. Returns a function that stops it. */
 export function watchDirectory(options: WatchOptions): () => Promise<void> {
   const { path, onChange, onError, settleMs = defaultSettleMs, pollMs = defaultPollMs, signal } = options;
   let settling: NodeJS.Timeout | undefined;

@@ -19,7 +19,7 @@ export interface ListedFile extends FileLook {
 export const mostFiles = limits.revisionFiles;
 const deepest = 64;
 
-/** Told what is left out, by its path below the directory, and why. */
+/** Called with what is left out, by its path below the directory, and why. */
 type LeaveOut = (relative: string, error: unknown) => void;
 
 /** How a directory is listed. */

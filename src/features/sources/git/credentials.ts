@@ -32,7 +32,7 @@ export async function prepareCredentials(
   };
 }
 
-/** The file that is there once a password was given to git; whoever runs git removes it before. */
+/** The file that exists once a password was given to git; the caller of git removes it before. */
 export function shownMark(directory: string): string {
   return join(directory, 'password-shown');
 }

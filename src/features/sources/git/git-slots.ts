@@ -10,8 +10,9 @@ interface Waiting {
 }
 
 /**
- * So many processes at once, fair by account: whoever has the fewest is next, and among equals who waits the longest. One
- * place is left to others whatever an account asks for: a host that does not answer keeps a process for minutes.
+ * So many processes at once, fair by account: the account with the fewest is next, and among equals the one that has
+ * waited longest. One process is reserved for other accounts whatever one account asks for: a host that does not answer
+ * keeps a process for minutes.
  */
 export function createGitSlots(most: number): GitSlots {
   const running = new Map<string, number>();

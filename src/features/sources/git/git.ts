@@ -166,7 +166,7 @@ class GitOrigin implements Origin {
 
   async #fetchHead(): Promise<string> {
     const { url, requireFastForward, maxSizeMiB = usualSizeMiB } = this.#options.config;
-    // Descent can only be told where there is a history.
+    // Descent can only be checked where there is a history.
     const depth = requireFastForward === true ? [] : ['--depth=1'];
     const source = `+${this.#ref()}:${kept}`;
     const args = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head', ...depth];

@@ -52,7 +52,7 @@ export async function readTree(git: Plumbing, { id, path, globs }: TreePlace): P
   const isTree = out.toString('utf8').trim() === 'tree';
   const entries = isTree ? await listEntries(git, id) : [await fileEntry(git, id, path)];
   const texts = isTree ? await readRuleFiles(git, entries) : {};
-  // Whoever names a file wants it.
+  // A file that is named is read.
   const selector = createSelector({ root: path, ...texts }, isTree ? globs : {});
   const wanted = isTree
     ? entries.filter((entry) => !selector.leavesOut(entry.path, entry.mode === submodule) && isWanted(entry))

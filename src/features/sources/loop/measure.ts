@@ -2,7 +2,7 @@ import type { SourceStatus } from '../../../model/sources/status.ts';
 import type { RecordOptions } from './record.ts';
 import type { Conclusion } from './schedule.ts';
 
-/** Tells those who measure how a reconcile ended, and whether what the source states is in place. */
+/** Reports for metrics how a reconcile ended, and whether what the source states is in place. */
 export function measure(
   { engine: { observer }, account, name }: Pick<RecordOptions, 'engine' | 'account' | 'name'>,
   { state, drifted = 0 }: SourceStatus,

@@ -23,7 +23,7 @@ export function approvalMessage(name: string, id: string, { plan }: Waiting): st
   return `source ${name} wants an approval and changed nothing: ${guards}; look with \`heddle plans ${id}\`, let exactly this plan through with \`heddle approve ${id}\`; its digest is ${plan.digest}`;
 }
 
-/** How to read what nobody was there to be shown. */
+/** How to read values that were generated without a waiting caller. */
 export function outputsMessage(name: string, plan: string): string {
   return `source ${name}: values were made for new objects, which can be read once within ${outputsKeptDays} days: \`heddle outputs ${plan}\``;
 }

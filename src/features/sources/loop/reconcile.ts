@@ -47,7 +47,7 @@ export interface Reconciler {
   reconcile(fresh: Fresh, manner?: { readonly isProbe: boolean }): Promise<Conclusion>;
   /** Records something else that happened to the source. */
   note(event: SourceEvent): Promise<void>;
-  /** Reminds somebody of a source that has been suspended for long. */
+  /** Sends a reminder that a source has been suspended for long. */
   remind(): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const failed = async (what: 'unavailable' | 'failed', message: string): Promise<Conclusion> => {
     memory.since = undefined;
     reportOnce(what === 'failed' ? 'error' : 'warn', message);
-    // What hinders the record is most likely what was just told.
+    // An error of recording is most likely the one that was just reported.
     await record.note({ what, message }).catch(() => undefined);
     return { result: 'failed' };
   };
@@ -106,7 +106,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 
   const attempt = async (fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
     try {
-      // It may be suspended, and that acknowledged, before its loop hears of it; what is under way by then completes.
+      // It may be suspended, and that acknowledged, before its loop sees it; a run in progress by then completes.
       const { suspended } = (await engine.snapshots.fresh(account)).settingsOf(name);
       if (suspended) return { result: 'same' };
       const fetched = await origin.fetch(record.status().lastAppliedCommit);
@@ -114,7 +114,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       return await failed('unavailable', unavailableMessage(name, fetched.reason));
     } catch (error) {
       if (error instanceof NotFound) {
-        // There is nobody whose status could be kept.
+        // There is no source whose status could be stored.
         reportOnce('error', goneMessage(name, account));
         return { result: 'refused', key: 'gone', content: '' };
       }
@@ -208,9 +208,9 @@ interface Attempt {
   readonly documents: number;
   readonly state: Snapshot;
   readonly content: Content;
-  /** It was told already that this content is applied. */
+  /** It was reported already that this content is applied. */
   readonly isKnown: boolean;
-  /** What somebody applied by hand and is what the documents say too. */
+  /** A revision that was applied by hand and matches the documents. */
   readonly confirmed: number | undefined;
   /** The stored plan that waits for an approval, if one does. */
   readonly planId: string;

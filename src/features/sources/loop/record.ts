@@ -44,7 +44,7 @@ export function createRecord(options: RecordOptions) {
   };
   const note = (event: SourceEvent): Promise<void> => {
     const written = writing.then(() => write(event));
-    // The caller hears of a failure; the next write does not depend on it.
+    // The caller gets the error; the next write does not depend on it.
     writing = written.catch(() => undefined);
     return written;
   };

@@ -1,6 +1,6 @@
 import type { Problem } from '../../../model/problem.ts';
 
-/** What a source has to say to whoever runs the server. */
+/** A report of a source for the log of the server. */
 export interface SourceReport {
   readonly level: 'info' | 'warn' | 'error';
   readonly message: string;

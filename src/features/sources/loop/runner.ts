@@ -56,7 +56,7 @@ interface Held {
 /** So long a server is starting. */
 const startMs = 5000;
 
-/** Runs one source while this server has its lease, and tries to get the lease while nobody has it. */
+/** Runs one source while this server has its lease, and tries to get the lease while no server has it. */
 export class SourceRunner {
   readonly definition: SourceDefinition;
   readonly #options: RunnerOptions;
@@ -124,7 +124,7 @@ export class SourceRunner {
     const renewedAt = clock.now();
     const lease = await takeSource(engine, { account, source: name, owner, seconds });
     if (lease === undefined) {
-      // Either somebody was faster, or there is no account any more.
+      // Either another request was faster, or there is no account any more.
       await engine.snapshots.fresh(account);
       return;
     }
@@ -155,7 +155,7 @@ export class SourceRunner {
     });
     // Who takes over from another server begins at once.
     const delay = clock.now() - this.#createdAt < startMs ? delayMs : 0;
-    // Before the loop runs, so that no reconcile begins under a lease that nobody renews.
+    // Before the loop runs, so that no reconcile begins under a lease that is not renewed.
     this.#options.leases?.hold(lease, leaseSeconds);
     const loop = runLoop({
       timing: { ...plainTiming, ...this.#options.timing, intervalMs },
@@ -165,7 +165,7 @@ export class SourceRunner {
     });
     const renewing = setInterval(() => void this.#renew(), (leaseSeconds * 1000) / 3);
     const unwatch = this.#origin.watch(() => loop.want('content'));
-    // It may have been suspended, or resumed, while nobody ran it.
+    // It may have been suspended, or resumed, while no server ran it.
     const status = readStatus(stored.status);
     if (isSo(status, 'Suspended') !== suspended) this.#note(reconciler, suspended);
     const asked = { requested: null, hinted, approved: false };
@@ -206,7 +206,7 @@ export class SourceRunner {
     if (trigger !== 'request' || requested === null) return conclusion;
     const { account, name } = this.definition;
     const { engine } = this.#options;
-    // Left unmarked, the request is heeded again by whoever runs the source next.
+    // Left unmarked, the request is handled again by the next server that runs the source.
     await markRequestHandled(engine, account, name, requested).catch((error: unknown) => this.#report(error));
     return conclusion;
   }
@@ -256,7 +256,7 @@ export class SourceRunner {
     return dueIn === undefined ? undefined : new Date(Date.parse(this.#options.engine.now()) + dueIn).toISOString();
   }
 
-  /** Tells what failed, once while it lasts. */
+  /** Reports an error, once while it lasts. */
   #report(error: unknown): void {
     const { account, name } = this.definition;
     const reason = error instanceof Error ? error.message : String(error);

@@ -61,7 +61,7 @@ export interface Schedule {
   readonly contents: readonly string[];
 }
 
-/** So many contents are remembered: who goes round in a larger circle is taken for somebody who edits. */
+/** So many contents are remembered: a longer cycle counts as editing. */
 const mostContents = 100;
 
 /** How a reconcile ended. `key` stands for all that its end depended on, `content` for what the source itself says. */
@@ -96,7 +96,7 @@ export function createSchedule(timing: Timing, now: number, delay = 0): Schedule
 /** These are the doing of a person: they are always heeded, and let a stopped loop run again. */
 const deliberate: ReadonlySet<Trigger> = new Set<Trigger>(['request', 'approval', 'settings', 'resume']);
 
-/** These tell that the content may have changed. */
+/** Triggers which say that the content may have changed. */
 const events: ReadonlySet<Trigger> = new Set<Trigger>(['content', 'hint']);
 
 /** Asks for a reconcile. While one is running, the next one follows it. */
@@ -108,7 +108,7 @@ export function want(schedule: Schedule, trigger: Trigger): Schedule {
 }
 
 function rank(trigger: Trigger): number {
-  // A request does all that the others ask for, and somebody waits to hear that it was heeded.
+  // A request does all that the others ask for, and a caller waits for it.
   if (trigger === 'request') return 4;
   if (deliberate.has(trigger)) return 3;
   return trigger === 'hint' ? 1 : 2;
@@ -143,7 +143,7 @@ export function begin(schedule: Schedule, trigger: Trigger, now: number): Schedu
   const begun = { ...rest, running: trigger, hintAt };
   if (!deliberate.has(trigger)) return begun;
   const { hot: ___, concluded, ...cool } = begun;
-  // Settings are part of what was concluded; whoever asks by hand wants it tried again in any case.
+  // Settings are part of the conclusion; a request by hand always tries again.
   const kept = trigger === 'settings' && concluded !== undefined ? { concluded } : {};
   return { ...cool, ...kept, failures: 0, tokens: schedule.timing.burst, tokensAt: now };
 }
@@ -180,8 +180,8 @@ function withContent({ contents }: Schedule, { content }: { readonly content: st
 }
 
 /**
- * Takes a token for what changed something or was driven by events; looking at the clock and finding nothing is free. So is
- * new content, however fast somebody edits: writers who undo each other come back to content that was there before.
+ * Takes a token for a run that changed something or was triggered by events; a poll that finds nothing is free. So is
+ * new content, however fast it is edited: writers who undo each other come back to content that was there before.
  */
 function spend(schedule: Schedule, trigger: Trigger, conclusion: Conclusion, now: number): Schedule {
   if (conclusion.result === 'same' || conclusion.result === 'failed') return schedule;

@@ -13,7 +13,7 @@ export interface SupervisorOptions extends Omit<RunnerOptions, 'owner' | 'clock'
   readonly definitions: readonly SourceDefinition[];
   /** How this server would run a source that is recorded and that its configuration does not name; `undefined`: not at all. */
   readonly define?: (recorded: CalledSource) => SourceDefinition | undefined;
-  /** How often the server looks at what is asked of sources, when no notice tells it. */
+  /** How often the server looks for requests to sources, when no notice arrives. */
   readonly pollMs?: number;
 }
 
@@ -94,7 +94,7 @@ function nameOfCalled({ account, id }: CalledSource): string {
   return `${account}/${id}`;
 }
 
-/** Does the work again and again, at once when it is asked to; a failure that lasts is told once. */
+/** Repeats the work, at once when it is requested; an error that lasts is reported once. */
 function repeat(work: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;

@@ -11,7 +11,7 @@ export function usedValues(documents: readonly Document[]): readonly UsedValue[]
   return [...new Map(named.map(([pushed, origin, name]) => [pushed, [origin, name] as const])).values()];
 }
 
-/** Changes whenever one of the values does; tells nothing about them. */
+/** Changes whenever one of the values does; the values cannot be derived from it. */
 export function digestOfValues(
   values: readonly UsedValue[],
   read: (origin: string, name: string) => string | undefined,
