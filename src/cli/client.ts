@@ -38,7 +38,7 @@ export interface Client {
   upload(path: string, bytes: Uint8Array<ArrayBuffer>, type: string): Promise<Answer>;
 }
 
-/** Settings that say which server to talk to, and as whom. */
+/** Settings that say which server to use, and with which credentials. */
 export const clientSettings = ['server', 'token', 'dataDir', 'configDir'] as const;
 
 /** Creates the client of a command. */
@@ -162,7 +162,7 @@ function jsonOf(response: Response, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Cut short or not JSON after all: the text is still told.
+    // Cut short or not JSON after all: the text is still shown.
     return undefined;
   }
 }

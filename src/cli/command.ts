@@ -3,7 +3,7 @@ import type { Terminal } from './terminal/terminal.ts';
 
 /** One flag of a command. */
 export interface Flag {
-  /** What stands for the value in help texts; a flag without one is a switch. */
+  /** The placeholder of the value in help texts; a flag without one is a switch. */
   readonly placeholder?: string;
   readonly multiple?: true;
   readonly doc: string;

@@ -11,7 +11,7 @@ export const exit = {
   changes: 2,
   /** A guard tripped; the plan needs an approval. */
   approval: 3,
-  /** A conflict with somebody else, or a plan that is no longer what it was. */
+  /** A conflict with another writer, or a plan that is no longer what it was. */
   conflict: 4,
   /** The documents are wrong. */
   invalid: 5,

@@ -13,10 +13,10 @@ export interface FailureDocument {
   readonly error: { readonly message: string; readonly exitCode: number; readonly problems: readonly Problem[] };
 }
 
-/** In what form the result of a command is written, beside what it tells people. */
+/** The format in which the result of a command is written, in addition to what it prints for people. */
 export type ResultForm = 'json' | Format | undefined;
 
-/** Tells what went wrong and returns the exit code. */
+/** Prints an error and returns the exit code. */
 export function reportFailure(terminal: Terminal, error: unknown, form: ResultForm): number {
   const code = exitCodeOf(error);
   const message = error instanceof Error ? error.message : String(error);
@@ -40,7 +40,9 @@ function withoutListed(message: string, problems: readonly Problem[]): string {
   return problems.reduce((text, problem) => text.replace(` (${problem.message})`, () => ''), message);
 }
 
-/** Tells in one sentence what did not happen, and returns the exit code; `more` is what else the document says. */
+/**
+ * Prints in one sentence what did not happen, and returns the exit code; `more` are further members of the document.
+ */
 export function printFailure(
   { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>,
   code: number,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long a look-up waits for the one before it, in milliseconds: one that gets no answer holds up nobody for longer. */
+/** How long a look-up waits for the one before it, in milliseconds: one that gets no answer delays none for longer. */
 const patience = 20;
 
 /**

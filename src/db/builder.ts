@@ -77,7 +77,7 @@ export function restrictTo(account: string, options: TransactionOptions): Compil
   return CompiledQuery.raw(oneColumn(RESTRICT_WRITE), [account, writerName(account, options.by ?? 'another writer')]);
 }
 
-/** Settings as one value that nobody reads: taking a column each apart would cost more than making them. */
+/** Settings as one value that is not read: separate columns would cost more than making them. */
 function oneColumn(settings: string): string {
   return `select concat(${settings})`;
 }
@@ -87,7 +87,7 @@ export function beginText(options: TransactionOptions): string {
   return options.snapshot ? 'begin isolation level repeatable read read only' : 'begin isolation level read committed';
 }
 
-/** Locks the head row of an account against other writers, and against nobody else. */
+/** Locks the head row of an account against other writers only. */
 export function lockHead(account: string): CompiledQuery {
   return CompiledQuery.raw('select revision from accounts where account_id = $1 for no key update', [account]);
 }

@@ -11,7 +11,7 @@ export interface TransactionOptions {
   readonly snapshot?: boolean;
   /** A commit: no sequential scans, 30 s per statement, 5 s waiting for a lock. */
   readonly write?: boolean;
-  /** For whom a commit is, in a few words; told to others who wait for the account. */
+  /** On whose behalf a commit is, in a few words; shown to others who wait for the account. */
   readonly by?: string;
 }
 

@@ -9,7 +9,10 @@ export interface Holder {
   readonly seconds: number;
 }
 
-/** Asks which session has held an account for longest. Whoever waits for a lock holds nothing that others wait for. */
+/**
+ * Returns the session that has held an account for longest. A session that waits for a lock holds nothing that others
+ * wait for.
+ */
 export function holderQuery(account: string): CompiledQuery<Holder> {
   return statement<Holder>(holderText, [writerPrefix(account)]);
 }
@@ -24,7 +27,7 @@ limit 1`;
 
 /** Names the sessions that have held tables for longest, for a sentence about what waits for them. */
 export async function describeHolders(database: Pick<Database, 'lookUp'>): Promise<string> {
-  // That nobody can be named changes nothing about the wait.
+  // An unknown holder changes nothing about the wait.
   const sessions = await database.lookUp(statement<Holder & { readonly pid: number }>(tablesText, [])).catch(() => []);
   if (sessions.length === 0) return 'tables that another session held';
   return sessions

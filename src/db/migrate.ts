@@ -19,7 +19,7 @@ export interface MigrateOptions {
   readonly migrations?: readonly Migration[];
   /** Called with a sentence whenever an attempt was in vain. */
   waiting?(message: string): void;
-  /** For how long an attempt waits for a lock, in seconds: whoever wants that table next waits behind it. */
+  /** For how long an attempt waits for a lock, in seconds: later requests for the table wait behind it. */
   readonly lockSeconds?: number;
   /** Between two attempts, in seconds, in which those go on who waited behind it. */
   readonly pauseSeconds?: number;
@@ -59,7 +59,7 @@ async function migrateOnce(database: Database, options: MigrateOptions): Promise
   return missing.map((migration) => migration.name);
 }
 
-/** Somebody held a table for too long, or two waited for each other. */
+/** Another session held a table for too long, or two waited for each other. */
 function isLocked(error: unknown): boolean {
   if (error instanceof Conflict) return error.reason === 'locked';
   return error instanceof Error && 'code' in error && error.code === '40P01';

@@ -3,12 +3,12 @@ import { columnParsers } from './schema.ts';
 
 /** Carries short messages to all servers of a database and back: hints, of which any may be lost. */
 export interface Notices {
-  /** Tells every other server; of messages under one key only the newest need arrive. */
+  /** Notifies every other server; of messages under one key only the newest need arrive. */
   notify(key: string, message: string): void;
   close(): Promise<void>;
 }
 
-/** Where messages go, and whom to tell of those that come. */
+/** Where messages are sent, and what to call with those that arrive. */
 export interface NoticeOptions {
   readonly url: string;
   /** A message of another server. */
@@ -19,16 +19,19 @@ export interface NoticeOptions {
 
 const channel = 'heddle';
 
-/** How long messages gather, in milliseconds: every one of its own would cost as much as a fifth of the commit it tells of. */
+/**
+ * How long messages are collected, in milliseconds: each of its own would cost as much as a fifth of the commit that it
+ * is about.
+ */
 const gatherMs = 5;
 
 /** Waits before the connection is made again, in milliseconds. */
 const waits = [100, 500, 2000, 5000, 15_000];
 
 /**
- * Opens one connection that listens, and makes it again whenever it breaks.
- * Messages go over it after the commits that they tell of: a NOTIFY inside a commit takes a lock that all committing
- * sessions of the database share (16 accounts wrote 5,200 times a second without, 1,950 times with it).
+ * Opens one connection that listens, and opens it again whenever it breaks. Messages are sent over it after the commits
+ * that they are about: a NOTIFY inside a commit takes a lock that all committing sessions of the database share (16
+ * accounts wrote 5,200 times a second without, 1,950 times with it).
  */
 export function openNotices(options: NoticeOptions): Notices {
   return new PostgresNotices(options);

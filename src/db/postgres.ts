@@ -82,7 +82,8 @@ class PostgresDatabase implements Database {
       application_name: 'heddle',
       types,
     });
-    // A connection that dies, idle or at work, is reported to whoever uses it next; without a listener it would end the process.
+    // A connection that dies, idle or at work, is reported to its next user; without a listener it would end the
+    // process.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => client.on('error', () => this.#dead.add(client)));
   }
@@ -232,10 +233,10 @@ class PostgresDatabase implements Database {
     return name;
   }
 
-  /** Adds who holds the account to the error of somebody who waited for it in vain, and throws it. */
+  /** Adds who holds the account to the error of a caller who waited for it in vain, and throws it. */
   async #nameHolder(error: unknown, account: string): Promise<never> {
     if (!(error instanceof Conflict) || error.reason !== 'locked') throw error;
-    // That nobody can be named changes nothing about the refusal.
+    // An unknown holder changes nothing about the refusal.
     const [holder] = await this.lookUp(holderQuery(account)).catch(() => []);
     throw new Conflict('locked', heldMessage(account, holder), { cause: error.cause });
   }

@@ -1,10 +1,10 @@
 import { codeOf, constraintOf } from '../lib/error-code.ts';
 import { Conflict } from '../model/errors.ts';
 
-/** What a repetition is told of what an earlier attempt did. */
+/** The refusal of a repetition while the answer of the earlier attempt is not stored yet. */
 export const alreadyDone = 'the request was carried out already; send it again for its answer';
 
-/** What was carried out already cannot be written again, whoever did it in the meantime; other errors stay what they are. */
+/** The refusal of a write that was executed already, by whichever attempt; other errors stay what they are. */
 export function conflictOfRepetition(error: unknown): unknown {
   if (codeOf(error) !== '23505') return error;
   const constraint = constraintOf(error);

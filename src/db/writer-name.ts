@@ -8,7 +8,7 @@ export function writerPrefix(account: string): string {
   return `heddle ${account} `;
 }
 
-/** The name of a session that writes, which tells others for whom; only ASCII gets through. */
+/** The name of a session that writes, which shows others on whose behalf; only ASCII gets through. */
 export function writerName(account: string, by: string): string {
   return `${writerPrefix(account)}${by}`.replace(/[^\x20-\x7e]/g, '?').slice(0, longest);
 }

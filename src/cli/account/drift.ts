@@ -39,7 +39,7 @@ async function readDrift(client: Client, flags: Invocation['flags']): Promise<Dr
   const units = listIn(report, 'units', 'differences');
   listIn(report, 'byHand', 'differences');
   const { source } = flags;
-  // A name that nobody has would differ in nothing for ever.
+  // An unknown name would differ in nothing for ever.
   if (units.length === 0 && typeof source === 'string') await requireSource(client, source);
   // The interface says what it holds.
   return report as unknown as DriftReport;

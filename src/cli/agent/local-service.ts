@@ -33,7 +33,7 @@ export function readLocalService(text: string): LocalService {
   return { port, mode };
 }
 
-/** Keeps a local service exposed until the signal, and withdraws it then. What is refused is told, and tried again. */
+/** Keeps a local service exposed until the signal, and withdraws it then. Refusals are printed, and tried again. */
 export async function keepExposed(
   machine: Machine,
   service: LocalService,
@@ -57,7 +57,7 @@ export async function keepExposed(
       if (error instanceof NotFound) exposed = undefined;
       const { message } = error;
       fault = { message, times: message === fault.message ? fault.times + 1 : 1 };
-      // Once is no news: the server may hear a moment later that the machine is connected.
+      // Once is not reported: the server may see a moment later that the machine is connected.
       if (fault.times === 2) print(`${what} is not exposed: ${printable(message)}; it is tried again`);
     }
     // Being stopped ends the wait.

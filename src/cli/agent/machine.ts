@@ -10,7 +10,7 @@ export interface Machine {
   readonly name: string;
   /** Becomes a peer. Refusals are exceptions. */
   enrol(setupKey: string): Promise<{ readonly address: string; readonly label: string }>;
-  /** Connects, and tells what comes, until the stream ends. */
+  /** Connects, and yields the events that arrive, until the stream ends. */
   follow(signal: AbortSignal): AsyncGenerator<EdgeMessage>;
   /** Offers a local service for a while. Refusals are exceptions. */
   expose(service: LocalService): Promise<Exposed>;

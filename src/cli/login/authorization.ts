@@ -12,7 +12,10 @@ export type Authorization = () => Promise<string>;
 /** Renewed so long before it ends: a request takes its time. */
 const marginMs = 30_000;
 
-/** As whom a command runs: a token that was given, a login at the server, or the token file of a server on this machine. */
+/**
+ * The credentials of a command: a token that was given, a login at the server, or the token file of a server on this
+ * machine.
+ */
 export async function authorizationOf(
   config: Pick<Config, 'server' | 'token' | 'dataDir' | 'configDir'>,
 ): Promise<Authorization> {

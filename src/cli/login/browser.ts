@@ -8,7 +8,10 @@ import type { Login } from './store.ts';
 
 const patienceMs = 5 * 60_000;
 
-/** Signs a person in by their browser, which comes back to a port of this machine. `show` is told the address to open. */
+/**
+ * Signs a person in by their browser, which is redirected to a port of this machine. `show` is called with the address
+ * to open.
+ */
 export async function signInByBrowser(places: Places, show: (url: string) => void): Promise<Login> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -5,7 +5,10 @@ import type { Login } from './store.ts';
 
 const soon = 1;
 
-/** Signs a person in by a code that they enter in a browser anywhere. `show` is told the code and where it is entered. */
+/**
+ * Signs a person in by a code that they enter in a browser anywhere. `show` is called with the code and where it is
+ * entered.
+ */
 export async function signInByCode(places: Places, show: (code: DeviceCode) => void): Promise<Login> {
   const device = await beginDevice(places);
   show(device);

@@ -7,7 +7,7 @@ import { codeOf } from '../../lib/error-code.ts';
 import { isObject } from '../../lib/json.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 
-/** How somebody is signed in to a server. */
+/** A stored sign-in to a server. */
 export interface Login {
   readonly email: string;
   /** Where tokens are renewed and taken back. */
@@ -109,7 +109,7 @@ async function takeLock(lock: string): Promise<boolean> {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
     const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
-    // Whoever made it was killed.
+    // The process that made it was killed.
     if (Date.now() - mtimeMs > staleMs) await rm(lock, { force: true });
     return false;
   }

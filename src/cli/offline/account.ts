@@ -5,7 +5,7 @@ import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
 
 const beginning = '1970-01-01T00:00:00.000Z';
 
-/** What every account has from its first day and nobody can take away: enough for documents to refer to and to build on. */
+/** The objects that every account has from the start and that cannot be deleted: enough for documents to refer to. */
 export function newSnapshot(registry: Registry): Snapshot {
   let ids = 0;
   const objects = newAccount({

@@ -130,7 +130,7 @@ const offlineEnvironment: PlanEnvironment = {
     origin === 'fileRef' || (origin === 'envRef' && isValueVariable(name)) ? 'dmFsdWU=' : undefined,
 };
 
-/** Problems that only the server can tell: what is free depends on objects that no document here states. */
+/** Problems that only the server can find: what is free depends on objects that no document here states. */
 const knownByServer: ReadonlySet<string> = new Set(['nothing_free']);
 
 /** An object to adopt is on the server; here its document makes a new one. */

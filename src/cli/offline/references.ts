@@ -44,7 +44,7 @@ export function findOutside(base: Snapshot, expanded: Expanded): Outside {
   return { names: [...found.values()], warnings, unchecked, orphans };
 }
 
-/** Objects that take the place of what is outside; they belong to somebody else, so that no document adopts them. */
+/** Objects in place of those outside the documents; another source owns them, so that no document adopts them. */
 export function standIns(names: readonly OutsideName[]): readonly StoredObject[] {
   return names.map(({ kind, text }): StoredObject => {
     const [, prefix, rest = ''] = /^(id|name):(.*)$/s.exec(text) ?? [];
@@ -68,7 +68,7 @@ type Fate = 'stated' | 'broken' | 'unchecked' | 'outside';
 
 function fateOf(registry: Registry, names: Names, { kind, text }: Mention): Fate {
   const declared = registry.find(kind);
-  // A kind that this program does not know is a problem for the plan to tell.
+  // A kind that this program does not know is a problem for the plan to report.
   if (declared === undefined) return 'stated';
   const result = resolveName(names, kind, text);
   if (!('code' in result)) return 'stated';

@@ -19,7 +19,8 @@ export function valueVariables(env: Environment = environment): Readonly<Record<
 
 /**
  * The values that the documents of these files name and that are there: variables of this environment, files below the
- * directory of values. What is missing the server tells, with its place and beside everything else that is wrong.
+ * directory of values. Missing ones are reported by the server, with their position and together with all other
+ * problems.
  */
 export async function collectValues(files: readonly SourceFile[], config: ValueConfig): Promise<PushedValues> {
   // Most documents name none, and need not be read here then.

@@ -9,7 +9,7 @@ import { renderOverrides } from './render.ts';
 /** Where overrides are. */
 export const path = '/api/config/overrides';
 
-/** Tells the overrides of an object after one was made or ended, below a sentence. */
+/** Prints the overrides of an object after one was made or ended, below a sentence. */
 export function printOverridden({ flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>, answer: Answer): number {
   const { body } = accept(answer);
   listIn(body, 'overrides', 'overrides');

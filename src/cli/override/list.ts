@@ -20,7 +20,7 @@ export const overrideList = defineCommand({
     // The interface says what it holds.
     const overrides = listIn(answer, 'overrides', 'overrides') as readonly RunningOverride[];
     const { source } = flags;
-    // A name that nobody has would have none for ever.
+    // An unknown name would have none for ever.
     if (overrides.length === 0 && typeof source === 'string') await requireSource(client, source);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', overrides });
     else terminal.out(overrides.length === 0 ? 'No overrides run.\n' : renderOverrides(overrides, terminal.paint));

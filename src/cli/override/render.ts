@@ -3,7 +3,9 @@ import { renderUnits } from '../render/units.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { placeOf } from '../terminal/problems.ts';
 
-/** Overrides for reading: what each unit is in place of what is stated, and below it until when, by whom and why. */
+/**
+ * Overrides for reading: the value of each unit in place of the stated one, and below it until when, by whom and why.
+ */
 export function renderOverrides(overrides: readonly RunningOverride[], paint: Paint): string {
   return overrides
     .flatMap((one, at) => [...headOf(one, overrides[at - 1], paint), ...linesOf(one, paint)])

@@ -72,7 +72,7 @@ async function openPlan(client: Client, name: PlanName, server: string): Promise
   return plan;
 }
 
-/** The server refuses to apply what belongs to its own sources, so nobody is asked about it. Throws `Conflict`. */
+/** The server refuses to apply documents of its own sources, so the question is not asked. Throws `Conflict`. */
 function refuseForeign({ warnings }: StoredPlan): void {
   const foreign = warnings.filter(({ code }) => code === foreignOwnerCode);
   const [first] = foreign;

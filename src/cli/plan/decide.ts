@@ -50,7 +50,7 @@ export async function decide(call: Call, client: Client, asked: StoredPlan): Pro
   return applied.done ? appliedDecision(call, plan, applied) : guarded(call, applied.plan);
 }
 
-/** With --json the result is the document, so the plan is shown to whoever is asked. */
+/** With --json the result is the document, so the plan is shown to the person who is asked. */
 function show({ flags, terminal }: Call, plan: StoredPlan, pairs: PlanPairs | undefined): void {
   const text = (paint: Paint) => renderPlan(plan, paint) + (pairs === undefined ? '' : renderPairs(pairs, paint));
   if (flags['json'] !== true) terminal.out(text(terminal.paint));
@@ -65,7 +65,7 @@ async function stopOf(call: Call, client: Client, plan: StoredPlan): Promise<Dec
   return (await isApproved(client, plan)) ? undefined : guarded(call, plan);
 }
 
-/** Somebody may have approved another plan of the source that does the same. */
+/** Another plan of the source with the same effect may be approved. */
 async function isApproved(client: Client, { source, digest }: StoredPlan): Promise<boolean> {
   const query = new URLSearchParams({ state: 'approved', ...(source === undefined ? {} : { source }) });
   const plans = await client.read(`/api/config/plans?${query}`);
@@ -100,7 +100,7 @@ function appliedDecision({ flags, terminal }: Call, plan: StoredPlan, applied: D
   };
 }
 
-/** What the server made up for new objects, which nobody sees again. */
+/** Values that the server generated for new objects, which are not shown again. */
 function outputsText({ outputs }: Done): string {
   return outputs.length === 0 ? '' : `\nMade for new objects, and shown this once:\n${renderOutputs(outputs)}`;
 }

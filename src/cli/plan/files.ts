@@ -19,12 +19,12 @@ export interface Collected {
   readonly rules: readonly FileRules[];
 }
 
-/** Told of what is wrong with files before they are read as documents. */
+/** Called with problems of files before they are read as documents. */
 type OnProblem = (problem: Problem) => void;
 
 /**
- * Reads the files of all paths, each once; directories with everything below them that their rules do not leave out. The
- * first that cannot be read ends it, unless somebody wants to hear of all of them.
+ * Reads the files of all paths, each once; directories with everything below them that their rules do not leave out.
+ * The first that cannot be read ends it, unless the caller wants all of them reported.
  */
 export async function collectFiles(
   paths: readonly string[],

@@ -58,7 +58,7 @@ async function readSmall(path: string): Promise<string | undefined> {
     const status = await stat(path);
     return status.isFile() && status.size <= longest ? await readFile(path, 'utf8') : undefined;
   } catch {
-    // Whoever reads it as documents tells what is wrong with it.
+    // Reading it as documents reports what is wrong with it.
     return undefined;
   }
 }

@@ -35,8 +35,8 @@ export async function requestPlan(
 }
 
 /**
- * Has the server plan files that are to be applied. When they contradict other sources these have to know, so that none of
- * them gets its way by being the last one: planning alone writes nothing, so the server is told that it was meant.
+ * Has the server plan files that are to be applied. When they contradict other sources, these have to know, so that
+ * neither wins by being the last: planning alone writes nothing, so the request says that the plan is to be applied.
  */
 export async function requestPlanToApply(
   client: Client,
@@ -56,9 +56,11 @@ function contradictsOthers({ status, body }: Answer): boolean {
   return problems.some((problem) => isObject(problem) && contradictions.has(String(problem['code'])));
 }
 
-/** Tells the server that a plan which writes nothing is applied: what others heard that its source lacks is over. */
+/**
+ * Informs the server that a plan which writes nothing is applied: claims that its source could not enforce are over.
+ */
 export async function settlePlan(client: Client, plan: StoredPlan): Promise<void> {
-  // Whoever may not write, or whose source is suspended, has nothing to settle.
+  // A caller who may not write, or whose source is suspended, has nothing to settle.
   await client.post(pathOf(plan, 'apply'), {});
 }
 
@@ -171,7 +173,7 @@ export function exitCodeOfPlan(plan: PlanView, detailed: boolean): number {
   return worstOf([changes, needsApproval(plan) ? exit.approval : exit.ok]);
 }
 
-/** Whether guards stop the plan and nobody has let it through. */
+/** Whether guards stop the plan and it is not approved. */
 export function needsApproval({ guards, state }: PlanView): boolean {
   return guards.length > 0 && state !== 'approved' && state !== 'applied';
 }

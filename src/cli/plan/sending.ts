@@ -87,7 +87,7 @@ async function findApplied(client: Client, plan: StoredPlan): Promise<Applied | 
 
 interface Interrupts {
   readonly signal: AbortSignal;
-  /** Rejects when somebody stops waiting. */
+  /** Rejects when the user stops waiting. */
   readonly ended: Promise<never>;
   stop(): void;
 }
@@ -103,7 +103,7 @@ function watchInterrupts(terminal: Listener, plan: StoredPlan): Interrupts {
       '\nThe server is applying the plan and cannot be stopped half-way; waiting for how it ends. Press Ctrl-C again to stop waiting.\n',
     );
   });
-  // Nobody may be waiting for it any more.
+  // Its rejection may come after the wait.
   ended.catch(() => undefined);
   return {
     signal: controller.signal,

@@ -29,7 +29,7 @@ export async function planNamed(words: readonly string[]): Promise<PlanName | un
   return words.length === 1 && idForm.test(word) && !(await exists(word)) ? { id: word } : undefined;
 }
 
-/** Reads the plan from the server, and makes sure that it is the one that a file tells of. */
+/** Reads the plan from the server, and makes sure that it is the one that a file names. */
 export async function readNamed(client: Client, { id, digest, server }: PlanName, asked: string): Promise<StoredPlan> {
   const plan = await readPlan(client, id).catch((error: unknown) => {
     if (!(error instanceof NotFound) || server === undefined || server === asked) throw error;

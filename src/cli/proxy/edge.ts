@@ -58,7 +58,7 @@ export async function objectIn(response: Response, hint?: string): Promise<JsonO
   throw unreadable('something else than an object');
 }
 
-/** What stands between may answer with a page. */
+/** A proxy in between may answer with a page. */
 function jsonIn(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;

@@ -6,7 +6,7 @@ import { type Paint, printable } from '../terminal/paint.ts';
 import { renderTable } from '../terminal/table.ts';
 import { renderUnits } from './units.ts';
 
-/** A revision as the server tells it. */
+/** A revision as the server answers it. */
 export type RevisionView = JsonObject & { readonly revision: number };
 
 /** What an answer says about a revision. */
@@ -98,7 +98,7 @@ function renderChange(change: JsonObject, paint: Paint): readonly string[] {
   const { action, kind, key, name, units } = change;
   const [mark, style] = marks[String(action)] ?? ['=', 'changed'];
   const subject = printable(`${String(kind)} ${String(key ?? name)}`);
-  // A deleted object says all that it was; its name is enough, unless somebody reads the document.
+  // A deleted object comes with all that it was; its name is enough, unless the document is printed.
   const isGone = action === 'delete';
   const shown =
     isGone || !Array.isArray(units) ? [] : unitLines(action === 'create' ? 'create' : 'update', units, paint);

@@ -2,7 +2,7 @@ import { type AccessImpact, accessLine, accessSummary, firstRows } from '../../p
 import { type Paint, printable } from '../terminal/paint.ts';
 import { count } from '../terminal/problems.ts';
 
-/** How many lines of a plan tell who gains and loses access. */
+/** How many lines of a plan show who gains and loses access. */
 const mostRows = 30;
 
 /** Who gains and loses access by a plan, one line for each two groups. */

@@ -40,7 +40,7 @@ function remarks(source: Members, paint: Paint): readonly string[] {
   return [paint(state === 'applied' ? 'faint' : 'warning', printable(message))];
 }
 
-/** What somebody has set aside for a while. */
+/** The running overrides of an object. */
 function overrideLines({ id, overrides }: Members, paint: Paint): readonly string[] {
   if (!isObject(overrides)) return [];
   const { units, until } = overrides;

@@ -49,7 +49,7 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
     readonly mail?: { readonly url: string; readonly from: string };
   };
 
-/** Starts a server. It comes from outside, because whoever composes the program composes the server too. */
+/** Starts a server. It is passed in, because the program is composed outside. */
 export type StartServer = (options: ServeOptions, log: Log) => Promise<RunningServer>;
 
 interface RunningServer {
@@ -151,7 +151,7 @@ async function serve(
   statedSources: readonly StatedSource[],
   log: Log,
 ): Promise<void> {
-  // Keys, tokens, repositories and the files of the embedded database are nobody else's to read.
+  // No other user may read keys, tokens, repositories and the files of the embedded database.
   const umask = process.umask(0o077);
   const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, outboundGuard, ...options } = config;
   const bootstrapToken = await readBootstrapToken(config);
@@ -188,7 +188,7 @@ async function serve(
   process.umask(umask);
 }
 
-/** Where programs are and whom to trust: nothing else of the environment is git's business. */
+/** Where programs are and which authorities to trust: git gets nothing else of the environment. */
 const gitEnvironment = Object.fromEntries(
   ['PATH', 'TMPDIR', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO'].flatMap((name) => {
     const value = environment[name];

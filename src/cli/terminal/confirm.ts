@@ -4,16 +4,16 @@ import type { Terminal } from './terminal.ts';
 
 type Call = Pick<Invocation, 'flags' | 'terminal'>;
 
-/** Whether leave is given already, and whether there is somebody to ask. */
+/** Whether confirmation is given already, and whether a person can be asked. */
 interface Asking {
   readonly flags: Call['flags'];
   readonly terminal: Pick<Terminal, 'interactive'>;
 }
 
-/** The flag by which nobody is asked. */
+/** The flag that skips the question. */
 export const autoApproveFlag: Flags = { 'auto-approve': { doc: 'Do not ask.' } };
 
-/** Without somebody to ask and without leave to go on, nothing is done at all. Throws `InvalidInput`. */
+/** Without a person to ask and without confirmation, nothing is done at all. Throws `InvalidInput`. */
 export function requireConfirmable({ flags, terminal }: Asking, verb: string, what: string): void {
   if (flags['auto-approve'] === true || terminal.interactive) return;
   throw new InvalidInput(
@@ -21,7 +21,7 @@ export function requireConfirmable({ flags, terminal }: Asking, verb: string, wh
   );
 }
 
-/** Whether to go on: because that was said before, or because somebody says so now. */
+/** Whether to go on: because a flag says so, or because the person confirms it now. */
 export async function isConfirmed({ flags, terminal }: Call, question: string): Promise<boolean> {
   return flags['auto-approve'] === true || (await terminal.confirm(`${question} [y/N] `));
 }

@@ -2,7 +2,10 @@ import type { Terminal } from './terminal.ts';
 
 const patienceMs = 500;
 
-/** Says what is going on when it takes longer than a moment and somebody watches; the line goes when the work is done. */
+/**
+ * Shows what is going on when it takes longer than a moment and the terminal is watched; the line disappears when the
+ * work is done.
+ */
 export async function withProgress<T>(
   terminal: Pick<Terminal, 'note' | 'watched'>,
   what: string,

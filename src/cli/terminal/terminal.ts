@@ -9,9 +9,9 @@ export interface Terminal {
   /** Colours for `out`, when they can be seen. */
   readonly paint: Paint;
   readonly notePaint: Paint;
-  /** Whether there is somebody to ask. */
+  /** Whether a person can be asked. */
   readonly interactive: boolean;
-  /** Whether somebody sees the notes. */
+  /** Whether a person sees the notes. */
   readonly watched: boolean;
   /** Asks a question that is answered with y or n; anything else is a no. */
   confirm(question: string): Promise<boolean>;

@@ -123,7 +123,7 @@ export function keepCredentials(account: string, email: string, user: string): B
   return { account, statement: statement(text, [account, email.toLowerCase(), user]), needed: true };
 }
 
-/** The statement that goes through only while nobody in the account can sign in but this user. */
+/** The statement that succeeds only while no other user of the account can sign in. */
 export function requireFirst(account: string, user: string): Beside {
   const text = `select 1 where not exists (select from credentials where account_id = $1 and user_id <> $2)
     and not exists (select from identities where account_id = $1)`;

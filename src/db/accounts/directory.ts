@@ -9,7 +9,7 @@ export async function findEntry(database: Database, kind: string, value: string)
   return row?.account_id;
 }
 
-/** The kind of entries for objects of which somebody holds units for a while. */
+/** The kind of entries for objects with overrides. */
 export const overrideEntry = 'override';
 
 /** The accounts with entries of one of these kinds, in order, behind `after`. However many entries one has, one is looked at. */

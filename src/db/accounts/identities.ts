@@ -3,14 +3,14 @@ import { batchLookUps } from '../batch-look-ups.ts';
 import { statement } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
 
-/** Somebody at an identity provider. `embedded`: the provider is this server, and the subject is the id of a user. */
+/** A person at an identity provider. `embedded`: the provider is this server, and the subject is the id of a user. */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
   readonly embedded: boolean;
   /** The account of the user, when the token of this server says it; else the one in which the person signed in. */
   readonly account?: string;
-  /** The grant of this server on which the token hangs: without it, it is nobody's any more. */
+  /** The grant of this server that the token belongs to: without it, the token is invalid. */
   readonly grant?: string;
 }
 
@@ -57,7 +57,7 @@ export function createIdentityLookUp(database: Database): IdentityLookUp {
     find(JSON.stringify({ issuer, subject, embedded, account, grant }));
 }
 
-/** Whom an identity belongs to from now on. */
+/** The user that an identity belongs to from now on. */
 export interface NewIdentity extends Pick<Identity, 'issuer' | 'subject'> {
   readonly account: string;
   readonly user: string;
@@ -65,7 +65,10 @@ export interface NewIdentity extends Pick<Identity, 'issuer' | 'subject'> {
   readonly at: string;
 }
 
-/** Writes the identity and its entry in the directory (an issuer is a URL, which has no space); returns false when somebody has it already. */
+/**
+ * Writes the identity and its entry in the directory (an issuer is a URL, which has no space); returns false when
+ * another user has it already.
+ */
 export async function insertIdentity(run: Run, identity: NewIdentity): Promise<boolean> {
   const { account, issuer, subject, user, at } = identity;
   const added = await run(
@@ -121,7 +124,7 @@ export interface Login extends Pick<Identity, 'issuer' | 'subject'> {
   readonly at: string;
 }
 
-/** Notes a sign-in and what is told about it, unless a later one is noted already. */
+/** Records a sign-in and its audit event, unless a later one is recorded already. */
 export async function noteLogin(database: Database, login: Login, entry: AuditEntry): Promise<void> {
   const { account, issuer, subject, user, at } = login;
   const parameters = [...auditParameters(account, entry), issuer, subject, user, at];
@@ -144,9 +147,9 @@ ${insertAuditText}`;
 const mostClaims = 10;
 
 /**
- * The accounts that claim an e-mail address, given in lower case: they have a user with it who is active, or was invited
- * within the last 30 days. Longer than that nobody keeps an address that they did not prove. Only some are answered where
- * there are many; the one that the person named is always among them, however many others claim the address.
+ * The accounts that claim an e-mail address, given in lower case: they have a user with it who is active, or was
+ * invited within the last 30 days; an address that was not proved is not reserved for longer. Only some are returned
+ * where there are many; the one that the person named is always among them, however many others claim the address.
  */
 export async function accountsOfEmail(
   database: Database,

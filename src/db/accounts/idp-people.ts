@@ -13,7 +13,7 @@ export interface Subject {
   readonly proved: boolean;
 }
 
-/** The account of somebody who has signed in; `undefined` when nobody with this id did. */
+/** The account of a signed-in person; `undefined` when no person with this id signed in. */
 export async function findSubject(database: Database, user: string): Promise<Subject | undefined> {
   const text = `select a.account_id as account, a.revision, exists (
       select from credentials c where c.account_id = d.account_id and c.user_id = d.value and c.proved_user = d.value

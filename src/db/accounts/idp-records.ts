@@ -6,7 +6,7 @@ export interface IdpRecord {
   readonly model: string;
   readonly id: string;
   readonly payload: string;
-  /** Whom it is about, as soon as they have said who they are. */
+  /** The person, as soon as they are known. */
   readonly user?: string | undefined;
   readonly grant?: string | undefined;
   readonly uid?: string | undefined;

@@ -9,7 +9,7 @@ import { conflictOfRepetition } from '../repetition.ts';
 /** An invite as it is stored: never its token. */
 export interface Invite {
   readonly id: string;
-  /** The user whom it lets in; absent: it makes one. */
+  /** The user whom it invites; absent: it creates one. */
   readonly user: string | null;
   readonly email: string;
   readonly name: string;
@@ -86,7 +86,7 @@ function parametersOf(account: string, invite: NewInvite, entry: AuditEntry): re
   ];
 }
 
-/** Stores an invite and what is told about it; returns false when the address is invited already. */
+/** Stores an invite and its audit event; returns false when the address is invited already. */
 export async function createInvite(
   database: Database,
   invite: NewInvite,
@@ -104,7 +104,9 @@ export async function createInvite(
   }
 }
 
-/** The statement that invites a user who is there, in place of any invite that the address had; tells of it too. */
+/**
+ * The statement that invites an existing user, in place of any invite that the address had, and writes its audit event.
+ */
 export function putInvite(invite: NewInvite, entry: AuditEntry): Beside {
   const text = `with ${headText}, old as (
     select hash from invites where account_id = $1 and lower(email) = lower($12)
@@ -166,7 +168,7 @@ const deleteText = `with changed as (
 ), ${whenChanged}
 ${insertAuditText} returning id`;
 
-/** The statement that uses an invite up; returns one row, or none when somebody did already. */
+/** The statement that uses an invite up; returns one row, or none when it was used already. */
 export function spendInvite(account: string, hash: string): Beside {
   const text = `with gone as (
     delete from invites where account_id = $1 and hash = $2 returning hash

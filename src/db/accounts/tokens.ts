@@ -22,7 +22,7 @@ export interface TokenRecord {
   readonly planOnly?: boolean;
 }
 
-/** Whom a token belongs to, with the account's revision at this moment. */
+/** The user of a token, with the account's revision at this moment. */
 export interface TokenOwner {
   readonly account: string;
   readonly token: string;
@@ -74,7 +74,7 @@ export async function countTokens(database: Database, account: string): Promise<
   return row?.count ?? 0;
 }
 
-/** A token as it is told: without its hash. */
+/** A token as answers show it: without its hash. */
 export interface TokenRow {
   readonly id: string;
   readonly user_id: string;
@@ -109,7 +109,9 @@ export async function readTokenHash(database: Database, account: string, id: str
   return found?.hash;
 }
 
-/** Stores a new token, its entry in the directory, and what is told about it; nothing when the account is at another revision. */
+/**
+ * Stores a new token, its entry in the directory, and its audit event; nothing when the account is at another revision.
+ */
 export async function createToken(
   database: Database,
   token: TokenRecord,

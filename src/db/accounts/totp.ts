@@ -56,7 +56,7 @@ export async function useRecoveryCode(
   return changeAudited(database, account, entry, change, [user, hash]);
 }
 
-/** Uses up the code of a step; returns whether nobody did before, for this or a later one. */
+/** Uses up the code of a step; returns whether it was unused, and every later one too. */
 export async function useTotpStep(database: Database, { account, user }: Whose, step: number): Promise<boolean> {
   const text = `update credentials set totp_step = $3::bigint
     where account_id = $1 and user_id = $2 and (totp_step is null or totp_step < $3::bigint) returning email`;
@@ -64,7 +64,7 @@ export async function useTotpStep(database: Database, { account, user }: Whose, 
   return rows.length === 1;
 }
 
-/** Changes credentials and tells of it, in one statement; neither when there is nothing to change. */
+/** Changes credentials and writes the audit event, in one statement; neither when there is nothing to change. */
 async function changeAudited(
   database: Database,
   account: string,

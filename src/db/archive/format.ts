@@ -57,7 +57,7 @@ export interface Section {
   pages(): AsyncIterable<readonly JsonObject[]>;
 }
 
-/** What looks like a sealed text of any form, with the id of its key: enough to tell people which keys they will need. */
+/** Texts that look sealed in any form, with the id of their key: enough to say which keys will be needed. */
 export const sealedTextPattern = /"sealed:(?:2:)?([0-9a-f]{12}):/g;
 
 /** Writes a signed archive, a piece of text at a time. */
@@ -100,7 +100,7 @@ function signedText({ rows, keys, sha256, key }: Pick<JsonObject, 'rows' | 'keys
   return JSON.stringify({ end: 'archive', rows, keys, sha256, key });
 }
 
-/** What a reader is told: the header first, then every row. */
+/** What a reader gets: the header first, then every row. */
 export type ArchiveItem =
   | { readonly header: ArchiveHeader }
   | { readonly section: SectionName; readonly row: JsonObject }
@@ -169,7 +169,7 @@ function headerOf(value: JsonObject): ArchiveHeader {
   const { account, revision, base, createdAt } = value;
   if (typeof account !== 'string' || typeof createdAt !== 'string' || !isCount(revision) || !isCount(base))
     throw damaged('its header is incomplete');
-  // The members that matter are checked; the rest is only told.
+  // The members that matter are checked; the others are only shown.
   return value as unknown as ArchiveHeader;
 }
 

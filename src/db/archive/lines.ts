@@ -9,7 +9,7 @@ export function compressArchive(texts: AsyncIterable<string>): Readable {
   const source = Readable.from(texts);
   const gzip = createGzip();
   source.on('error', (error) => gzip.destroy(error));
-  // Whoever reads may leave; what is written for them ends then too.
+  // The reader may leave; writing for it ends then too.
   gzip.on('close', () => source.destroy());
   return source.pipe(gzip);
 }

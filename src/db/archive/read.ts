@@ -36,8 +36,8 @@ interface Row {
 }
 
 /**
- * Rows with the account that they say they are of: the directory has no policy of its own that keeps others away. Which
- * addresses it has is left out: that one is missing would tell an owner that another account has it.
+ * Rows with the account that they are of: the directory has no policy of its own that separates accounts. Its e-mail
+ * addresses are left out: a missing one would show an owner that another account has it.
  */
 function rowsOf(account: string, table: SmallTable): CompiledQuery<Row & { readonly account: string }> {
   return statement(

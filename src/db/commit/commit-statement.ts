@@ -77,7 +77,7 @@ interface CommitConditions {
   readonly server?: string | undefined;
 }
 
-/** The lease of the one server that may write for a while; nobody has it as a rule. */
+/** The lease of the one server that may write for a while; usually no server has it. */
 export const turnLease = 'turn';
 
 const whileFree = ' and not exists (select from turn)';
@@ -100,8 +100,8 @@ function headClause(more: string, condition: string): string {
 }
 
 /**
- * Whoever takes a lease after this was read plans on what this commit leaves, or moves the revision first and makes it
- * write nothing: what an earlier holder wants never comes after what a later one did.
+ * A holder that takes a lease after this was read plans on what this commit leaves, or moves the revision first and
+ * makes it write nothing: a write of an earlier holder never comes after one of a later holder.
  */
 const whileHeld = ' and not exists (select from lost)';
 
@@ -249,7 +249,7 @@ const parts: Readonly<Record<PartName, Part>> = {
     outputs = case when x.delivered and p.id = x.id then 'false' else p.outputs end
   from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, id text, source_id text, digest text, delivered boolean)
   where p.account_id = $1 and (p.id = x.id or (p.state = 'approved' and p.source_id = x.source_id and p.digest = x.digest))`,
-  // What their answers show once is kept with the requests: whoever lost an answer gets the same one again.
+  // Values that their answers show once are stored with the requests: a repetition gets the same answer.
   kept_values: (rows, add) => `
   ${keepRowsText(json(rows, add))}`,
   new_changes: (rows, add) => `

@@ -21,7 +21,7 @@ export interface DirectoryEntry {
 export interface Beside {
   readonly account: string;
   readonly statement: CompiledQuery<unknown>;
-  /** Without a row as its answer nothing is written: what it wants was used up by somebody else. */
+  /** Without a row as its answer nothing is written: another request used up what it needs. */
   readonly needed?: true;
 }
 
@@ -40,7 +40,7 @@ export interface TogetherInput {
 }
 
 /**
- * What became of it: somebody else was faster in an account, has its turn, holds a value of the directory, or used up what
+ * The outcome: another writer was faster in an account, has its turn, holds a value of the directory, or used up what
  * was needed.
  */
 export type TogetherResult = 'written' | 'moved' | 'turn' | 'taken' | 'spent';

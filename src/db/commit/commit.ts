@@ -67,7 +67,7 @@ export function refusalIn(answer: readonly Partial<CommitRow>[]): 'moved' | 'tur
   return answer.some(({ turn }) => typeof turn === 'string') ? 'turn' : undefined;
 }
 
-/** For whom a commit is: those of one batch are told as the first of them. */
+/** On whose behalf a commit is written: for a batch the name of the first. */
 function writerOf({ revisions }: CommitInput): string {
   const [first] = revisions;
   return first === undefined ? '' : describeWriter(first);
@@ -83,7 +83,7 @@ interface CommitRow {
 /** A commit that is ready to be sent. */
 export interface CompiledCommit {
   readonly account: string;
-  /** For whom it is. */
+  /** On whose behalf it is. */
   readonly by: string;
   /** It is written only while leases are held. */
   readonly isFenced: boolean;
@@ -206,7 +206,7 @@ function rollbackOf({ rollback }: Plan): JsonObject {
   return rollback === undefined ? {} : { rollback: { ...rollback } };
 }
 
-/** Which stored plans a revision uses up. Whoever applied one was told its outputs. */
+/** Which stored plans a revision uses up. The caller who applied one got its outputs. */
 function usedPlans({ revision, plan, planId, approved }: RevisionInput): readonly JsonObject[] {
   if (planId === undefined && approved === undefined) return [];
   const delivered = planId !== undefined && plan.outputs.size > 0;

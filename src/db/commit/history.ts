@@ -20,7 +20,7 @@ export interface RevisionInput {
   readonly revision: number;
   readonly plan: Plan;
   readonly actor: Actor;
-  /** Names the attempt: after a lost connection it tells whether the commit happened. */
+  /** Names the attempt: after a lost connection it shows whether the commit happened. */
   readonly requestId: string;
   readonly commitRef?: string | undefined;
   readonly commitInfo?: CommitInfo | undefined;

@@ -63,7 +63,7 @@ select coalesce(status is null and answer = $4::jsonb, false), ${times}, request
   attempted_at < now() - interval '30 seconds'
 from idempotency_keys where account_id = $1 and key = $2 and not exists (select from fresh)`;
 
-/** Begins another attempt in place of one that nobody works on any more; `undefined` when somebody else was faster. */
+/** Begins another attempt in place of one that is abandoned; `undefined` when another request was faster. */
 export async function takeOverRequest(
   database: Database,
   account: string,
@@ -112,8 +112,8 @@ export async function lapseRequest(database: Database, account: string, key: str
 }
 
 /**
- * The revision that one of these requests made. What is on its way while this is asked may still make one: whoever carries
- * a request out again makes sure.
+ * The revision that one of these requests made. A write in progress may still make one: the caller makes sure before it
+ * repeats a request.
  */
 export async function findRequest(
   database: Database,

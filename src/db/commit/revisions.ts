@@ -27,7 +27,7 @@ export async function readFate(database: Database, { account, base, requestId, a
   return found.revision === base ? 'open' : 'never';
 }
 
-// The time tells a commit from one that an earlier process made for the same request.
+// The time distinguishes a commit from one that an earlier process made for the same request.
 const fateText = `select revision, exists (
   select from revisions r where r.account_id = a.account_id and r.request_id = $2 and r.created_at = $3::timestamptz
 ) as written from accounts a where account_id = $1`;
@@ -152,7 +152,7 @@ export async function readRevision(database: Database, account: string, revision
   return found === undefined ? undefined : { ...found, changes };
 }
 
-/** What objects were called last, by id, as far as the history tells. */
+/** The last names of objects, by id, as far as the history contains them. */
 export async function readNames(
   database: Database,
   account: string,

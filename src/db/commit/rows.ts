@@ -23,7 +23,7 @@ export interface RowChanges {
   readonly moveReferences: readonly JsonObject[];
   readonly putDeclared: readonly JsonObject[];
   readonly dropDeclared: readonly JsonObject[];
-  /** Entries of the directory: objects of which somebody holds units for a while. */
+  /** Entries of the directory: objects with overrides. */
   readonly putOverrides: readonly JsonObject[];
   readonly dropOverrides: readonly JsonObject[];
   /** Entries of the directory by which objects are found across accounts. */
@@ -137,7 +137,9 @@ function keyRows(snapshot: Snapshot, object: StoredObject | undefined): readonly
   ]);
 }
 
-/** A row of an index holds 2,704 bytes: a longer value is stored by its hash, which is as unique. Nobody reads it back. */
+/**
+ * A row of an index holds 2,704 bytes: a longer value is stored by its hash, which is as unique. It is not read back.
+ */
 function indexable(value: string): string {
   return value.length <= 500 && !value.startsWith('sha256:') ? value : `sha256:${sha256(value)}`;
 }

@@ -44,7 +44,7 @@ where account_id = $1 and id in (
   order by created_at desc, id desc offset $3
 )`;
 
-/** Notes that somebody wants to apply a plan that is not approved. Returns whether that is news. */
+/** Records a request to apply a plan that is not approved. Returns whether it is the first one. */
 export async function noteApplyAttempt(
   database: AccountAccess,
   account: string,

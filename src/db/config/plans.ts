@@ -241,7 +241,7 @@ export function appliedPlanRow(plan: SavedPlan): RowValues {
   };
 }
 
-/** Answers the sealed outputs of a plan and notes that they were read: whoever comes second finds them `read`. */
+/** Returns the sealed outputs of a plan and records that they were read: a second reader finds them `read`. */
 export async function takeOutputs(
   database: Database,
   account: string,

@@ -64,7 +64,7 @@ export function damaged(directory: string, what: string, cause?: unknown): Unava
 /** SQLSTATEs of pages that are no pages, indexes that lead nowhere, and files that are gone or cannot be read. */
 const damage = /^(XX001|XX002|58P01|58030)$/;
 
-/** An error of the embedded database as whoever starts it is told: with the ways to restore it, when its files are damaged. */
+/** An error of the embedded database with the ways to restore it, when its files are damaged. */
 export function asDamage(directory: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return damage.test(codeOf(error) ?? '') ? damaged(directory, error.message, error) : error;
@@ -109,7 +109,9 @@ async function firstMissing(folder: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Takes the rights of others away. A mounted volume may belong to somebody else: its mode is then its administrator's. */
+/**
+ * Removes the rights of other users. A mounted volume may belong to another user: its mode is then its administrator's.
+ */
 async function closeToOthers(path: string): Promise<void> {
   const { mode, uid } = await stat(path);
   const own = process.getuid?.() ?? uid;

@@ -30,7 +30,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
     }
     await release(server, own);
     if (others.includes('held')) break;
-    // Both are only starting: whoever waits the shorter time wins.
+    // Both are only starting: the one that waits the shorter time wins.
     await delay(20 + Math.random() * 100);
   }
   throw new Unavailable(
@@ -78,7 +78,7 @@ function answers(path: string): Promise<boolean> {
           connection.destroy();
           done(true);
         });
-        // Anything but these two (no permission, a full queue) means that somebody may be there.
+        // Anything but these two (no permission, a full queue) means that a server may be there.
         connection.once('error', (error: NodeJS.ErrnoException) =>
           done(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'),
         );

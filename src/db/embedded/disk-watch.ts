@@ -47,7 +47,7 @@ export class DiskWatch {
   }
 
   async #probe(): Promise<void> {
-    // What else may go wrong, a missing right for example, says nothing about the disk: the next write tells.
+    // Other errors, a missing right for example, say nothing about the disk: the next write shows them.
     const failure = await this.#asOwner([takesRoom]).catch((error: unknown) => error);
     if (failure instanceof Unavailable) return this.#probeLater();
     this.#full = undefined;

@@ -80,7 +80,7 @@ function noRoomToCreate(directory: string, room: number): string {
   return `No database was created in ${directory}: its disk has room for ${room} MiB, and a new database takes ${newRoom} MiB. Make room, or choose another directory with --data-dir.`;
 }
 
-/** Nobody should restore what only lacks room. */
+/** A database that only lacks room must not be restored. */
 function noRoomToStart(directory: string, room: number): string {
   return `The embedded database in ${directory} does not start, and its disk is full (${room} MiB left). Nothing was changed. Make room and start again; only if it does not start then either, it is damaged.`;
 }
@@ -167,7 +167,7 @@ class EmbeddedDatabase implements Database {
     if ((await this.#pglite.query(grownTables)).rows.length > 0) this.vacuum();
   }
 
-  /** Vacuums in the background, between transactions; a failure is told by the next `ping` or by `close`. */
+  /** Vacuums in the background, between transactions; a failure is thrown by the next `ping` or by `close`. */
   vacuum(): void {
     this.#unvacuumed = 0;
     // What failed, as on a full disk, is made good by the next one.

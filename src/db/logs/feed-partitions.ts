@@ -15,7 +15,7 @@ function partitionName(feed: Feed, start: number): string {
   return `${feed.table}_${new Date(start).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-// Servers may want the same partition at once; whoever comes second finds it made.
+// Servers may create the same partition at once; the second finds it made.
 const lock = 'select pg_advisory_xact_lock(1212498020, 3)';
 
 /** Makes the partitions of a feed for the weeks that begin at these moments, where they are missing. */
@@ -61,7 +61,7 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
   return dropped;
 }
 
-/** Forgets which reports were stored before a moment; nobody repeats one that old. */
+/** Forgets which reports were stored before a moment; none that old is repeated. */
 export async function forgetBatches(database: Database, moment: number): Promise<void> {
   const work = async (run: Run) => {
     await run('delete from feed_batches where stored_at < $1::timestamptz', [new Date(moment).toISOString()]);

@@ -20,7 +20,7 @@ export interface SyncLogEntry {
 /** How many entries of an integration are kept: the newest. */
 const capacity = 1000;
 
-// Locked in a statement of its own: the next one then sees what whoever held the lock has written.
+// Locked in a statement of its own: the next one then sees what the previous holder has written.
 const lockText = 'select 1 from objects where account_id = $1 and id = $2 for no key update';
 
 const insertText = `insert into sync_logs (account_id, integration_id, id, level, timestamp, message)

@@ -10,7 +10,7 @@ export interface Nonce {
 
 /**
  * What a used number has to survive. What is written `before a commit` reaches the disk with that commit at the latest,
- * because the log of the database has one order: whoever was told of the commit finds the number used, whatever happens.
+ * because the log of the database has one order: a caller that saw the commit finds the number used, whatever happens.
  */
 export type NonceManner = 'lasting' | 'before a commit';
 

@@ -66,7 +66,7 @@ export interface ServiceStatus {
 const countText = `select cluster_id, count(*) as connected from proxies
 where account_id = $1 and connected and last_seen > now() - interval '2 minutes' group by cluster_id`;
 
-/** What proxies tell at this moment: about themselves and about services. */
+/** What proxies report at this moment: about themselves and about services. */
 export async function readProxyStatus(
   database: Database,
   account: string,

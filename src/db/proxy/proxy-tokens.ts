@@ -4,7 +4,7 @@ import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { Database } from '../database.ts';
 import { conflictOfRepetition } from '../repetition.ts';
 
-/** A token of a reverse proxy as it is told: without its hash. */
+/** A token of a reverse proxy as answers show it: without its hash. */
 export interface ProxyTokenRow {
   readonly id: string;
   readonly name: string;
@@ -46,7 +46,7 @@ export async function readProxyTokenHash(database: Database, account: string, id
   return found?.hash;
 }
 
-/** Stores a new token, its entry in the directory, and what is told about it. */
+/** Stores a new token, its entry in the directory, and its audit event. */
 export async function createProxyToken(
   database: Database,
   token: NewProxyToken,

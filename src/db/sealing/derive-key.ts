@@ -9,7 +9,7 @@ export function deriveKey(key: Uint8Array, purpose: string): KeyObject {
   return createSecretKey(new Uint8Array(hkdfSync('sha256', key, '', `heddle ${purpose}`, keyBytes)));
 }
 
-/** The id of a key, as it stands in whatever it sealed or signed; it tells nothing about the key. */
+/** The id of a key in texts that it sealed or signed; the key cannot be derived from it. */
 export function keyIdOf(key: Uint8Array): string {
   return createHash('sha256').update('heddle key id').update(key).digest('hex').slice(0, 12);
 }

@@ -45,7 +45,7 @@ export function sealArchived(sealer: Sealer, account: string, section: SectionNa
 }
 
 function sealStored(sealer: Sealer, account: string, row: JsonObject): JsonObject {
-  // Whether it is an object at all is looked at by whoever reads the archive.
+  // The reader of the archive checks whether it is an object at all.
   const { id, kind, spec, declared } = row as unknown as StoredObject;
   const owner: Owner = [account, String(id)];
   return {
@@ -185,7 +185,10 @@ function openText({ vault, leave }: Sealer, text: string, place: SealPlace): str
   }
 }
 
-/** Refuses the form of an earlier release where it is over and nobody said to accept it: whoever reads this can say so. */
+/**
+ * Refuses the form of an earlier release where it is over and accepting it was not requested: the message names the
+ * way.
+ */
 function requireForm({ vault, acceptUnbound }: Sealer, text: string, place: SealPlace): void {
   if (acceptUnbound || isBound(text)) return;
   try {

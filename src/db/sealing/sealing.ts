@@ -9,7 +9,7 @@ import type { Database, Run } from '../database.ts';
 import { migrations } from '../migrations/index.ts';
 import { WrongKey } from './wrong-key.ts';
 
-/** A known text: whoever opens it has a key of the installation. */
+/** A known text: a server that opens it has a key of the installation. */
 const probe = 'heddle';
 const probePlace: SealPlace = { purpose: 'probe', path: [] };
 
@@ -80,7 +80,7 @@ async function checkSamples(database: Database, registry: Registry, vault: Vault
   if (closed !== undefined) throw wrongKey(vault, closed);
 }
 
-/** What is sealed in the store, the texts that nobody but servers writes first, one page after the other. */
+/** Samples of sealed texts in the store, those that only servers write first, one page after the other. */
 async function* readSamples(database: Database, registry: Registry): AsyncGenerator<readonly Sample[]> {
   yield await readServerSamples(database);
   const kinds = registry.kinds.filter(({ spec }) => hasSecrets(spec)).map(({ name }) => name);

@@ -12,7 +12,7 @@ export interface UnreadableSecret {
   readonly reason: string;
 }
 
-/** What stands in a place and does not open. */
+/** The text in a place that does not open. */
 export function unreadableAt({ purpose: what, path }: SealPlace, reason: string): UnreadableSecret {
   if (what === 'provider-key') return { what, object: path.join(' '), path: '', reason };
   const [account = '', object = '', ...rest] = path;

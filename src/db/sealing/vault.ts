@@ -39,7 +39,7 @@ export function createVault(keys: readonly Uint8Array[], first: SealForm = 'boun
   const find = (id: string): Key => {
     const key = known.get(id);
     if (key !== undefined) return key;
-    // Anything may stand there that somebody once wrote; it is not repeated.
+    // Any stored text may be in this place; it is not repeated.
     if (!/^[0-9a-f]{12}$/.test(id)) throw new Internal('a secret is in no form in which servers seal');
     throw new Internal(`a secret is sealed with the key ${id}, which this server does not have; give it that key too`);
   };

@@ -20,8 +20,8 @@ export interface CredentialBinding {
 }
 
 /**
- * Notes a host for a file unless one is noted, and answers what is noted then: of two at once only the first is. Whoever
- * is noted already writes the note again, so that nobody takes it back as their own; `undefined` when the account is gone.
+ * Notes a host for a file unless one is noted, and returns the noted one: of two at once only the first is. The holder
+ * writes the note again, so that no other run takes it back; `undefined` when the account is gone.
  */
 export async function bindCredential(
   database: Database,
@@ -37,7 +37,7 @@ returning hosts, xmax = 0 as "isNew", xmin::text as version`;
   return hosts.length === 0 ? undefined : { hosts, isNew: false, version: '' };
 }
 
-/** Takes a note back that nobody else has relied on since. */
+/** Takes a note back that no other run has relied on since. */
 export async function unbindCredential(
   database: Database,
   { account, file, version }: { readonly account: string; readonly file: string; readonly version: string },

@@ -21,7 +21,7 @@ const { longestSilenceMs, database: options } = workerData as LeaseWorkerData;
 const database = await openDatabase({ ...options, poolSize: 1 });
 if (parentPort !== null) keepLeases(database, parentPort);
 
-/** Renews the leases that it is told of, until it is told to close. */
+/** Renews the leases that it is given, until it is closed. */
 function keepLeases(database: Database, port: MessagePort): void {
   const held = new Map<string, Held>();
   let heardAt = performance.now();

@@ -2,8 +2,8 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /**
- * The right to run a loop, for a while, as this process was given it. `fence` grows whenever the right changes hands, so
- * that whoever slept through that is told from the one who has it now.
+ * The right to run a loop for a while, as this process got it. `fence` grows whenever the right changes hands, so that
+ * a holder that slept through that is distinguished from the present one.
  */
 export interface Lease {
   readonly account: string;
@@ -13,16 +13,16 @@ export interface Lease {
   readonly fence: number;
 }
 
-/** Whom and for how long. Only the database's clock counts. */
+/** The requested owner and duration. Only the database's clock counts. */
 export type LeaseRequest = Omit<Lease, 'fence'> & {
   readonly seconds: number;
-  /** For how many seconds nobody may take it after it was given back or ran out; absent: it may be taken at once. */
+  /** For how many seconds it cannot be taken after it was given back or ran out; absent: it may be taken at once. */
   readonly rest?: number;
 };
 
 /**
- * Takes a lease that is free, has run out or is the owner's own. `undefined` while somebody else has it or it rests, and
- * when the account is gone.
+ * Takes a lease that is free, has run out or is the owner's own. `undefined` while another owner has it or it rests,
+ * and when the account is gone.
  */
 export async function takeLease(database: Database, request: LeaseRequest): Promise<Lease | undefined> {
   const { account, name, owner, seconds, rest = 0 } = request;
@@ -58,16 +58,16 @@ export async function renewLease(database: Database, lease: Lease, seconds: numb
   return rows.length === 1;
 }
 
-/** Gives a lease back, so that somebody else need not wait for its end. No renewal that comes late brings it back. */
+/** Gives a lease back, so that others need not wait for its end. A late renewal does not bring it back. */
 export async function releaseLease(database: Database, lease: Lease): Promise<void> {
   await database.inAccount(lease.account, [heldStatement(releaseText, lease)]);
 }
 
-/** How a lease is that somebody could not renew. */
+/** The state of a lease that could not be renewed. */
 export type LostLease =
-  /** It ran out so many seconds ago, and nobody took it. */
+  /** It ran out so many seconds ago and is free. */
   | { readonly state: 'over'; readonly seconds: number }
-  /** Somebody else has it. */
+  /** Another owner has it. */
   | { readonly state: 'taken'; readonly owner: string }
   /** It was taken away, or given back. */
   | { readonly state: 'revoked' }
@@ -87,7 +87,7 @@ export async function explainLost(database: Database, { account, name, owner, fe
 const explainText = `select owner, fence, extract(epoch from clock_timestamp() - until)::float8 as over
 from leases where account_id = $1 and name = $2`;
 
-/** Takes a lease away from whoever has it: what they still want to write is refused. */
+/** Takes a lease away from its holder: later writes under it are refused. */
 export async function revokeLease(database: Database, account: string, name: string): Promise<void> {
   await database.inAccount(account, [
     statement('update leases set until = clock_timestamp(), fence = fence + 1 where account_id = $1 and name = $2', [
@@ -98,8 +98,8 @@ export async function revokeLease(database: Database, account: string, name: str
 }
 
 /**
- * Ends all leases of an embedded database: it has one server at a time, so whoever opens it knows that those before are
- * gone, however they ended.
+ * Ends all leases of an embedded database: it has one server at a time, so the server that opens it knows that earlier
+ * ones are gone, however they ended.
  */
 export async function endLeases(database: Database): Promise<void> {
   if (database.engine !== 'embedded') return;

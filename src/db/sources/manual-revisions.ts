@@ -1,7 +1,7 @@
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** A revision that somebody applied by hand to a source that a server runs. */
+/** A revision that was applied by hand to a source that a server runs. */
 export interface ManualRevision {
   readonly source: string;
   readonly revision: number;

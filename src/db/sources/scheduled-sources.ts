@@ -10,11 +10,11 @@ export interface ScheduledSource {
   readonly spec: JsonObject;
   readonly suspended: boolean;
   readonly generation: number;
-  /** The newest request to reconcile that nobody has heeded yet. */
+  /** The newest request to reconcile that is not handled yet. */
   readonly requested: string | null;
   /** The newest hint that its content has changed. */
   readonly hinted: string | null;
-  /** Whether somebody approved the plan that it waits with. */
+  /** Whether the plan that it waits with is approved. */
   readonly approved: boolean;
   /** Who runs it, if anybody does. */
   readonly runner: string | null;
@@ -37,7 +37,10 @@ join sources s on s.account_id = d.account_id and s.id = d.subject_id
 left join leases l on l.account_id = d.account_id and l.name = 'source/' || s.id and l.until > clock_timestamp()
 where d.kind = 'source'`;
 
-/** Asks whoever runs a source to reconcile it now. Returns when it was asked; `undefined` when there is no such source. */
+/**
+ * Requests a reconcile of a source from its server. Returns when it was requested; `undefined` when there is no such
+ * source.
+ */
 export async function requestReconcile(database: Database, account: string, id: string): Promise<string | undefined> {
   const [rows] = await database.inAccount(account, [
     statement<{ readonly at: Date }>(
