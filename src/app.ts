@@ -103,7 +103,7 @@ export interface ServeOptions {
   /** Variables and files that documents may take secrets from. */
   readonly values: Readonly<Record<string, string>>;
   readonly valuesDir: string | undefined;
-  /** Where public addresses are; absent: nobody knows. */
+  /** The database of the locations of public addresses; absent: locations are unknown. */
   readonly geoDatabase?: string | undefined;
   /** Whether pushed documents may name these too. */
   readonly shareValues: boolean;
@@ -147,8 +147,8 @@ export interface RunningServer {
 }
 
 /**
- * How many connections may wait to be taken, where the system has room for so many: thousands of agents come at the same
- * moment when a server is back, and whoever finds no room tries again a second later, and again after twice the time.
+ * How many connections may wait to be taken, where the system has room for so many: thousands of agents connect at the
+ * same moment when a server is back, and a refused one tries again a second later, and again after twice the time.
  */
 const listenBacklog = 16_384;
 
@@ -271,7 +271,10 @@ async function requireAddresses({ listen, metricsListen }: ServeOptions): Promis
   if (metricsListen !== undefined) await requireListenable(metricsListen, 'HEDDLE_METRICS_LISTEN');
 }
 
-/** How the leases of sources and of connected peers are kept. An embedded database has one server, so that nobody waits for their end. */
+/**
+ * How the leases of sources and of connected peers are renewed. An embedded database has one server, so their end is
+ * not waited for.
+ */
 function openLeases(
   options: ServeOptions,
   log: Log,

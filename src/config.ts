@@ -113,7 +113,7 @@ export function readConfig<K extends keyof Config>(
 export interface Setting<T> {
   readonly flag?: string;
   readonly variable?: string;
-  /** What stands for the value in help texts. */
+  /** The placeholder of the value in help texts. */
   readonly placeholder: string;
   readonly doc: string;
   /** A list; `commas`: its items may hold what separates paths. */

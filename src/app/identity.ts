@@ -10,7 +10,7 @@ import type { Installation } from '../model/declare/installation.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 
-/** What answers tell about how people sign in. */
+/** What answers say about how people sign in. */
 export function installationOf({
   idp,
   localAuthDisabled,

@@ -10,19 +10,19 @@ import { connectNotices } from './notices.ts';
 /** Where the database of a server is, and its keys. */
 export interface OfflineOptions {
   readonly databaseUrl: string | undefined;
-  /** Where the embedded database is; it must belong to nobody else, so the server is stopped meanwhile. */
+  /** The directory of the embedded database; no other process may use it, so the server is stopped meanwhile. */
   readonly dataDir: string;
   readonly preparedStatements: boolean;
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
 }
 
-/** Does something as the operator, on the database itself and without a server. Servers of a Postgres hear of it. */
+/** Runs work as the operator, on the database itself and without a server. Servers of a Postgres are notified. */
 export async function withDatabase<Value>(
   { databaseUrl: url, dataDir, preparedStatements, ...keyOptions }: OfflineOptions,
   work: (engine: Engine) => Promise<Value>,
 ): Promise<Value> {
-  // What the embedded database writes is nobody else's to read.
+  // No other user may read the files of the embedded database.
   const umask = process.umask(0o077);
   if (url === undefined) await requireOwnKey({ ...keyOptions, dataDir });
   const keys = await readKeys({ ...keyOptions, dataDir: url === undefined ? dataDir : undefined });

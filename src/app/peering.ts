@@ -31,7 +31,7 @@ export function createMachines(engine: Engine, places: string | undefined, optio
   const server = randomUUID();
   const locate = places === undefined ? locateNowhere : openPlaces(places);
   const failed = (error: unknown): void => {
-    // A store that is away is asked again, and everybody who asks for something is told that it is.
+    // A store that is away is tried again, and requests are answered that it is away.
     if (!(error instanceof Unavailable)) onDefect(error, 'tracking the connections of peers');
   };
   const connectionTracker = createConnectionTracker({ engine, server, failed, leases: options.leases });

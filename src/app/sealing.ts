@@ -12,7 +12,7 @@ export function watchSealing(
 ): () => Promise<void> {
   const look = (): void =>
     void watchKey(database, planEnvironment.vault).catch((error: unknown) => {
-      // A database that is away is asked again before this server is ready, and a wrong key is told there.
+      // A database that is away is tried again before this server is ready, and a wrong key is reported there.
       if (!(error instanceof Unavailable)) report(error, 'the form of secrets');
     });
   const ends = [

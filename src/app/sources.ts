@@ -11,7 +11,7 @@ export interface Operator {
   account?: string | undefined;
 }
 
-/** Which of the server's values are for whom. */
+/** Which accounts and sources may use which of the server's values. */
 export function valuePolicyOf(
   { shareValues, valueGrants: grants }: Pick<ServeOptions, 'shareValues' | 'valueGrants'>,
   operator: Operator,

@@ -1,7 +1,7 @@
 import type { Setting } from '../config.ts';
 import { type Parsed, parseSwitch } from './parse.ts';
 
-/** How people hear from the server, and what is kept of those who go. */
+/** How the server sends mail to people, and what it keeps of deleted users. */
 export interface PeopleConfig {
   readonly smtpUrl: string | undefined;
   readonly smtpUrlFile: string | undefined;

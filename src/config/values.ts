@@ -2,7 +2,7 @@ import type { Setting } from '../config.ts';
 import type { ValueGrant } from '../model/schema/value-policy.ts';
 import { parseGrants, parseSwitch } from './parse.ts';
 
-/** For whom the server's own values are. */
+/** Which accounts and sources may use the server's own values. */
 export interface ValuesConfig {
   readonly shareValues: boolean;
   readonly valueGrants: readonly ValueGrant[];

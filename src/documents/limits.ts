@@ -9,7 +9,7 @@ export const limits = {
   revisionBytes: 64 * mebibyte,
   revisionFiles: 50_000,
   revisionDocuments: 50_000,
-  /** How many problems of one file are told; who has more is not helped by all of them. */
+  /** How many problems of one file are reported; more do not help. */
   fileProblems: 1000,
 } as const;
 

@@ -113,7 +113,10 @@ async function readRevision(
 
 const placed = new WeakMap<ParsedFile, Map<string, ReadResult>>();
 
-/** Documents with their file. An unchanged file gives the very same documents again, so that others can tell by identity. */
+/**
+ * Documents with their file. An unchanged file gives the identical documents again, so that comparing references finds
+ * changes.
+ */
 function placeIn(file: string, parsed: ParsedFile): ReadResult {
   const known = placed.get(parsed) ?? new Map<string, ReadResult>();
   placed.set(parsed, known);

@@ -23,7 +23,7 @@ function withVersion(text: string | undefined, path: string, version: string): s
   return text.replace(/^version: .*$/m, `version: ${version}`).replace(/^appVersion: .*$/m, `appVersion: "${version}"`);
 }
 
-/** The CRD as in `crds/`, and marked to stay: whoever deletes it deletes every object of its kind. */
+/** The CRD as in `crds/`, and marked to stay: deleting it deletes every object of its kind. */
 function crdText(registry: Registry, kind: Kind): string {
   const crd = lowerToCrd(registry, kind);
   const annotations = { 'helm.sh/resource-policy': 'keep' };

@@ -10,8 +10,9 @@ const randomBytes = 6;
 const length = 20;
 
 /**
- * Makes a source of 20-character ids (base32hex of 4 bytes seconds, 2 bytes counter, 6 random bytes each): whoever knows one
- * cannot tell the next. Each id sorts behind the one before it, also when the clock stands still or is set back.
+ * Makes a source of 20-character ids (base32hex of 4 bytes seconds, 2 bytes counter, 6 random bytes each): the next one
+ * cannot be guessed from a known one. Each id sorts behind the one before it, also when the clock stands still or is
+ * set back.
  */
 export function createIdSource(inputs: IdInputs): () => string {
   let seconds = 0;

@@ -37,7 +37,7 @@ export function parseJson(text: string): Json {
   return JSON.parse(text);
 }
 
-/** Whether a JSON value is a list. `Array.isArray` does not tell readonly lists from objects. */
+/** Whether a JSON value is a list. `Array.isArray` does not narrow readonly lists. */
 function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }

@@ -17,7 +17,7 @@ export function nearestAll(word: string, candidates: Iterable<string>, count: nu
   return ranked.slice(0, count).map((entry) => entry.candidate);
 }
 
-/** Comparing takes the product of two lengths; no name that somebody mistypes is longer. */
+/** Comparing takes the product of two lengths; no mistyped name is longer. */
 const longestWord = 256;
 
 const mostEdits = 4;

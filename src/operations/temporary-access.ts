@@ -39,7 +39,7 @@ const temporaryRule: Format = {
 
 const grammar = 'Each `all`, `icmp`, or a protocol (`tcp`, `udp`, `ssh`) with a port or a range, such as `tcp/22`.';
 
-/** Lets somebody reach a peer for a while. */
+/** Grants temporary access to a peer. */
 export const temporaryAccess = {
   grant: defineOperation({
     id: 'grantTemporaryAccess',

@@ -21,7 +21,7 @@ export interface Target {
 export const systemLookup: Lookup = async (host) => (await lookUp(host, { all: true })).map(({ address }) => address);
 
 /**
- * The addresses at which a host may be connected to. Whoever connects must use these and not resolve the name again:
+ * The addresses at which a host may be connected to. The caller must connect to these and not resolve the name again:
  * another answer of the resolver would not have been checked. Throws `OutboundFailure`.
  */
 export async function checkedAddresses(target: Target, allow: AllowList, lookup: Lookup): Promise<readonly string[]> {
@@ -69,8 +69,8 @@ function unresolved(namedBy: Target['namedBy'], host: string, cause: unknown): O
 }
 
 /**
- * What a user is told of a name that leads to no public host. It reads the same whether the name is unknown or leads
- * inside, and has no address: users would otherwise read the names of the operator's network. The cause has why.
+ * The message for a name that leads to no public host. It reads the same whether the name is unknown or leads inside,
+ * and contains no address: users would otherwise read the names of the operator's network. The cause has the reason.
  */
 function closed(host: string, outcome: 'refused' | 'unresolved', cause: OutboundFailure): OutboundFailure {
   return new OutboundFailure(

@@ -185,10 +185,7 @@ function openText({ vault, leave }: Sealer, text: string, place: SealPlace): str
   }
 }
 
-/**
- * Refuses the form of an earlier release where it is over and accepting it was not requested: the message names the
- * way.
- */
+/** Refuses the form of an earlier release where it is over, unless accepting it was requested. */
 function requireForm({ vault, acceptUnbound }: Sealer, text: string, place: SealPlace): void {
   if (acceptUnbound || isBound(text)) return;
   try {

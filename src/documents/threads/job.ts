@@ -17,7 +17,7 @@ export type Job =
   | { readonly what: 'read'; readonly text: string }
   | { readonly what: 'locate'; readonly text: string; readonly asked: readonly Asked[] };
 
-/** The largest part of an answer, so that whoever parses it can let others in between. */
+/** The largest part of an answer, so that its reader can run other work in between. */
 const partCharacters = 256 * 1024;
 
 /**

@@ -8,11 +8,11 @@ export interface ParsedFile extends ReadText {
   readonly bytes: number;
 }
 
-/** For whom something is read. */
+/** On whose behalf something is read. */
 export interface ReadFor {
   /** Accounts take turns; who names none shares the turns of all who name none. */
   readonly account?: string;
-  /** Ends the reading when nobody waits for it any more. */
+  /** Ends the reading when its result is not needed any more. */
   readonly signal?: AbortSignal;
 }
 

@@ -2,7 +2,7 @@ import { Internal } from '../../model/errors.ts';
 import type { Job } from './job.ts';
 import { startThread, type Thread, type ThreadLimits } from './thread.ts';
 
-/** A job, for whom it is done, and what ends the waiting for it. */
+/** A job, on whose behalf it is done, and what ends the wait for it. */
 export interface Task {
   readonly job: Job;
   /** Accounts take turns. */
@@ -28,8 +28,8 @@ interface Waiting extends Task {
 }
 
 /**
- * Threads that do jobs, fair by account: whoever has the fewest jobs under way is next, and among equals who waits the longest.
- * One thread is left to others whatever an account asks for.
+ * Threads that do jobs, fair by account: the account with the fewest jobs in progress is next, and among equals the one
+ * that has waited longest. One thread is reserved for other accounts whatever one account asks for.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -138,7 +138,7 @@ export class Pool {
     return undefined;
   }
 
-  /** Nobody waits for a task any more that did not begin yet. */
+  /** Removes a task that has not begun and is not needed any more. */
   #withdraw(task: Waiting): void {
     const queue = this.#queues.get(task.account) ?? [];
     const at = queue.indexOf(task);

@@ -7,7 +7,10 @@ export interface Fault {
   readonly message: string;
 }
 
-/** What is wrong with a string anywhere in a document: Postgres stores neither NUL nor half a surrogate pair, and nobody means a template. */
+/**
+ * Faults of a string anywhere in a document: Postgres stores neither NUL nor half a surrogate pair, and a template is
+ * never meant.
+ */
 export function stringFault(value: string): Fault | undefined {
   if (value.includes('\0')) {
     return {

@@ -6,7 +6,7 @@ import { truncate } from '../truncate.ts';
 import { type Fault, keyFault, numberFault, stringFault } from './values.ts';
 import type { YamlNode } from './yaml.ts';
 
-/** Told of every refused node: its pointer and where its text begins. */
+/** Called with every refused node: its pointer and where its text begins. */
 export type ReportFault = (fault: Fault, pointer: string, offset: number) => void;
 
 /** What one file may still hold; shared by the documents of a file. */

@@ -22,8 +22,8 @@ export function parseYaml(text: string): ParsedYaml {
 }
 
 /**
- * Every error in a text is an `Error` of the library, and a text may hold a million: without the stack, which nobody sees,
- * each takes a tenth of the time and memory.
+ * Every error in a text is an `Error` of the library, and a text may contain a million: without the stack, which is not
+ * used, each takes a tenth of the time and memory.
  */
 function withoutStacks<Result>(work: () => Result): Result {
   const before = Error.stackTraceLimit;

@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts';
 
-/** A published fault of a package that somebody looked at, and that does not stop a change for a while. */
+/** A published vulnerability of a package that was reviewed, and that does not stop a change for a while. */
 export interface Waiver {
   /** As its address ends, such as GHSA-35jh-r3h4-6jhm. */
   readonly advisory: string;

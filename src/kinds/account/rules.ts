@@ -61,9 +61,9 @@ function rangeOf(text: unknown): Cidr | undefined {
   return result?.ok === true ? result.cidr : undefined;
 }
 
-/** Nobody keeps themselves out: the next request of whoever did could not take it back. */
+/** Users cannot lock themselves out: their next request could not undo it. */
 export function keepCallerIn({ after, actor }: Mutation<Stored<'Account'>>): readonly Fault[] {
-  // Whoever manages a tenant comes in by the rules of their own account.
+  // A user who manages a tenant signs in by the rules of their own account.
   if (after === undefined || actor?.tokenLists === undefined || actor.granted !== undefined) return [];
   const rules = groupRules(after.spec.settings ?? {});
   if (isLetIn(rules, (claim) => actor.tokenLists?.(claim) ?? [])) return [];
@@ -114,7 +114,7 @@ function checkZones(account: Stored<'Account'>, state: State): readonly Fault[] 
   return [{ code: 'account_dns_domain_taken', path: '/settings/dns_domain', message }];
 }
 
-/** Ranges that nobody outside has. */
+/** Private address ranges. */
 const privateRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 
 /** Peers of a public range hide those outside that have its addresses. */

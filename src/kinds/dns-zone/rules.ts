@@ -17,7 +17,7 @@ function reserved(domain: string): Fault {
   return { code: 'zone_domain_reserved', path: '/domain', message };
 }
 
-/** Records that were there before: of one that is made in the same step its own rules tell. */
+/** Records that existed before: one that is made in the same step has rules of its own. */
 function recordsOutside(zone: Stored<'DNSZone'>, domain: string, state: State): readonly Fault[] {
   const names = state
     .childrenOf(zone.id, 'DNSRecord')

@@ -23,7 +23,7 @@ export const otherSpellings: Readonly<Record<string, string>> = {
 
 const credential = secret({ doc: 'A credential. It is shown masked.', read: 'masked' });
 
-/** Many platforms take whoever knows such an address for somebody who may write there. */
+/** Many platforms let everyone write who knows such an address. */
 const address = secret({ doc: 'An address of the web.', read: 'shown', maxLength: 4 * longest.text, format: webUrl });
 
 /** Keys whose values are kept sealed. Headers carry credentials as often as not. */

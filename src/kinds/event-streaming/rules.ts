@@ -10,8 +10,8 @@ interface StreamSpec {
 }
 
 /**
- * Keys in the one spelling that is kept. Where both stand, the other spelling is what somebody just sent: it is never
- * stored.
+ * Keys in the one spelling that is stored. Where both are given, the other spelling is what the caller just sent: it is
+ * never stored.
  */
 export function inOneSpelling<S extends { readonly config: Config }>(spec: S): S {
   const { config } = spec;

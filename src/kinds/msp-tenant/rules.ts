@@ -2,7 +2,7 @@ import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { actsAsOwner, ownerGroups } from '../shared/tenant-owners.ts';
 
-/** Owners of the account of a tenant are made by owners of this one: nobody gives more than they have. */
+/** Owners of a tenant's account are made by owners of this one: no user gives more rights than they have. */
 export function checkMutation({ before, after, actor }: Mutation<Stored<'MSPTenant'>>, was: State): readonly Fault[] {
   if (after === undefined || actor === undefined || actsAsOwner(was, actor)) return [];
   const known = ownerGroups(before);

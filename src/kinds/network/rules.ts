@@ -14,7 +14,7 @@ export function countRoutingPeers(network: Stored<'Network'>, state: State): num
   return peers.size;
 }
 
-/** The policies that let somebody reach a resource of the network, by id. */
+/** The policies that permit access to a resource of the network, by id. */
 export function policiesTo(network: Stored<'Network'>, state: State): readonly string[] {
   const resources = state.childrenOf(network.id, 'NetworkResource');
   const targets = new Set(resources.flatMap((resource) => [resource.id, ...(resource.spec.groups ?? [])]));

@@ -24,7 +24,7 @@ export function peerMeta(peer: Stored<'Peer'>, state: State): Readonly<Record<st
   };
 }
 
-/** Who let it in; of a peer that nobody let in by enrolment nothing is told. */
+/** The event of an enrolment; none for a peer that did not enrol. */
 export function enrolledEvents(peer: Stored<'Peer'>, state: State): readonly AuditEvent[] {
   const way = peer.derived.enrolled_by;
   if (way !== 'user' && way !== 'setup_key') return [];

@@ -40,7 +40,7 @@ const times = {
   last_login: 'When its user last signed in on it; the year 1 when never.',
 };
 
-/** What peers and their connections tell about themselves; empty, false or zero as long as it is not known. */
+/** Facts that peers and their connections report; empty, false or zero as long as they are unknown. */
 export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
   ...plain(texts, { type: 'string' }, ''),
   ...plain(flags, { type: 'boolean' }, false),

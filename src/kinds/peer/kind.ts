@@ -164,7 +164,7 @@ export const peer = defineKind({
       message: (value) => `a peer with the label \`${value}\` already exists; choose another name`,
     },
   },
-  // A key that nobody has shown to be theirs is kept from no other account.
+  // A key that is not proved yet is not reserved in other accounts.
   entries: { 'peer-key': (peer) => (isClaim(peer) ? `claim ${peer.id}` : (peer.spec.wg_pub_key ?? '')) },
   indexes: { label: namesOf },
   checkMutation,

@@ -23,7 +23,7 @@ export function labelFor(peer: Stored<'Peer'>, ip: string, state: State): string
   const label = labelOf(peer.spec.hostname ?? '') ?? labelOf(peer.name) ?? 'peer';
   const parts = ip.split('.');
   const candidates = [label, ...[2, 1, 0].map((from) => withSuffix(label, parts.slice(from)))];
-  // The address is nobody else's, so the last one is not either, unless somebody chose that very name.
+  // The address is unique, so the last candidate is too, unless another peer was given that very name.
   return candidates.find((candidate) => isFree(candidate, state)) ?? `${label.slice(0, 40)}-${peer.id}`.slice(0, 63);
 }
 

@@ -17,7 +17,7 @@ export function checkMutation({ before, after }: Mutation<Stored<'Peer'>>, _was:
   ];
 }
 
-/** Whoever enrols gets an address and a name, or stays out. */
+/** A peer that enrols gets an address and a name, or is refused. */
 function checkArrival(peer: Stored<'Peer'>): readonly Fault[] {
   if (peer.derived.enrolled_by === undefined || (peer.spec.ip ?? '') !== '') return [];
   const message = 'the account has no address left for another peer; choose a larger `network_range`, or delete peers';
@@ -26,7 +26,7 @@ function checkArrival(peer: Stored<'Peer'>): readonly Fault[] {
 
 const expirations = ['login_expiration_enabled', 'inactivity_expiration_enabled'] as const;
 
-/** Only somebody who signed a peer in can sign it in again. */
+/** Only a peer that a user signed in can be signed in again. */
 function checkExpirations(before: Stored<'Peer'>, after: Stored<'Peer'>): readonly Fault[] {
   if ((after.spec.user_id ?? '') !== '') return [];
   return expirations
@@ -74,7 +74,7 @@ function listOf(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** Whether the peer belongs to a user whom the account shows it to. */
+/** Whether the peer belongs to a user to whom the account shows it. */
 export function isOwn(peer: Stored<'Peer'>, viewer: string, state: State): boolean {
   const [account] = state.ofKind('Account');
   const isHidden = account !== undefined && account.spec.settings?.regular_users_view_blocked === true;

@@ -50,7 +50,10 @@ const process = {
 /** How many authorities one check may name: the chains of each peer are held against all of them. */
 const mostAuthorities = 100;
 
-/** The six checks, inside something closed: a typo must not let peers pass. Each is owned as one piece: half of one would let other peers pass than somebody meant. */
+/**
+ * The six checks, inside something closed: a typo must not let peers pass. Each is owned as one unit: half of one would
+ * let other peers pass than intended.
+ */
 export const checks = {
   client_version_check: object(minVersion, {
     doc: 'The client must be new enough.',

@@ -27,7 +27,7 @@ export function checkProcesses({ checks }: Spec): readonly Fault[] {
     }));
 }
 
-/** What a check does that nobody may have meant. */
+/** Warns of effects of a check that may not be intended. */
 export function warnOfChecks(
   _before: Stored<'PostureCheck'> | undefined,
   after: Stored<'PostureCheck'> | undefined,

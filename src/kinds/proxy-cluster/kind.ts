@@ -5,7 +5,7 @@ import { domain } from '../shared/formats.ts';
 import { isOwn } from '../shared/proxy-cluster.ts';
 import { followCluster } from './access.ts';
 
-/** How many of its proxies are connected, as they tell. */
+/** How many of its proxies are connected, as they report. */
 function connectedIn({ id }: Stored<'ProxyCluster'>, state: State): number {
   return Number(state.observed?.(id)?.['connected_proxies'] ?? 0);
 }

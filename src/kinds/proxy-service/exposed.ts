@@ -17,7 +17,7 @@ export function keepExposed({ before, after }: Mutation<Stored<'ProxyService'>>)
   return [{ code: 'managed_field', path: '', message }];
 }
 
-/** Who made the service: somebody of the account, or a peer. */
+/** The event of a new service, with its creator: a user of the account, or a peer. */
 export function createdEvents(service: Stored<'ProxyService'>, state: State): readonly AuditEvent[] {
   return isExposed(service)
     ? [{ code: 'service.peer.expose', meta: exposedMeta(service, state) }]

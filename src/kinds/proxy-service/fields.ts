@@ -81,7 +81,7 @@ const targetFields = {
 
 const enabled = boolean({ doc: 'Whether this way of signing in is offered.', required: true });
 
-/** Each way of signing in is owned as one piece: half of one would let others in than somebody meant. */
+/** Each way of signing in is owned as one unit: half of one would let other people in than intended. */
 const authFields = {
   password_auth: object(
     {

@@ -20,7 +20,7 @@ function checkHttp({ listen_port }: ServiceSpec): readonly Fault[] {
   return [{ code: 'service_port_unused', path: '/listen_port', message }];
 }
 
-/** What is forwarded as it is goes to one place, and nobody can sign in on the way. */
+/** Connections that are forwarded unchanged have one target, and no sign-in. */
 function checkConnections({ mode, targets, auth }: ServiceSpec): readonly Fault[] {
   const faults: Fault[] = [];
   if (targets.length > 1) {
@@ -115,7 +115,7 @@ function checkModes(mode: string, target: Target, path: string): readonly Fault[
     }));
 }
 
-/** A way of signing in that is enabled without its secret would let in nobody, or everybody. */
+/** A way of signing in that is enabled without its secret would let in no user, or every user. */
 function checkSecrets({ password_auth, pin_auth, header_auths }: Auth): readonly Fault[] {
   const missing = (member: string, name: string): Fault => {
     const message = `\`${name}\` is missing, and nothing is stored that could be kept; give it, or disable this way of signing in`;

@@ -3,7 +3,7 @@ import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import type { GeneratedValues, GeneratorInput } from '../../model/declare/kind.ts';
 
 const prefix = 'nbs_';
-/** How many characters behind the prefix tell tokens apart for people. */
+/** How many characters behind the prefix distinguish tokens for people. */
 const shown = 4;
 
 /** A new token: what is kept of it, and its value, which is shown once. */

@@ -2,7 +2,7 @@ import type { AuditEvent, Fault, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { isAll } from './membership.ts';
 
-/** Every peer is in `All` anyway, so nobody assigns it. */
+/** Every peer is in `All` anyway, so it cannot be assigned. */
 export function checkAutoGroups(object: Stored<'User'> | Stored<'SetupKey'>, state: State): readonly Fault[] {
   return (object.spec.auto_groups ?? []).flatMap((id, at) => {
     const group = state.find('Group', id);

@@ -65,12 +65,12 @@ export function regionOf(ingressPeer: Stored<'IngressPeer'>, state: State): stri
   return ingressPeer.spec.region || countryOf(state.find('Peer', ingressPeer.spec.peer_id ?? ''));
 }
 
-/** The country of a peer, empty while nobody knows. */
+/** The country of a peer, empty while it is unknown. */
 export function countryOf(peer: Stored<'Peer'> | undefined): string {
   return (peer === undefined ? undefined : peer.derived.country_code) ?? '';
 }
 
-/** The address at which an ingress peer is reached from outside, empty while nobody knows. */
+/** The address at which an ingress peer is reached from outside, empty while it is unknown. */
 export function ingressIpOf(ingressPeer: Stored<'IngressPeer'>, state: State): string {
   const peer = state.find('Peer', ingressPeer.spec.peer_id ?? '');
   return (peer === undefined ? undefined : peer.derived.connection_ip) ?? '';

@@ -31,9 +31,9 @@ function readRange(account: Stored<'Account'>, field: AddressField): Cidr | unde
 }
 
 /**
- * A free address of a range, chosen by the id of whoever gets it; `undefined` when there is none. Walks the range in steps
- * that meet every address once, from a place that the id gives: with a tenth of the range free that is ten look-ups, whatever
- * the size of the account.
+ * A free address of a range, chosen by the id of the object that gets it; `undefined` when there is none. Walks the
+ * range in steps that meet every address once, from a position that the id gives: with a tenth of the range free that
+ * is ten look-ups, whatever the size of the account.
  */
 export function freeAddress(range: Cidr, id: string, isTaken: (text: string) => boolean): string | undefined {
   const bits = BigInt((range.family === 4 ? 32 : 128) - range.prefix);
@@ -95,7 +95,7 @@ export function hasIpv6(
   });
 }
 
-/** Whether somebody has an address already: a peer, or a proxy. */
+/** Whether an address is taken: by a peer, or by a proxy. */
 export function isTakenIn(state: State, field: AddressField): (text: string) => boolean {
   return (text) =>
     state.holderOf('Peer', field, text) !== undefined || state.holderOf('ProxyPeer', field, text) !== undefined;

@@ -6,9 +6,9 @@ import type { Stored } from '../../model/state/stored.ts';
 import { clusterOf } from './proxy-cluster.ts';
 
 /**
- * What lets peers reach a private service: a policy from its access groups to the proxies of its cluster, and the group of
- * those proxies when it is first needed. Both have ids that follow from what they belong to, so that whoever derives
- * them derives the same ones.
+ * The derived objects that let peers reach a private service: a policy from its access groups to the proxies of its
+ * cluster, and the group of those proxies when it is first needed. Both ids follow from their owners, so that deriving
+ * them again gives the same objects.
  */
 export function deriveAccess(service: Stored<'ProxyService'>, state: State): readonly DerivedChange[] {
   const present = state.find('Policy', policyIdOf(service));

@@ -10,7 +10,7 @@ export function ownerGroups(tenant: Stored<'MSPTenant'> | undefined): readonly s
   return groups.flatMap((group) => (isObject(group) && group['role'] === 'owner' ? [String(group['id'])] : []));
 }
 
-/** Whether somebody acts as an owner of the account; what the server does by itself is not asked. */
+/** Whether the actor acts as an owner of the account; what the server does by itself is not checked. */
 export function actsAsOwner(was: State, actor: Actor): boolean {
   if (actor.type === 'system') return true;
   return actor.type === 'user' && (actor.granted ?? was.find('User', actor.id)?.spec.role) === 'owner';

@@ -1,2 +1,2 @@
-/** What stands for a time that never came. */
+/** The value of a time that never came. */
 export const never = '0001-01-01T00:00:00Z';

@@ -28,7 +28,7 @@ function handOver(
   return [{ change: giver, spec: { ...giver.spec, role: 'admin' } }];
 }
 
-/** Peers of somebody who is kept out have to be signed in again. */
+/** Peers of a blocked user have to be signed in again. */
 function signOut(peer: Stored<'Peer'>): readonly DerivedChange[] {
   return peer.derived.login_expired === true
     ? []

@@ -65,7 +65,7 @@ interface UserDerived {
   readonly status: string;
   /** The identity provider by which the person signs in. */
   readonly idp_id: string;
-  /** `api`, or `integration` for people whom an identity provider brought. */
+  /** `api`, or `integration` for people from an identity provider. */
   readonly issued: string;
   readonly pending_approval: boolean;
   /** The id of the invite that the person accepted. */

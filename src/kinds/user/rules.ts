@@ -3,7 +3,10 @@ import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { ownedTenant } from '../shared/tenant-owners.ts';
 
-/** Who may do what to whom, beside the rights of a role. What the server does by itself is not asked. */
+/**
+ * The rules of who may change which user, in addition to the rights of a role. What the server does by itself is not
+ * checked.
+ */
 export function checkMutation(mutation: Mutation<Stored<'User'>>, was: State, next: State): readonly Fault[] {
   const { before, after, actor } = mutation;
   const raised = actor === undefined ? [] : checkTenants(mutation, actor, was, next);
@@ -17,7 +20,9 @@ export function checkMutation(mutation: Mutation<Stored<'User'>>, was: State, ne
   return [...others, ...checkCaller(before, after, caller), ...checkOwner(before, after, next), ...raised];
 }
 
-/** Whoever sets up a source need not be an owner, so its documents make nobody one and take it from nobody. */
+/**
+ * A user who sets up a source need not be an owner, so its documents neither grant the role of owner nor take it away.
+ */
 function checkStated(before: Stored<'User'>, after: Stored<'User'>): readonly Fault[] {
   const [was, is] = [before, after].map(({ spec }) => spec.role === 'owner');
   if (was === is) return [];
@@ -25,7 +30,7 @@ function checkStated(before: Stored<'User'>, after: Stored<'User'>): readonly Fa
   return [denied(`the documents of a source ${what}; an owner hands the role over`, '/role')];
 }
 
-/** A group may make its users owners of a tenant: only owners put somebody there. */
+/** A group may make its users owners of a tenant: only owners put users into it. */
 function checkTenants(
   { before, after }: Mutation<Stored<'User'>>,
   actor: Actor,
@@ -40,7 +45,7 @@ function checkTenants(
   return [denied(`one of the groups makes its users owners of the tenant ${tenant}; ask an owner`, '/auto_groups')];
 }
 
-/** Somebody who does something: a user of the account, or of the one that looks after it. */
+/** The caller: a user of the account, or of the one that manages it. */
 type Caller = Pick<Stored<'User'>, 'id' | 'spec'>;
 
 function callerIn(was: State, { type, id, granted }: Actor): Caller | undefined {
@@ -59,7 +64,7 @@ function checkCreation(user: Stored<'User'>, isAsked: boolean): readonly Fault[]
 function checkEmail(user: Stored<'User'>): readonly Fault[] {
   const isService = user.spec.is_service_user === true;
   if (isService === ((user.spec.email ?? '') === '')) return [];
-  // An identity provider may know somebody without telling the address.
+  // An identity provider may know a person without their address.
   if (!isService && user.derived.idp_id !== undefined) return [];
   const message = isService
     ? 'a service user has no e-mail address; leave `email` out, or set `is_service_user` to false'
@@ -77,7 +82,7 @@ function checkDeletion(user: Stored<'User'>, caller: Caller | undefined): readon
     return [{ code: 'user_is_caller', path: '', message: 'you cannot delete yourself; ask another admin' }];
   if (user.spec.role === 'owner')
     return [denied('an owner cannot be deleted; take the role away first, by handing the ownership over')];
-  // Whoever waits to be let in may be turned away.
+  // A user who waits for approval may be rejected.
   const isForeign = user.derived.issued === 'integration' && user.derived.pending_approval !== true;
   return isForeign && caller !== undefined && caller.spec.is_service_user !== true
     ? [denied('the user comes from an identity provider; delete it there, or by a service user')]

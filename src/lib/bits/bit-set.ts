@@ -1,6 +1,6 @@
 /**
  * A set of small whole numbers, 32 to a word; words that are missing are empty, so that sets of different lengths go
- * together. By agreement nobody edits a set that was handed out: a change is a new set.
+ * together. By convention a set is not edited once it is shared: a change is a new set.
  */
 export type BitSet = Int32Array;
 

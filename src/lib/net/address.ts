@@ -32,7 +32,7 @@ export function canonicalAddress(text: string): string | undefined {
   return parseAddress(text)?.text;
 }
 
-/** The one spelling of the address of somebody who connected: IPv4 as such, also where it came written as IPv6. */
+/** The one spelling of a client's address: IPv4 as such, also where it came written as IPv6. */
 export function plainAddress(text: string): string | undefined {
   const parsed = parseAddress(text);
   const isMapped = parsed?.family === 6 && parsed.address >> 32n === 0xffffn;
