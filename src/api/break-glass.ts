@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { parseDuration } from '../lib/duration.ts';
 import { InvalidInput } from '../model/errors.ts';
+import type { ProblemCode } from '../model/problem-codes.ts';
 import type { OverrideRequest } from '../objects/overrides.ts';
 
 const reasonHeader = 'X-Break-Glass';
@@ -15,7 +16,7 @@ const longestReason = 500;
 interface Names {
   readonly reason: string;
   readonly time: string;
-  readonly code: string;
+  readonly code: ProblemCode;
 }
 
 const headers: Names = { reason: reasonHeader, time: timeHeader, code: 'header_invalid' };

@@ -8,6 +8,7 @@ import type { Operation } from '../model/declare/roles.ts';
 import { storedId } from '../model/declare/wire-id.ts';
 import { InvalidInput, NotFound } from '../model/errors.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
+import type { Problem } from '../model/problem.ts';
 import { mask } from '../model/schema/sealing.ts';
 import { hasSecrets, mapSecrets } from '../model/schema/secret-fields.ts';
 import type { StoredObject } from '../model/state/object.ts';
@@ -219,7 +220,7 @@ function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [str
   const given = Object.keys(kind.filters ?? {}).flatMap((name) =>
     typeof query[name] === 'string' && query[name] !== '' ? [[name, query[name]] as const] : [],
   );
-  const problems = given.flatMap(([name, value]) => {
+  const problems = given.flatMap(([name, value]): readonly Problem[] => {
     const message = kind.filters?.[name]?.fault?.(value);
     return message === undefined ? [] : [{ code: 'filter_invalid', path: `/${name}`, message }];
   });

@@ -1,11 +1,12 @@
 import { codeOf } from '../lib/error-code.ts';
 import { Unavailable } from '../model/errors.ts';
+import type { ProblemCode } from '../model/problem-codes.ts';
 
 /** The code of the problem that the disk has no room. */
 export const diskFull = 'disk_full';
 
 // SQLSTATE class 53, but for too many connections.
-const shortages: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
+const shortages: Readonly<Record<string, { readonly code: ProblemCode; readonly message: string }>> = {
   '53100': {
     code: diskFull,
     message: 'the disk of the database is full; nothing was written, and nothing can be until there is room',

@@ -32,14 +32,16 @@ function faultsOf(value: JsonObject): readonly Fault[] {
   return [
     ...Object.keys(value)
       .filter((name) => !settingNames.includes(name))
-      .map((name) => ({
-        code: 'field_unknown',
-        path: `/${name}`,
-        message: `\`${name}\` is no setting of a directory of documents; its settings are: ${settingNames.join(', ')}`,
-      })),
+      .map(
+        (name): Fault => ({
+          code: 'field_unknown',
+          path: `/${name}`,
+          message: `\`${name}\` is no setting of a directory of documents; its settings are: ${settingNames.join(', ')}`,
+        }),
+      ),
     ...(source === undefined || (typeof source === 'string' && source !== '')
       ? []
-      : [{ code: 'type_wrong', path: '/source', message: '`source` must be the name of a source' }]),
+      : [{ code: 'type_wrong', path: '/source', message: '`source` must be the name of a source' } as const]),
     ...listFaults(value, 'include'),
     ...listFaults(value, 'exclude'),
   ];

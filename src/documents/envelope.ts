@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { apiVersion, type Document, type Metadata } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
+import type { ProblemCode } from '../model/problem-codes.ts';
 import { longest } from '../model/schema/field.ts';
 import { limits } from './limits.ts';
 import { nameFault } from './name.ts';
@@ -19,7 +20,7 @@ export interface StatedObject {
   readonly where: (pointer: string) => Position;
 }
 
-type Report = (code: string, pointer: string, message: string) => void;
+type Report = (code: ProblemCode, pointer: string, message: string) => void;
 
 const envelopeMembers = ['apiVersion', 'kind', 'metadata', 'spec'] as const;
 const metadataMembers = ['name', 'previousNames', 'labels', 'annotations'] as const;

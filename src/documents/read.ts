@@ -1,5 +1,6 @@
 import type { Document, SourceFile } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
+import type { ProblemCode } from '../model/problem-codes.ts';
 import { normalizeText } from './digest.ts';
 import { type Foreign, foreignIn } from './foreign.ts';
 import { describeBytes, limits } from './limits.ts';
@@ -43,6 +44,6 @@ function readCleanJson(text: string, file: string): ReadResult | undefined {
   return result.problems.length === 0 ? result : undefined;
 }
 
-function refusal(code: string, message: string, file: string): ReadResult {
+function refusal(code: ProblemCode, message: string, file: string): ReadResult {
   return { documents: [], problems: [{ code, message, file, line: 1, column: 1 }] };
 }

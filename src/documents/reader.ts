@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Document, ForeignFile, SourceFile } from '../model/document.ts';
 import { Internal } from '../model/errors.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
+import type { ProblemCode } from '../model/problem-codes.ts';
 import { digestOfFile } from './digest.ts';
 import { createDuplicateFinder } from './duplicates.ts';
 import { describeBytes, limits } from './limits.ts';
@@ -130,7 +131,7 @@ function placeIn(file: string, parsed: ParsedFile): ReadResult {
   return result;
 }
 
-function refusal(code: string, found: string, limit: string): ReadRevision {
+function refusal(code: ProblemCode, found: string, limit: string): ReadRevision {
   const message = `The source holds ${found} and may hold ${limit}; split it into several sources.`;
   return { documents: [], problems: [{ code, message }], foreign: [] };
 }

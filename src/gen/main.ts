@@ -7,7 +7,7 @@ import { crdFiles } from './crds.ts';
 import { exampleFiles } from './examples.ts';
 import { type Files, findStale, readText, writeFiles } from './files.ts';
 import { kindPage } from './kind-page.ts';
-import { commandPage, metricPage, rolePage, settingPage } from './program-pages.ts';
+import { commandPage, metricPage, problemPage, rolePage, settingPage } from './program-pages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
@@ -30,6 +30,7 @@ async function referencePages(registry: Registry): Promise<Files> {
     ['docs/reference/commands.md', await commandPage()],
     ['docs/reference/settings.md', settingPage()],
     ['docs/reference/metrics.md', metricPage()],
+    ['docs/reference/problems.md', problemPage()],
     ['docs/reference/roles.md', rolePage()],
   ]);
 }

@@ -4,6 +4,7 @@ import { allCommands } from '../cli/commands.ts';
 import { commandHelp, exitRows } from '../cli/help.ts';
 import { settings } from '../config.ts';
 import { cellOf, modules, roles } from '../model/declare/roles.ts';
+import { problemCodes } from '../model/problem-codes.ts';
 import { page, table } from './markdown.ts';
 
 const aboutCommands = `
@@ -61,6 +62,17 @@ export function metricPage(): string {
     help,
   ]);
   return page('Metrics', 'src/api/metrics.ts', aboutMetrics, table(['Metric', 'Type', 'Labels', 'Meaning'], rows));
+}
+
+const aboutProblems = `
+What can be wrong, by the \`code\` of a problem: in answers of the API, in plans and drafts of documents, and behind the sentence
+that a command prints. The sentence beside a code says what it is about and the way out. Codes are only ever added; a program
+treats one that it does not know as any other refusal.`;
+
+/** The reference of problems: every code with its meaning. */
+export function problemPage(): string {
+  const rows = Object.entries(problemCodes).map(([code, meaning]) => [`\`${code}\``, meaning]);
+  return page('Problems', 'src/model/problem-codes.ts', aboutProblems, table(['Code', 'Meaning'], rows));
 }
 
 const aboutRoles = `

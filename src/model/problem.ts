@@ -1,3 +1,4 @@
+import type { ProblemCode } from './problem-codes.ts';
 import { shortMessage } from './quote.ts';
 
 /**
@@ -5,7 +6,7 @@ import { shortMessage } from './quote.ts';
  * `code` is `<subject>_<fault>` and never changes its meaning.
  */
 export interface Problem {
-  readonly code: string;
+  readonly code: ProblemCode;
   /** One sentence a stranger can act on; it ends with the way out. */
   readonly message: string;
   readonly kind?: string | undefined;

@@ -4,6 +4,7 @@ import { isEnforced } from '../access/ruleset/vocabulary.ts';
 import type { Engine } from '../commit/engine.ts';
 import { runInSlices } from '../commit/slices.ts';
 import type { Problem } from '../model/problem.ts';
+import type { ProblemCode } from '../model/problem-codes.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
@@ -77,7 +78,7 @@ async function outcomesIn(
 }
 
 /** The finding of a test as a problem of its document; of several the one of this source. */
-export function problemOf(code: string, { test, message }: TestReport, source?: string): Problem {
+export function problemOf(code: ProblemCode, { test, message }: TestReport, source?: string): Problem {
   const { kind, key, name, declared } = test;
   const place = declared.find((one) => one.source === source) ?? declared[0];
   return {

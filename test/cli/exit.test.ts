@@ -14,10 +14,11 @@ import {
   Unavailable,
   UnsafePlan,
 } from '../../src/model/errors.ts';
+import type { Problem } from '../../src/model/problem.ts';
 import type { PlanView } from '../../src/plan/view/view.ts';
 
-const problem = { code: 'kind_unknown', message: 'm' };
-const conflict = { code: 'unit_conflict', message: 'm' };
+const problem: Problem = { code: 'kind_unknown', message: 'm' };
+const conflict: Problem = { code: 'unit_conflict', message: 'm' };
 
 describe('the exit codes (E146)', () => {
   test.each([

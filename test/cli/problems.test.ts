@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { renderStatus } from '../../src/cli/render/status.ts';
 import { paint } from '../../src/cli/terminal/paint.ts';
 import { renderProblems } from '../../src/cli/terminal/problems.ts';
+import type { Problem } from '../../src/model/problem.ts';
 
 test('problems are sorted by place and carry object, path and code', () => {
-  const problems = [
+  const problems: readonly Problem[] = [
     {
-      code: 'b_fault',
+      code: 'name_missing',
       message: 'second',
       file: 'b.yaml',
       line: 2,
@@ -15,12 +16,12 @@ test('problems are sorted by place and carry object, path and code', () => {
       key: 'g',
       path: '/spec/name',
     },
-    { code: 'a_fault', message: 'first', file: 'a.yaml', line: 10 },
-    { code: 'c_fault', message: 'nowhere' },
+    { code: 'yaml_tab', message: 'first', file: 'a.yaml', line: 10 },
+    { code: 'plan_stale', message: 'nowhere' },
   ];
-  expect(renderProblems(problems, paint(false))).toBe(`nowhere (c_fault)
-a.yaml:10: first (a_fault)
-b.yaml:2:3: second (b_fault)
+  expect(renderProblems(problems, paint(false))).toBe(`nowhere (plan_stale)
+a.yaml:10: first (yaml_tab)
+b.yaml:2:3: second (name_missing)
     Group g  /spec/name
 
 3 problems in 2 files.
@@ -28,7 +29,7 @@ b.yaml:2:3: second (b_fault)
 });
 
 test('one problem is counted as one', () => {
-  expect(renderProblems([{ code: 'c', message: 'm' }], paint(false))).toBe('m (c)\n\n1 problem.\n');
+  expect(renderProblems([{ code: 'yaml_tab', message: 'm' }], paint(false))).toBe('m (yaml_tab)\n\n1 problem.\n');
 });
 
 test('the status is a table of sources below the account', () => {

@@ -154,7 +154,9 @@ Plan: 1 to create, 1 to change, 2 to delete.
   });
 
   test('shows warnings with their place', () => {
-    const warnings = [{ code: 'in_use', message: 'is kept', kind: 'Group', key: 'g', file: 'a.yaml', line: 3 }];
+    const warnings: PlanView['warnings'] = [
+      { code: 'in_use', message: 'is kept', kind: 'Group', key: 'g', file: 'a.yaml', line: 3 },
+    ];
     expect(render({ warnings })).toContain('warning: a.yaml:3: is kept (in_use)\n    Group g\n');
   });
 

@@ -109,7 +109,7 @@ describe('applying documents', () => {
 
   it('reports no problem of references beside documents that could not be read', async () => {
     await using office = await newOffice('postgres');
-    const read = { code: 'yaml_invalid', message: 'broken', file: 'b.yaml', line: 2 };
+    const read: Problem = { code: 'yaml_invalid', message: 'broken', file: 'b.yaml', line: 2 };
     const result = await applyDocuments(
       office.engine,
       office.call,

@@ -6,6 +6,7 @@ import type { ApplyRequest } from '../../src/features/config/plans/apply-request
 import { newAccount } from '../../src/kinds/new-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { LogLine } from '../../src/log.ts';
+import type { Fault } from '../../src/model/declare/kind.ts';
 import type { Document } from '../../src/model/document.ts';
 import { canonicalSpec } from '../../src/model/schema/canonical.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
@@ -84,7 +85,7 @@ async function enrol(engine: Engine, call: Call): Promise<void> {
 
 /** The outcome of some edits. */
 export function putAll(engine: Engine, snapshot: Snapshot, edits: Parameters<typeof finishPlan>[0]['edits']): Outcome {
-  const locate = (_: unknown, { code, message }: { readonly code: string; readonly message: string }) => ({
+  const locate = (_: unknown, { code, message }: Fault) => ({
     code,
     message,
   });

@@ -39,7 +39,7 @@ export async function newOffice(database: Database): Promise<Snapshot> {
   const account = (await ensureOperatorAccount(database, { newId: office.account, at: now })) ?? '';
   const empty = emptySnapshot(registry, account);
   const edits = [...office.objects()].map((object) => ({ after: { ...object, createdAt: now, updatedAt: now } }));
-  const locate = () => ({ code: 'first', message: 'the first objects break a rule' });
+  const locate = () => ({ code: 'value_invalid' as const, message: 'the first objects break a rule' });
   return write(database, empty, finishPlan({ snapshot: empty, edits, locate, newId: () => 'never' }));
 }
 

@@ -71,8 +71,8 @@ describe('normalize', () => {
     const { spec, faults } = normalize(thing.spec, { code: '1', entries: [{ name: 'a', tags: ['ok', '?'] }] });
     expect(spec['code']).toBe('1');
     expect(faults).toEqual([
-      { code: 'letters_invalid', path: '/code', message: 'write letters only' },
-      { code: 'letters_invalid', path: '/entries/0/tags/1', message: 'write letters only' },
+      { code: 'name_invalid', path: '/code', message: 'write letters only' },
+      { code: 'name_invalid', path: '/entries/0/tags/1', message: 'write letters only' },
     ]);
   });
 

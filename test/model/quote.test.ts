@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidInput } from '../../src/model/errors.ts';
-import { sortProblems } from '../../src/model/problem.ts';
+import { type Problem, sortProblems } from '../../src/model/problem.ts';
 import { shortMessage } from '../../src/model/quote.ts';
 
 const long = 'x'.repeat(100_000);
@@ -32,7 +32,7 @@ describe('a message', () => {
   });
 
   test('of an error and of its problems is short', () => {
-    const problem = { code: 'x', message: `unknown field \`${long}\`` };
+    const problem: Problem = { code: 'field_unknown', message: `unknown field \`${long}\`` };
     const error = new InvalidInput(`cannot be read at \`${long}\``, { problems: [problem] });
     expect(error.message.length).toBeLessThan(300);
     expect(error.problems[0]?.message.length).toBeLessThan(300);

@@ -22,7 +22,7 @@ import {
 
 /** Lower case, nothing but letters. */
 const letters: Format = {
-  name: 'letters',
+  name: 'name',
   canonical: (text) => (/^[a-z]+$/i.test(text) ? { value: text.toLowerCase() } : { fault: 'write letters only' }),
 };
 

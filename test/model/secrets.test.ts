@@ -8,7 +8,7 @@ import { sealSecrets } from '../../src/model/schema/secrets.ts';
 
 /** Lower case, no x. */
 const plain: Format = {
-  name: 'plain',
+  name: 'password',
   canonical: (text) => (text.includes('x') ? { fault: 'write no x' } : { value: text.toLowerCase() }),
 };
 
@@ -80,7 +80,7 @@ describe('secrets of a request', () => {
 
   test('are checked by their format before they are sealed, without being repeated', () => {
     const { faults } = request({ pin: 'secret-x' });
-    expect(faults).toEqual([{ code: 'plain_invalid', path: '/pin', message: 'write no x' }]);
+    expect(faults).toEqual([{ code: 'password_invalid', path: '/pin', message: 'write no x' }]);
   });
 
   test('may look like sealed ones: they are sealed all the same', () => {

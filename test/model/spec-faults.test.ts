@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import * as kinds from '../../src/kinds/index.ts';
+import type { Fault } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { formatFaultsBeside } from '../../src/model/schema/spec-faults.ts';
 
 const postureCheck = createRegistry(Object.values(kinds)).get('PostureCheck');
-const missing = { code: 'field_required', path: '', message: '`description` is required; add it' };
+const missing: Fault = { code: 'field_required', path: '', message: '`description` is required; add it' };
 
 const withRanges = (count: number) => ({
   checks: { peer_network_range_check: { action: 'allow', ranges: Array.from({ length: count }, () => '10.0.0.0/99') } },

@@ -142,7 +142,8 @@ export function detachIn(snapshot: Snapshot, source: string): Outcome {
 /** A person joins, the way enrolment will let them. */
 export function joined(snapshot: Snapshot, id: string, person: string): Outcome {
   const before = snapshot.get(id);
-  if (before === undefined) return { ok: false, problems: [{ code: 'gone', message: `there is no ${id} any more` }] };
+  if (before === undefined)
+    return { ok: false, problems: [{ code: 'object_pending', message: `there is no ${id} any more` }] };
   const crew = before.spec['crew'] as Readonly<Record<string, readonly string[]>>;
   const origins = [...new Set([...(crew[person] ?? []), 'enrolment'])].sort();
   const spec = { ...before.spec, crew: Object.fromEntries(Object.entries({ ...crew, [person]: origins }).sort()) };

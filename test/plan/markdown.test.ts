@@ -168,7 +168,7 @@ Apply exactly this with \`heddle apply p1\`.
         changes: [
           change('update', 'Group', evil, [{ path: 'name', before: '```\n# out', after: '````' }], { risks: [evil] }),
         ],
-        warnings: [{ code: 'x', message: '@team [a](http://b) <img>' }],
+        warnings: [{ code: 'in_use', message: '@team [a](http://b) <img>' }],
       }),
     );
     expect(text).toContain('Plan for ``a`b``');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/model/problem.ts';
 import { commentOnPlan, commentOnProblems, renderGithub, renderGitlab } from '../../src/plan/view/review-comments.ts';
 import { change, view } from './views.ts';
 
@@ -30,7 +31,7 @@ describe('remarks on documents', () => {
   });
 
   it('of problems keep the column, and no text of theirs ends a command', () => {
-    const problems = [
+    const problems: readonly Problem[] = [
       { code: 'yaml_invalid', message: 'first\r\n::error::second', file: 'a.yaml', line: 2, column: 7 },
       { code: 'field_unknown', message: 'nam is unknown', kind: 'Group', key: 'x:y' },
     ];
@@ -78,7 +79,7 @@ describe('remarks on documents', () => {
   });
 
   it('keep their fingerprint when they move to another line, and each has its own', () => {
-    const problem = { code: 'x_wrong', message: 'wrong', file: 'a.yaml', line: 2 };
+    const problem: Problem = { code: 'type_wrong', message: 'wrong', file: 'a.yaml', line: 2 };
     const prints = (...lines: readonly number[]) =>
       JSON.parse(renderGitlab(commentOnProblems(lines.map((line) => ({ ...problem, line }))))).map(
         ({ fingerprint }: { fingerprint: string }) => fingerprint,

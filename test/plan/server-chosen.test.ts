@@ -26,7 +26,7 @@ const guest = defineKind({
   },
   checkMutation: ({ before, after }) =>
     before !== undefined && before.spec['class'] !== after?.spec['class']
-      ? [{ code: 'class_fixed', path: '/class', message: 'no' }]
+      ? [{ code: 'field_fixed', path: '/class', message: 'no' }]
       : [],
   derivedChanges: ({ after }, state) =>
     after?.spec['seat'] === 0 && after.derived['seat'] === undefined
@@ -76,7 +76,7 @@ it('what somebody changes by hand stays theirs to answer for, when something fol
   const stored = create({ seat: 3 });
   const waiting = { ...guestOf(stored), spec: { ...guestOf(stored).spec, seat: 0 } };
   const outcome = replace(stored.with({ put: [waiting], remove: [] }), { class: 'first' });
-  expect(outcome.ok ? [] : outcome.problems.map(({ code }) => code)).toEqual(['class_fixed']);
+  expect(outcome.ok ? [] : outcome.problems.map(({ code }) => code)).toEqual(['field_fixed']);
 });
 
 it('a secret of an entry is kept when a request leaves it out, and shown as nothing', () => {

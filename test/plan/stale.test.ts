@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/model/problem.ts';
 import { explainMoved, explainStale, type Touch } from '../../src/plan/view/stale.ts';
 import type { PlanView } from '../../src/plan/view/view.ts';
 import { change, view } from './views.ts';
@@ -92,7 +93,12 @@ describe('a plan that is stale says', () => {
   });
 
   it('E105 what is wrong with the input now, and what happened since', () => {
-    const problem = { code: 'reference_ambiguous', message: 'two groups are called devs', file: 'a.yaml', line: 3 };
+    const problem: Problem = {
+      code: 'reference_ambiguous',
+      message: 'two groups are called devs',
+      file: 'a.yaml',
+      line: 3,
+    };
     const touches = Array.from({ length: 22 }, (_, at) =>
       touch({ action: 'create', kind: 'Group', key: `g${at}`, revision: 30 - at }),
     );

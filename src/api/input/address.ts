@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import { addIgnored, isStrict } from './preferences.ts';
 
 declare module 'fastify' {
@@ -89,7 +90,7 @@ function unknownParameter(name: string): Problem {
   return problem('parameter_unknown', name, 'is not a parameter of this operation; remove it, or look it up in /docs');
 }
 
-function problem(code: string, parameter: string, fault: string): Problem {
+function problem(code: ProblemCode, parameter: string, fault: string): Problem {
   const name = parameter.slice(0, 100).replaceAll('\0', '\ufffd');
   return { code, path: `/${name}`, message: `\`${name}\` ${fault}` };
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import { BadBody, textOfBody } from './utf8.ts';
 
 /**
@@ -97,7 +98,7 @@ export function objectBody(body: unknown): JsonObject {
 /** A text that the body must carry, one of `words` when there are any. */
 export function textMember(body: JsonObject, name: string, words: readonly string[] = []): string {
   const value = body[name];
-  const refuse = (code: string, path: string, message: string): never => {
+  const refuse = (code: ProblemCode, path: string, message: string): never => {
     throw new InvalidInput(message, { problems: [{ code, path, message }] });
   };
   if (value === undefined || value === null) return refuse('field_required', '', `\`${name}\` is required; add it`);

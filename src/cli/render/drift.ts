@@ -35,8 +35,8 @@ function handRunText({ source, revision, by, commit }: HandRun): string {
 
 /** Differences as remarks on the documents that state otherwise. */
 export function driftProblems({ units, byHand }: Pick<DriftReport, 'units' | 'byHand'>): readonly Problem[] {
-  const runs = byHand.map((run) => ({ code: 'drift_by_hand', message: handRunText(run), source: run.source }));
-  const found = units.map((unit) => {
+  const runs = byHand.map((run): Problem => ({ code: 'drift_by_hand', message: handRunText(run), source: run.source }));
+  const found = units.map((unit): Problem => {
     const { kind, key, name, path, stated, effective, file, line, why } = unit;
     const is = effective === undefined ? 'is not there' : `is ${JSON.stringify(effective)}`;
     const asStated = stated === undefined ? 'and nobody states it' : `and is stated as ${JSON.stringify(stated)}`;

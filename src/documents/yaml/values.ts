@@ -1,9 +1,10 @@
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import { truncate } from '../truncate.ts';
 import { templateFault } from './conflict-markers.ts';
 
 /** Why a value is refused. */
 export interface Fault {
-  readonly code: string;
+  readonly code: ProblemCode;
   readonly message: string;
 }
 

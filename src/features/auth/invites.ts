@@ -18,6 +18,7 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import { passwordFault } from '../../lib/new-password.ts';
 import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import {
   admit,
@@ -289,6 +290,6 @@ function unknown(): NotFound {
   return new NotFound('invite not found: it was accepted or taken back, or the link is incomplete');
 }
 
-function invalid(path: string, code: string, message: string): InvalidInput {
+function invalid(path: string, code: ProblemCode, message: string): InvalidInput {
   return new InvalidInput(message, { problems: [{ code, path, message }] });
 }

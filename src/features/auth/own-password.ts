@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import { passwordFault } from '../../lib/new-password.ts';
 import { Conflict, InvalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import { auditEntry, requireUser } from '../accounts/admission.ts';
 import { requireProvider } from './invites.ts';
 import type { LocalPeople } from './local-people.ts';
@@ -65,10 +66,10 @@ function requiredText(name: string, value: Json | undefined): readonly Problem[]
   return [problem(`/${name}`, 'field_required', `\`${name}\` is required: a text`)];
 }
 
-function problem(path: string, code: string, message: string): Problem {
+function problem(path: string, code: ProblemCode, message: string): Problem {
   return { code, path, message };
 }
 
-function refuse(path: string, code: string, message: string): InvalidInput {
+function refuse(path: string, code: ProblemCode, message: string): InvalidInput {
   return new InvalidInput(message, { problems: [problem(path, code, message)] });
 }

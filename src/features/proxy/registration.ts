@@ -5,6 +5,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { canonicalDomain } from '../../lib/net/domain.ts';
 import { readPublicKey, tunnelSpelling } from '../../lib/public-key.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
 import { asKind, type Stored } from '../../model/state/stored.ts';
 import { createObject, replaceObject } from '../../objects/objects.ts';
 import { readMembers } from '../logs/members.ts';
@@ -118,7 +119,7 @@ export async function hearProxy(
 
 function refuse(faults: readonly string[]): void {
   if (faults.length === 0) return;
-  const problems = faults.map((message) => ({ code: 'field_invalid', path: '', message }));
+  const problems = faults.map((message): Problem => ({ code: 'field_invalid', path: '', message }));
   throw new InvalidInput(faults.join('; '), { problems });
 }
 

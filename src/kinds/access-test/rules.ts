@@ -31,7 +31,7 @@ export function checkQuestion(spec: Question): readonly Fault[] {
             code: 'access_test_port_unused',
             path: '/port',
             message: `the protocol \`${protocol}\` has no ports; remove \`port\` or choose tcp, udp or ssh`,
-          },
+          } as const,
         ]
       : []),
   ];

@@ -28,7 +28,7 @@ export function checkRanges({ port_ranges: ranges, direct_port: direct }: PortsS
       first: ['port_ranges', ranges.length > 0],
       second: ['direct_port', direct !== undefined],
     }),
-    ...ranges.flatMap(({ start, end }, at) =>
+    ...ranges.flatMap(({ start, end }, at): readonly Fault[] =>
       start <= end
         ? []
         : [

@@ -1,4 +1,5 @@
 import type { Fault } from '../../model/declare/kind.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import { pointerTo } from '../../model/schema/pointer.ts';
 
 /** Headers that concern one connection only, or that the proxy writes itself. In lower case. */
@@ -30,7 +31,7 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>, pa
   const names = Object.keys(headers);
   return [
     ...checkNames(names, (name) => pointerTo(path, name)),
-    ...Object.entries(headers).flatMap(([name, value]) => {
+    ...Object.entries(headers).flatMap(([name, value]): readonly Fault[] => {
       if (!/[^\t\P{Cc}]/u.test(value)) return [];
       const message = `the value of the header \`${name}\` contains control characters; remove them`;
       return [{ code: 'header_value_invalid', path: pointerTo(path, name), message }];
@@ -56,7 +57,7 @@ function checkNames(names: readonly string[], pathOf: (name: string, at: number)
   });
 }
 
-function nameFault(name: string): { readonly code: string; readonly message: string } | undefined {
+function nameFault(name: string): { readonly code: ProblemCode; readonly message: string } | undefined {
   if (name.length > longestName)
     return { code: 'header_name_invalid', message: `a header name has at most ${longestName} characters; shorten it` };
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
@@ -69,7 +70,7 @@ function nameFault(name: string): { readonly code: string; readonly message: str
   return undefined;
 }
 
-function repeated(name: string): { readonly code: string; readonly message: string } {
+function repeated(name: string): { readonly code: ProblemCode; readonly message: string } {
   return {
     code: 'header_name_repeated',
     message: `the header \`${name}\` is there twice, and case does not tell headers apart; keep one`,

@@ -1,4 +1,5 @@
 import type { Fault } from '../../model/declare/kind.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 
 /** Which of two members a spec has. */
 export interface Pair {
@@ -7,7 +8,7 @@ export interface Pair {
 }
 
 /** Exactly one of two members must be given. */
-export function exactlyOne(code: string, { first, second }: Pair): readonly Fault[] {
+export function exactlyOne(code: ProblemCode, { first, second }: Pair): readonly Fault[] {
   const [[one, hasOne], [other, hasOther]] = [first, second];
   if (hasOne !== hasOther) return [];
   const message = hasOne

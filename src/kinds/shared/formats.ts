@@ -1,6 +1,6 @@
 import { parseAddress, parseCidr } from '../../lib/net/address.ts';
 import { canonicalDomain, type DomainOptions } from '../../lib/net/domain.ts';
-import type { Format } from '../../model/schema/field.ts';
+import type { Format, FormatName } from '../../model/schema/field.ts';
 
 /** A range of addresses. Set host bits are a fault: the masked range may not be the one that was meant. */
 export const cidr: Format = {
@@ -68,7 +68,7 @@ export const portOrRange: Format = {
   },
 };
 
-function addressFormat(name: string, family: 4 | 6, example: string): Format {
+function addressFormat(name: FormatName, family: 4 | 6, example: string): Format {
   return {
     name,
     canonical(text) {
@@ -79,7 +79,7 @@ function addressFormat(name: string, family: 4 | 6, example: string): Format {
   };
 }
 
-function domainFormat(name: string, options: DomainOptions, example: string): Format {
+function domainFormat(name: FormatName, options: DomainOptions, example: string): Format {
   return {
     name,
     canonical(text) {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
+import type { ProblemCode } from '../problem-codes.ts';
 import type { Fields, SpecOf } from '../schema/field.ts';
 import type { StoredObject } from '../state/object.ts';
 import type { Observed } from '../state/observed.ts';
@@ -37,7 +38,7 @@ export interface State {
 
 /** A broken rule. `path` is a JSON pointer into the spec. */
 export interface Fault {
-  readonly code: string;
+  readonly code: ProblemCode;
   readonly path: string;
   readonly message: string;
 }

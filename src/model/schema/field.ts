@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
+import type { ProblemCode } from '../problem-codes.ts';
 
 /**
  * Who writes a field, and when. `declared`: documents and requests. `createOnly`: at creation, never again.
@@ -8,9 +9,14 @@ import type { Json, JsonObject } from '../../lib/json.ts';
  */
 export type Access = 'declared' | 'createOnly' | 'updateOnly' | 'server' | 'document' | 'key';
 
+/** What a format may be called: a text without it is the problem `<name>_invalid`. */
+export type FormatName = NameIn<ProblemCode>;
+
+type NameIn<Code> = Code extends `${infer Name}_invalid` ? Name : never;
+
 /** A scalar text form with one canonical spelling, such as a CIDR or a domain. */
 export interface Format {
-  readonly name: string;
+  readonly name: FormatName;
   /** The name by which JSON Schema knows it, if it does. */
   readonly jsonFormat?: 'date-time';
   /** The canonical spelling, or what is wrong with the text and how to mend it. */

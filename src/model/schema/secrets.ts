@@ -195,10 +195,10 @@ function says(field: SecretField, stored: string, place: SealPlace, text: string
 
 /** The text as its format spells it. No fault repeats it. */
 function spelled({ format }: SecretField, text: string, run: Run, pointer: string): string {
-  const result = format?.canonical(text);
-  if (result === undefined) return text;
+  if (format === undefined) return text;
+  const result = format.canonical(text);
   if ('value' in result) return result.value;
-  run.faults.push({ code: `${format?.name}_invalid`, path: pointer, message: result.fault });
+  run.faults.push({ code: `${format.name}_invalid`, path: pointer, message: result.fault });
   return text;
 }
 

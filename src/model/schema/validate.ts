@@ -4,6 +4,7 @@ import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type Surface, specSchema, valueOrigins } from '../lower/shape.ts';
+import type { ProblemCode } from '../problem-codes.ts';
 import type { IsStored } from '../state/stored-texts.ts';
 import { pointerTo } from './pointer.ts';
 
@@ -81,7 +82,7 @@ function faultOf(error: ErrorObject): Fault {
   }
 }
 
-const codes: Readonly<Record<string, string>> = {
+const codes: Readonly<Record<string, ProblemCode>> = {
   minimum: 'value_out_of_range',
   maximum: 'value_out_of_range',
   minLength: 'value_too_short',

@@ -14,7 +14,7 @@ export function sourceFaults(
 ): readonly Fault[] {
   const named = source.name === undefined ? undefined : nameFault(source.name);
   return [
-    ...(named === undefined ? [] : [{ code: 'name_invalid', path: '/name', message: named }]),
+    ...(named === undefined ? [] : [{ code: 'name_invalid', path: '/name', message: named } as const]),
     ...durationFault('/interval', source.interval),
     ...globFaults('include', source.include),
     ...globFaults('exclude', source.exclude),
@@ -140,7 +140,7 @@ function fileFaults(stated: GitConfig & { readonly name: string }, rules: ApiSou
     ['/verifySignatures/allowedSignersFile', verifySignatures?.allowedSignersFile] as const,
   ];
   const refused = rules.refusesFile(stated.name, stated);
-  return named.flatMap(([path, file]) => {
+  return named.flatMap(([path, file]): readonly Fault[] => {
     if (file !== undefined && file === refused?.file)
       return [{ code: 'value_not_allowed', path, message: `\`${path.split('/').at(-1)}\`: ${refused.reason}` }];
     if (file === undefined || isInside(file)) return [];

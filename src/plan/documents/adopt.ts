@@ -1,4 +1,4 @@
-import { type Kind, statesOnly } from '../../model/declare/kind.ts';
+import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { adoptAnnotation } from './annotations.ts';
 import { type Desired, problemAt } from './desired.ts';
@@ -40,7 +40,7 @@ function adoptByName(search: Search, item: Desired, object: StoredObject | undef
   if (search.adopt !== 'never' || object === undefined) return adoptAs(item, object, 'by_name');
   const { kind, key } = item;
   const message = `${kind.name} \`${object.name}\` exists already (id ${object.id}), no source manages it, and this source takes over nothing by itself; take it with the annotation ${adoptAnnotation}: "id:${object.id}", or choose another name`;
-  const fault = { code: 'object_exists', path: '', message };
+  const fault: Fault = { code: 'object_exists', path: '', message };
   search.problems.push(problemAt(item.place, item.pointer, { kind: kind.name, metadata: { name: key } }, fault));
   return undefined;
 }

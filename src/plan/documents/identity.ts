@@ -1,4 +1,5 @@
 import { mapInSteps } from '../../lib/steps.ts';
+import type { Fault } from '../../model/declare/kind.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -73,7 +74,7 @@ function findRoot(search: Search, { former }: MatchInput, { at, item }: Found): 
 
 function renamedWarning({ kind, key, place }: Desired, name: string): Problem {
   const message = `${kind.name} \`${key}\` is called \`${name}\` now, because the source that decides about it renamed it; call the document that too`;
-  const fault = { code: 'object_renamed', path: '', message };
+  const fault: Fault = { code: 'object_renamed', path: '', message };
   return problemAt(place, '/metadata/name', { kind: kind.name, metadata: { name: key } }, fault);
 }
 

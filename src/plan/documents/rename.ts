@@ -2,6 +2,7 @@ import { isTurn } from '../../lib/steps.ts';
 import { type Kind, statesOnly } from '../../model/declare/kind.ts';
 import type { Document } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import { aliasIndex } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -205,7 +206,7 @@ function findFormer(search: Search, { kind, metadata: { name } }: Document): voi
   else search.former.set(`${kind}/${name}`, object.id);
 }
 
-function faultOf(document: Document, code: string, message: string): Problem {
+function faultOf(document: Document, code: ProblemCode, message: string): Problem {
   return problemAt(document.place, '/metadata/previousNames', document, { code, path: '', message });
 }
 

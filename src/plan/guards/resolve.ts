@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
 import type { Registry } from '../../model/declare/registry.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import { type Mention, mapReferences } from '../../model/schema/references.ts';
 import { aliasIndex } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
@@ -63,7 +64,7 @@ export function resolveReferences(registry: Registry, kind: Kind, spec: JsonObje
       return result.id;
     }
     if (result.code === 'broken') return mention.text;
-    const fault = { code: result.code, path: mention.pointer, message: result.message };
+    const fault: Fault = { code: result.code, path: mention.pointer, message: result.message };
     const waits = registry.find(mention.kind)?.pending === true && result.code === 'reference_unknown';
     (waits ? pending : faults).push(fault);
     waiting ||= waits && mention.single;
@@ -80,7 +81,7 @@ function formerFault({ kind, text, pointer }: Mention, now: string): Fault {
 /** `now` is what to call an object that was named by a former key. */
 type Found =
   | { readonly id: string; readonly now?: string | undefined }
-  | { readonly code: string; readonly message: string };
+  | { readonly code: ProblemCode | 'broken'; readonly message: string };
 
 /** Finds the one object that a reference text names: a stated key, a stored key, then a display name; or what is wrong. */
 export function resolveName(names: Names, kind: string, text: string): Found {

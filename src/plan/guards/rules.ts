@@ -205,7 +205,7 @@ export function unknownReference(
   text: string,
   kind: string,
   names: Iterable<string>,
-): { readonly code: string; readonly message: string } {
+): { readonly code: 'reference_unknown'; readonly message: string } {
   const near = nearestAll(text, names, 3);
   const hint =
     near.length === 0

@@ -1,6 +1,7 @@
 import { canonicalJson, type Json } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { Registry } from '../../model/declare/registry.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { unitsOf } from '../../model/state/units.ts';
@@ -124,7 +125,7 @@ export function waitingKeys({ source, changes, claims }: Plan): readonly string[
 
 /** What a plan leaves for later. */
 export function postponedIn({ warnings }: Plan): Required<PostponedChanges> {
-  const named = (code: string) => [
+  const named = (code: ProblemCode) => [
     ...new Set(warnings.filter((warning) => warning.code === code).map(({ kind, key }) => `${kind}/${key}`)),
   ];
   return { blocked: named('in_use').sort(), pending: named('reference_pending').sort() };

@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { labeler, labelPath } from '../view/view.ts';
 import { fieldOf } from './membership.ts';
@@ -6,7 +7,7 @@ import type { Eviction, LeftUnit, UnitConflict } from './state-units.ts';
 
 /** A finding about a unit, before its position in the input is known. */
 export interface Said {
-  readonly code: string;
+  readonly code: ProblemCode;
   readonly path: string;
   readonly message: string;
 }

@@ -52,7 +52,7 @@ function matchList(key: string, entries: readonly JsonObject[], stored: EntryIds
 function faultsOf(name: string, entries: readonly JsonObject[], stored: EntryIds[string]): readonly Fault[] {
   const own = new Set(Object.values(stored));
   const seen = new Set<string>();
-  return entries.flatMap((entry, at) => {
+  return entries.flatMap((entry, at): readonly Fault[] => {
     const id = givenId(entry);
     if (id === undefined) return [];
     const path = `/${name}/${at}/id`;

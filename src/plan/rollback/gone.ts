@@ -1,5 +1,6 @@
 import { type Kind, statesOnly } from '../../model/declare/kind.ts';
 import type { Problem } from '../../model/problem.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import { secretsOf } from '../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { withoutSourceOrigins } from '../ownership/membership.ts';
@@ -89,7 +90,7 @@ function release({ scope }: Way, kind: Kind, is: StoredObject): RolledBack {
   return { edit: { before: is, after }, problems: [], warnings: [] };
 }
 
-function left(object: StoredObject, code: string, what: string): RolledBack {
+function left(object: StoredObject, code: ProblemCode, what: string): RolledBack {
   const message = `${object.kind} ${object.key ?? object.name} ${what}`;
   return { problems: [], warnings: [objectProblem(object, code, message)] };
 }

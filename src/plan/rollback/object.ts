@@ -1,6 +1,7 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import type { Problem } from '../../model/problem.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { Fields } from '../../model/schema/field.ts';
 import { withSecretsOf } from '../../model/schema/kept-secrets.ts';
 import { secretsOf, secretsOfUnit } from '../../model/schema/secret-fields.ts';
@@ -32,7 +33,7 @@ export interface Way {
 /** A problem about an object. */
 export function objectProblem(
   { kind, key, name }: StoredObject,
-  code: string,
+  code: ProblemCode,
   message: string,
   path?: string,
 ): Problem {

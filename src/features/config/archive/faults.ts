@@ -1,4 +1,5 @@
 import type { Problem } from '../../../model/problem.ts';
+import type { ProblemCode } from '../../../model/problem-codes.ts';
 import { facetsOf } from '../../../model/state/facets.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
@@ -12,7 +13,7 @@ export function faultsOfState(state: Snapshot, objects: readonly StoredObject[])
   const ids = new Set<string>();
   for (const object of objects) {
     if (problems.length >= most) break;
-    const add = (code: string, message: string): void => {
+    const add = (code: ProblemCode, message: string): void => {
       problems.push({ code, kind: object.kind, key: object.key ?? object.name, message });
     };
     if (ids.has(object.id)) add('object_duplicate', `the id ${object.id} occurs twice`);

@@ -1,4 +1,5 @@
 import type { Call } from '../../../commit/engine.ts';
+import type { Problem } from '../../../model/problem.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { readableNames } from '../../../objects/object-list.ts';
 import { hideUsers, readableProblems } from '../../../objects/readable-problems.ts';
@@ -17,7 +18,7 @@ export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: P
   const overrides = view.overrides?.filter(({ kind }) => isReadable(kind));
   const hidden = view.changes.length + view.claims.length - changes.length - claims.length;
   const message = `${hidden} changes of the plan are of kinds that you may not read; ask somebody who may before you approve or apply it`;
-  const note = hidden === 0 ? [] : [{ code: 'changes_hidden', message }];
+  const note: readonly Problem[] = hidden === 0 ? [] : [{ code: 'changes_hidden', message }];
   const { overrides: _, ...rest } = view;
   const held = overrides === undefined || overrides.length === 0 ? {} : { overrides };
   return { ...rest, changes, claims, warnings: [...warnings, ...note], ...held };

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../lib/json.ts';
+import { problemCodes } from '../../problem-codes.ts';
 import { json, named } from './operation.ts';
 
 const text = { type: 'string' };
@@ -26,7 +27,11 @@ export const errorSchemas: JsonObject = {
     description: 'One fault of the input.',
     required: ['code', 'message'],
     properties: {
-      code: { type: 'string', description: 'What is wrong, as a word that never changes its meaning.' },
+      code: {
+        type: 'string',
+        description: 'What is wrong, as a word that never changes its meaning; later versions have more of them.',
+        'x-extensible-enum': Object.keys(problemCodes),
+      },
       message: { type: 'string', description: 'What is wrong, and the way out.' },
       kind: { type: 'string', description: 'The kind of the object.' },
       key: { type: 'string', description: 'The name of the document.' },
