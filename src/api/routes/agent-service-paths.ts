@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { serviceModes } from '../../model/declare/service-words.ts';
 import { json, operation } from '../../model/lower/openapi/operation.ts';
 import { proofParameter } from './agent-paths.ts';
 
 const text = (description: string): JsonObject => ({ type: 'string', description });
 const port = (description: string): JsonObject => ({ type: 'integer', minimum: 1, maximum: 65535, description });
-const mode = { type: 'string', enum: ['http', 'tcp', 'udp', 'tls'], description: 'What is forwarded.' };
+const mode = { type: 'string', enum: serviceModes, description: 'What is forwarded.' };
 
 const outside =
   'Not a part of the management interface: machines use it. `Authorization: Peer <session>`. The account has to allow it by `peer_expose_enabled` and `peer_expose_groups`.';

@@ -3,6 +3,7 @@ import type { Call, Engine } from '../../commit/engine.ts';
 import { readSyncLogs, recordSyncRun } from '../../features/logs/sync-logs.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
+import { syncLogLevels } from '../../model/declare/list-words.ts';
 import { storedId } from '../../model/declare/wire-id.ts';
 import { NotFound } from '../../model/errors.ts';
 import { header, json, type Operation, operation, pathParameters } from '../../model/lower/openapi/operation.ts';
@@ -105,7 +106,7 @@ function addLogs(app: FastifyInstance, engine: Engine, path: string, name: strin
 function logsOf(path: string, kind: string): JsonObject {
   const entry = members({
     id: { type: 'integer', description: 'The number of the entry; numbers grow.' },
-    level: { type: 'string', enum: ['info', 'warning', 'error'], description: 'How grave it is.' },
+    level: { type: 'string', enum: syncLogLevels, description: 'How grave it is.' },
     timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
     message: { type: 'string', description: 'What happened.' },
   });

@@ -7,6 +7,8 @@ import {
   showProxyRecord,
 } from '../../features/logs/proxy-log.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { requestResults, sortOrders } from '../../model/declare/list-words.ts';
+import { serviceModes } from '../../model/declare/service-words.ts';
 import { header, json, operation, query } from '../../model/lower/openapi/operation.ts';
 import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes } from '../area-routes.ts';
@@ -48,12 +50,12 @@ function readQuery(request: FastifyRequest): ProxyLogQuery {
   const read = readFeedQuery(request);
   const texts = { search: read.text('search'), host: read.text('host'), path: read.text('path') };
   const more = { source_ip: read.text('source_ip'), method: read.text('method') };
-  const status = read.word('status', ['success', 'failed']);
+  const status = read.word('status', requestResults);
   const codes = { status_code: read.number('status_code', 0, 999) };
   const times = { from: read.time('start_date'), to: read.time('end_date') };
   const user = { id: read.text('user_id'), email: read.text('user_email'), name: read.text('user_name') };
   const sort = read.word('sort_by', sorts) ?? 'timestamp';
-  const order = read.word('sort_order', ['asc', 'desc']) ?? 'desc';
+  const order = read.word('sort_order', sortOrders) ?? 'desc';
   const page = read.number('page', 1, lastPage) ?? 1;
   const size = read.number('page_size', 1, lastPage) ?? defaultSize;
   read.finish();
@@ -87,7 +89,7 @@ function describe(): JsonObject {
     country_code: text('The country of the client, ISO 3166-1.'),
     city_name: text('The city of the client.'),
     subdivision_code: text('The part of the country.'),
-    protocol: { type: 'string', enum: ['http', 'tcp', 'udp', 'tls'], description: 'What was forwarded.' },
+    protocol: { type: 'string', enum: serviceModes, description: 'What was forwarded.' },
     metadata: { type: 'object', additionalProperties: { type: 'string' }, description: 'More about it, by name.' },
   };
   const record = { type: 'object', required: Object.keys(always), properties: { ...always, ...sometimes } };
@@ -127,7 +129,7 @@ function parameters(): readonly JsonObject[] {
     query('page', 'The page, from 1.', whole),
     query('page_size', 'How many records a page has, 50 unless said otherwise; above 100 it is 100.', whole),
     query('sort_by', 'By what to sort; `url` is host, then path.', { type: 'string', enum: [...sorts] }),
-    query('sort_order', 'Descending unless said otherwise.', { type: 'string', enum: ['asc', 'desc'] }),
+    query('sort_order', 'Descending unless said otherwise.', { type: 'string', enum: sortOrders }),
     query(
       'search',
       'A part of the id of the request, of host, path or address of the client, or of e-mail address or name of the user, in any case. In ids, one or two characters are looked for at the beginning.',
@@ -141,7 +143,7 @@ function parameters(): readonly JsonObject[] {
     query('method', 'The method of the request, in any case.'),
     query('status', '`success` is 2xx and 3xx, `failed` everything else.', {
       type: 'string',
-      enum: ['success', 'failed'],
+      enum: requestResults,
     }),
     query('status_code', 'The status of the answer.', { type: 'integer', minimum: 0, maximum: 999 }),
     query('start_date', 'Only what came at this moment or later.', time),

@@ -3,6 +3,7 @@ import { answerInvite, inviteTenant, unlinkTenant } from '../../features/account
 import { removeTenant } from '../../features/accounts/tenants/removal.ts';
 import { createTenant, subscribeTenant, verifyTenant } from '../../features/accounts/tenants/tenants.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { tenantAnswers } from '../../model/declare/tenant-words.ts';
 import { header, json, named, type Operation, operation, pathParameters } from '../../model/lower/openapi/operation.ts';
 import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
@@ -65,7 +66,7 @@ export const tenants: AreaRoutes = {
       sendWritten(engine, await inviteTenant(engine, callOf(request), idOf(request)), request, reply),
     );
     app.put(`${path}/:id/invite`, { config: { access: 'anyone' } }, async (request, reply) => {
-      const value = textMember(objectBody(request.body), 'value', ['accept', 'decline']);
+      const value = textMember(objectBody(request.body), 'value', tenantAnswers);
       await answerInvite(engine, callOf(request), idOf(request), value === 'accept');
       return reply.send();
     });
@@ -142,7 +143,7 @@ export const tenants: AreaRoutes = {
         summary: 'Accept or decline an invitation',
         description: 'For the owner of the invited account, whose id stands in the path.',
         body: bodyOf(
-          { value: { type: 'string', enum: ['accept', 'decline'], description: 'The answer.' } },
+          { value: { type: 'string', enum: tenantAnswers, description: 'The answer.' } },
           { value: 'accept' },
         ),
         errors: withBody,

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type ServiceMode, serviceModes } from '../../model/declare/service-words.ts';
 import { HeddleError, InvalidInput, NotFound } from '../../model/errors.ts';
 import { printable } from '../terminal/paint.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -7,7 +8,7 @@ import type { Machine } from './machine.ts';
 /** What listens on a machine. */
 export interface LocalService {
   readonly port: number;
-  readonly mode: (typeof modes)[number];
+  readonly mode: ServiceMode;
 }
 
 /** A local service that others reach through a reverse proxy. */
@@ -19,16 +20,15 @@ export interface Exposed {
   readonly until: number;
 }
 
-const modes = ['http', 'tcp', 'udp', 'tls'] as const;
 const againMs = 500;
 
 /** Reads `PORT[/PROTOCOL]`. Throws `InvalidInput`. */
 export function readLocalService(text: string): LocalService {
   const [, digits = '', word = 'http'] = /^(\d{1,5})(?:\/([a-z]+))?$/.exec(text) ?? [];
-  const [port, mode] = [Number(digits), modes.find((one) => one === word)];
+  const [port, mode] = [Number(digits), serviceModes.find((one) => one === word)];
   if (digits === '' || port < 1 || port > 65_535 || mode === undefined)
     throw new InvalidInput(
-      `--expose cannot be ${printable(text)}; write a port and perhaps one of ${modes.join(', ')}, such as 8080 or 5432/tcp.`,
+      `--expose cannot be ${printable(text)}; write a port and perhaps one of ${serviceModes.join(', ')}, such as 8080 or 5432/tcp.`,
     );
   return { port, mode };
 }

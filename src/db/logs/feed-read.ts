@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import type { SortOrder } from '../../model/declare/list-words.ts';
 import type { Database } from '../database.ts';
 import { type Bind, type Feed, feedQuery, type Selection, whereOf } from './feeds.ts';
 
@@ -107,7 +108,7 @@ export async function sampleShares(
 export interface PageOf {
   /** Columns, the most important first; ties are decided by time and id. */
   readonly sort: readonly string[];
-  readonly order: 'asc' | 'desc';
+  readonly order: SortOrder;
   readonly limit: number;
   readonly offset: number;
   /**

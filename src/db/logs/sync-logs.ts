@@ -1,9 +1,10 @@
+import type { syncLogLevels } from '../../model/declare/list-words.ts';
 import { build, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /** What one run of an integration has to say. */
 export interface SyncLog {
-  readonly level: 'info' | 'warning' | 'error';
+  readonly level: (typeof syncLogLevels)[number];
   /** ISO 8601. */
   readonly timestamp: string;
   readonly message: string;

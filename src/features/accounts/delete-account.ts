@@ -51,9 +51,10 @@ async function unlinkedTenants(
   const made: string[] = [];
   const invited: string[] = [];
   for (const tenant of state.ofKind(tenantKind)) {
-    if (!['pending', 'invited'].includes(statusOf(tenant))) continue;
+    const status = statusOf(tenant);
+    if (status !== 'pending' && status !== 'invited') continue;
     if ((await findRevision(engine.database, tenant.id)) === undefined) continue;
-    if (statusOf(tenant) === 'invited') invited.push(tenant.id);
+    if (status === 'invited') invited.push(tenant.id);
     else if (isOwnMaking(tenant, await engine.snapshots.fresh(tenant.id), state.account)) made.push(tenant.id);
   }
   return { made, invited };

@@ -1,7 +1,7 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import { listAuditEvents } from '../../db/logs/audit.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { activities } from '../../model/declare/activities.ts';
+import { activities, isActivityCode } from '../../model/declare/activities.ts';
 
 /** How many events one answer has at most. */
 const longest = 10_000;
@@ -16,7 +16,7 @@ export async function readAuditEvents(engine: Engine, call: Call, before?: numbe
     ({ id, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta }) => ({
       id,
       timestamp: created_at.toISOString(),
-      activity: activities[activity_code] ?? activity_code,
+      activity: isActivityCode(activity_code) ? activities[activity_code] : activity_code,
       activity_code,
       initiator_id,
       initiator_name,

@@ -2,6 +2,7 @@ import type { Database } from '../../db/database.ts';
 import { countRecords, readHours, readRecords, sampleShares } from '../../db/logs/feed-read.ts';
 import type { Condition, Feed, Range } from '../../db/logs/feeds.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import type { SortOrder } from '../../model/declare/list-words.ts';
 import { type HourRange, hourRangesOf, newestWith, rangeAtOffset, spreadMoments, sumOf } from './hours.ts';
 import { allSlice } from './slices.ts';
 
@@ -28,7 +29,7 @@ export interface Question {
   /** One index knows all records that fit, and their times. */
   readonly isIndexed: boolean;
   readonly sort: readonly string[];
-  readonly order: 'asc' | 'desc';
+  readonly order: SortOrder;
   readonly limit: number;
   readonly offset: number;
   readonly limits?: PageLimits;

@@ -3,6 +3,7 @@ import { likeText } from '../../db/logs/feed-read.ts';
 import { type Condition, proxyFeed, type Range } from '../../db/logs/feeds.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { plainAddress } from '../../lib/net/address.ts';
+import type { RequestResult, SortOrder } from '../../model/declare/list-words.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import {
   allOf,
@@ -35,10 +36,10 @@ export interface ProxyLogQuery extends Partial<Range> {
   readonly path?: string;
   readonly user: Persons;
   readonly method?: string;
-  readonly status?: 'success' | 'failed';
+  readonly status?: RequestResult;
   readonly status_code?: number;
   readonly sort: ProxyLogSort;
-  readonly order: 'asc' | 'desc';
+  readonly order: SortOrder;
   readonly page: number;
   readonly page_size: number;
 }
@@ -161,7 +162,7 @@ function valuesOf(slice: Slice, name: string): readonly string[] {
 }
 
 /** Whether a status says that a request went well. */
-export function statusOf(code: number): 'success' | 'failed' {
+export function statusOf(code: number): RequestResult {
   return code >= 200 && code < 400 ? 'success' : 'failed';
 }
 

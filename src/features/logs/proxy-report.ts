@@ -1,6 +1,7 @@
 import { proxyFeed } from '../../db/logs/feeds.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { plainAddress } from '../../lib/net/address.ts';
+import { serviceModes } from '../../model/declare/service-words.ts';
 import type { Report } from './ingest.ts';
 import type { Listing } from './listings.ts';
 import { checkTime, type Members, readMembers, type Span } from './members.ts';
@@ -31,7 +32,7 @@ export interface ReportOf {
 
 /** Methods that are counted separately also where hosts are not. */
 const usualMethods = ['', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'];
-const protocols = ['', 'http', 'tcp', 'udp', 'tls'] as const;
+const protocols = ['', ...serviceModes] as const;
 /** What strangers send is cut here; what is longer is an attack or a mistake, and the beginning says which. */
 const longest = { path: 4096, host: 255, method: 32 } as const;
 const longestSent = 65_536;

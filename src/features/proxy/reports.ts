@@ -1,13 +1,10 @@
 import type { Engine } from '../../commit/engine.ts';
 import { writeServiceStatus } from '../../db/proxy/proxies.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { serviceStatuses } from '../../model/declare/service-words.ts';
 import { readMembers } from '../logs/members.ts';
 import type { KnownProxy } from './registration.ts';
 import { servedBy } from './services.ts';
-
-const statuses = [
-  ...(['pending', 'active', 'tunnel_not_created', 'certificate_pending', 'certificate_failed', 'error'] as const),
-] as const;
 
 /** What was not taken of a report: its place, and why. */
 export interface RefusedItem {
@@ -31,7 +28,7 @@ export async function reportServices(
   for (const [index, item] of listed.entries()) {
     const read = readMembers(item);
     const id = read.needed('service_id', 64);
-    const status = read.word('status', statuses);
+    const status = read.word('status', serviceStatuses);
     const isIssued = (item as JsonObject | null)?.['certificate_issued_at'] !== undefined;
     const issued = isIssued ? read.time('certificate_issued_at') : undefined;
     if (read.faults.length === 0 && !served.has(id)) read.refuse(`service ${id} is not one of this cluster`);

@@ -1,4 +1,5 @@
 import { defineKind } from '../../model/declare/kind.ts';
+import { type TenantStatus, tenantStatuses } from '../../model/declare/tenant-words.ts';
 import { keyed, longest, oneOf, ref, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { domain } from '../shared/formats.ts';
@@ -48,7 +49,7 @@ declare module '../../model/state/stored.ts' {
 
 /** What the server knows about a tenant beside the declared fields. */
 interface MSPTenantDerived {
-  readonly status: string;
+  readonly status: TenantStatus;
   readonly dns_challenge: string;
   readonly price_id: string;
 }
@@ -65,7 +66,7 @@ export const mspTenant = defineKind({
   computed: {
     status: {
       doc: '`pending` while the domain is to be proved, `existing` when the domain has an account already, `invited` while that account is asked, `active`.',
-      schema: { type: 'string', enum: ['pending', 'existing', 'invited', 'active'] },
+      schema: { type: 'string', enum: tenantStatuses },
       value: (object) => object.derived.status ?? 'pending',
     },
     dns_challenge: {

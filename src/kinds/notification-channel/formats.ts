@@ -1,13 +1,13 @@
 import { nearest } from '../../lib/nearest.ts';
 import { canonicalDomain } from '../../lib/net/domain.ts';
-import { activities } from '../../model/declare/activities.ts';
+import { activities, isActivityCode } from '../../model/declare/activities.ts';
 import type { Format } from '../../model/schema/field.ts';
 
 /** The code of an activity that the program knows. */
 export const activityCode: Format = {
   name: 'event_type',
   canonical(text) {
-    if (Object.hasOwn(activities, text)) return { value: text };
+    if (isActivityCode(text)) return { value: text };
     const guess = nearest(text, Object.keys(activities));
     const hint =
       guess === undefined ? 'GET /api/integrations/notifications/types lists them' : `did you mean \`${guess}\`?`;

@@ -1,3 +1,4 @@
+import { serviceModes } from '../../model/declare/service-words.ts';
 import {
   boolean,
   integer,
@@ -157,7 +158,7 @@ export const serviceFields = {
     minLength: 1,
     format: domain,
   }),
-  mode: oneOf(['http', 'tcp', 'udp', 'tls'], {
+  mode: oneOf(serviceModes, {
     doc: 'What is forwarded: requests (`http`), or connections as they are. It cannot change.',
     default: 'http',
     keep: true,

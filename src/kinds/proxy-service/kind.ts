@@ -1,4 +1,5 @@
 import { defineKind } from '../../model/declare/kind.ts';
+import { serviceStatuses } from '../../model/declare/service-words.ts';
 import { deriveAccess } from '../shared/private-access.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
 import { metaOf, showService } from './answer.ts';
@@ -58,7 +59,7 @@ export const proxyService = defineKind({
           certificate_issued_at: { type: 'string', format: 'date-time' },
           status: {
             type: 'string',
-            enum: ['pending', 'active', 'tunnel_not_created', 'certificate_pending', 'certificate_failed', 'error'],
+            enum: serviceStatuses,
           },
         },
       },

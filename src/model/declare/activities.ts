@@ -1,5 +1,5 @@
 /** What can happen in an account: the code of each activity with what it means. Codes are only ever added. */
-export const activities: Readonly<Record<string, string>> = {
+export const activities = {
   'peer.user.add': 'Peer added',
   'peer.setupkey.add': 'Peer added',
   'peer.add': 'A peer enrolled',
@@ -189,4 +189,12 @@ export const activities: Readonly<Record<string, string>> = {
   'config.failed': 'Documents of a source, or a plan, could not be applied',
   'config.plan.approved': 'A plan was approved',
   'config.plan.needs_approval': 'A plan waits for an approval',
-};
+} as const;
+
+/** The code of one of them. */
+export type ActivityCode = keyof typeof activities;
+
+/** Whether the program knows an activity of this code; one that an older program recorded may be gone. */
+export function isActivityCode(code: string): code is ActivityCode {
+  return Object.hasOwn(activities, code);
+}

@@ -4,6 +4,7 @@ import type { Fields, SpecOf } from '../schema/field.ts';
 import type { StoredObject } from '../state/object.ts';
 import type { Observed } from '../state/observed.ts';
 import type { FieldOf, KindName, KindTypes, ObjectOf } from '../state/stored.ts';
+import type { ActivityCode } from './activities.ts';
 import type { Actor, Caller } from './actor.ts';
 import type { Installation } from './installation.ts';
 
@@ -84,9 +85,9 @@ export type AuditEvent = {
 
 /** Activity codes of the plain operations; an absent one records nothing. */
 export interface Activity {
-  readonly create?: string;
-  readonly update?: string;
-  readonly delete?: string;
+  readonly create?: ActivityCode;
+  readonly update?: ActivityCode;
+  readonly delete?: ActivityCode;
 }
 
 /** Which objects a query parameter leaves in. */

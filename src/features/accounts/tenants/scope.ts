@@ -25,7 +25,8 @@ export async function enterTenant(engine: Engine, call: Call, account: string): 
 
 /** The role that a user of the keeper has in the account of a tenant, `undefined` when none. */
 export function roleInTenant(home: Snapshot, user: string, tenant: Stored<'MSPTenant'>): Role | undefined {
-  if (!['pending', 'active'].includes(statusOf(tenant))) return undefined;
+  const status = statusOf(tenant);
+  if (status !== 'pending' && status !== 'active') return undefined;
   const own = home.find('User', user)?.spec.auto_groups ?? [];
   const given = (tenant.spec.groups ?? []).filter(({ id }) => id !== undefined && own.includes(id));
   return roles.find((role) => given.some((group) => group.role === role));

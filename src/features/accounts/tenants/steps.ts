@@ -1,6 +1,7 @@
 import type { Outcomes, SharedMutation } from '../../../commit/commit-together.ts';
 import { type Derived, derive, planEdits } from '../../../commit/edits.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
+import type { TenantStatus } from '../../../model/declare/tenant-words.ts';
 import { Conflict, NotAllowed, NotFound } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
@@ -80,12 +81,12 @@ export function requireTenant(state: Snapshot, id: string): Stored<'MSPTenant'> 
 }
 
 /** Where a tenant stands. */
-export function statusOf(tenant: Stored<'MSPTenant'>): string {
-  return tenant.derived.status ?? '';
+export function statusOf(tenant: Stored<'MSPTenant'>): TenantStatus | undefined {
+  return tenant.derived.status;
 }
 
 /** Throws `Conflict` when the tenant stands elsewhere. */
-export function requireStatus(tenant: Stored<'MSPTenant'>, statuses: readonly string[], why: string): void {
-  if (statuses.includes(statusOf(tenant))) return;
+export function requireStatus(tenant: Stored<'MSPTenant'>, statuses: readonly TenantStatus[], why: string): void {
+  if (statuses.some((status) => status === statusOf(tenant))) return;
   throw new Conflict('precondition', `the tenant ${tenant.name} is ${statusOf(tenant)}: ${why}`);
 }

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '../../../lib/json.ts';
 import { canonicalDomain } from '../../../lib/net/domain.ts';
+import { serviceModes } from '../../../model/declare/service-words.ts';
 import { InvalidInput } from '../../../model/errors.ts';
 import type { Problem } from '../../../model/problem.ts';
 import type { Exposure } from './exposure.ts';
 
 const known = ['port', 'mode', 'name', 'cluster', 'password', 'pin'];
-const modes: readonly Exposure['mode'][] = ['http', 'tcp', 'udp', 'tls'];
 
 /** Reads what a peer wants to expose. Throws everything that is wrong with it. */
 export function readExposure(body: JsonObject): Exposure {
@@ -18,8 +18,8 @@ export function readExposure(body: JsonObject): Exposure {
   const { port } = body;
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65535)
     fault('/port', '`port` must be a whole number from 1 to 65535: where the service listens on the machine');
-  const mode = modes.find((one) => one === (body['mode'] ?? 'http'));
-  if (mode === undefined) fault('/mode', `\`mode\` must be one of ${modes.join(', ')}`);
+  const mode = serviceModes.find((one) => one === (body['mode'] ?? 'http'));
+  if (mode === undefined) fault('/mode', `\`mode\` must be one of ${serviceModes.join(', ')}`);
   const name = read(body['name'], (text) => !text.includes('.') && text.length <= 63);
   if (name === 'wrong') fault('/name', '`name` must be one DNS label: letters, digits and hyphens');
   const cluster = read(body['cluster'], () => true);

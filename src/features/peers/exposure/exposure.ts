@@ -4,6 +4,7 @@ import { planEdits } from '../../../commit/edits.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
+import type { ServiceMode } from '../../../model/declare/service-words.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../../model/errors.ts';
 import { originOf } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
@@ -19,7 +20,7 @@ const mostServices = 10;
 
 /** A local service that a peer wants to offer through a cluster of proxies. */
 export interface Exposure {
-  readonly mode: 'http' | 'tcp' | 'udp' | 'tls';
+  readonly mode: ServiceMode;
   readonly port: number;
   /** The first label of the domain; made of the label of the peer and the port unless given. */
   readonly name?: string;

@@ -1,0 +1,10 @@
+/** What a service of a proxy forwards: requests, or connections as they are. */
+export const serviceModes = ['http', 'tcp', 'udp', 'tls'] as const;
+
+/** One of them. */
+export type ServiceMode = (typeof serviceModes)[number];
+
+/** How a service of a proxy fares. */
+export const serviceStatuses = [
+  ...(['pending', 'active', 'tunnel_not_created', 'certificate_pending', 'certificate_failed', 'error'] as const),
+] as const;
