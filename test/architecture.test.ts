@@ -58,7 +58,7 @@ describe('the architecture', () => {
     expect(new Set(all.map((violation) => violation.rule))).toEqual(new Set(Object.keys(badSample)));
   });
 
-  test('a fault is told with its line', () => {
+  test('a fault is reported with its line', () => {
     const files = new Map([
       ['src/plan/diff.ts', "/* two\nlines */\nimport { a } from '../lib/a.ts';\n\nDate.now();\n"],
     ]);

@@ -70,7 +70,7 @@ export const metrics = {
   },
   config_plan_guard_trips_total: {
     type: 'counter',
-    help: 'Plans that a guard stopped until somebody approves them.',
+    help: 'Plans that a guard stopped until they are approved.',
     labels: ['guard'],
   },
   outbound_seconds: {

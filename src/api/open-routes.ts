@@ -7,9 +7,9 @@ import { openOperations } from './description.ts';
  */
 export const openRoutes: Readonly<Record<string, string>> = {
   ...openOperations,
-  'GET /healthz': 'tells only that the process answers',
-  'GET /readyz': 'tells only that the database answers',
-  'POST /agent/challenge': 'tells nothing of any account',
+  'GET /healthz': 'shows only that the process answers',
+  'GET /readyz': 'shows only that the database answers',
+  'POST /agent/challenge': 'shows nothing of any account',
   'POST /agent/enrol': 'wants a proof by the key of the machine, and a setup key or the token of a user',
   'POST /agent/login': 'wants a proof by the key of the peer',
   'POST /agent/facts': 'wants the session of a peer and a proof by its key',
@@ -28,7 +28,7 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'POST /signin/:uid': 'wants that cookie and a form that was shown with it; guesses are slowed down',
   'GET /api/users/invites/:id': 'wants the token of an invite in its path',
   'POST /api/users/invites/:id/accept': 'wants the token of an invite in its path',
-  'GET /invite/:token': 'is a page that tells nothing by itself',
+  'GET /invite/:token': 'is a page that shows nothing by itself',
   'POST /proxy/register': 'wants a proxy token',
   'POST /proxy/heartbeat': 'wants a proxy token',
   'POST /proxy/disconnect': 'wants a proxy token',

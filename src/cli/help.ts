@@ -15,7 +15,7 @@ export function programHelp(commands: readonly Command[]): string {
     'Commands:',
     ...columns(rows),
     '',
-    '`heddle <command> --help` explains a command; `heddle --version` tells the version.',
+    '`heddle <command> --help` explains a command; `heddle --version` prints the version.',
     '',
     'Exit codes:',
     ...columns(exitRows),

@@ -27,7 +27,7 @@ function build(out: string): void {
   const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
   const args = [compiler, '--project', join(root, 'tsconfig.build.json'), '--outDir', out];
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
-  if (status !== 0) throw new Error('the program cannot be built; `npm run check` tells why');
+  if (status !== 0) throw new Error('the program cannot be built; `npm run check` shows why');
   // What writes files into a checkout has nothing to do in an image.
   rmSync(join(out, 'gen'), { recursive: true });
 }

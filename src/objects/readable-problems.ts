@@ -56,11 +56,11 @@ function readableFindings(state: Snapshot, reader: Reader, problems: readonly Pr
   const hidden = problems.length - shown.length;
   const readable = readableProblems(state, reader, shown);
   if (hidden === 0) return readable;
-  const message = `${hidden} ${hidden === 1 ? 'problem is' : 'problems are'} about objects that you may not read; ask somebody who may`;
+  const message = `${hidden} ${hidden === 1 ? 'problem is' : 'problems are'} about objects that you may not read; ask a user who may`;
   return [...readable, { code: 'problems_hidden', message }];
 }
 
-const refusedText = 'its documents were refused for objects that you may not read; ask somebody who may';
+const refusedText = 'its documents were refused for objects that you may not read; ask a user who may';
 
 /** How a source fares as its reader may see it: reasons of refusals name no object of a kind that they may not read. */
 export function readableStatus(state: Snapshot, reader: Reader, status: SourceStatus): SourceStatus {

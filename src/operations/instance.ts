@@ -8,7 +8,7 @@ export const instance = {
     id: 'readInstance',
     method: 'GET',
     path: '/api/instance',
-    access: { open: 'tells only whether the first person is still to come' },
+    access: { open: 'shows only whether the first person is still to come' },
     tag: 'instance',
     summary: 'Ask whether the first person is still to come',
     answer: object(

@@ -47,7 +47,7 @@ export const temporaryAccess = {
     path: '/api/peers/{peerId}/temporary-access',
     access: { module: 'peers', operation: 'create' },
     summary: 'Let somebody reach a peer for a while',
-    doc: 'Makes a peer with this key that reaches this one by these rules and nobody else. It comes to life when whoever asked enrols with the key (`POST /agent/enrol`), which shows that it is theirs; until then it keeps nobody else who holds the key from enrolling. It goes, with its policies, 30 s after it disconnects, or after 10 minutes when it never connects.',
+    doc: 'Makes a peer with this key that reaches this one by these rules and nobody else. It is created when the caller enrols with the key (`POST /agent/enrol`), which shows that it is theirs; until then it keeps nobody else who holds the key from enrolling. It goes, with its policies, 30 s after it disconnects, or after 10 minutes when it never connects.',
     params: { peerId: string({ doc: 'The id of the peer.' }) },
     body: {
       name: string({ doc: 'The host name of the new peer.', minLength: 1, maxLength: longest.name }),

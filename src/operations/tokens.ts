@@ -51,7 +51,7 @@ export const tokens = {
   create: defineOperation({
     ...{ id: 'createToken', method: 'POST', path, ...facts },
     summary: 'Make a token',
-    doc: 'For oneself, or for a service user. The value is shown this once. Whoever signed in at this server does so again when that is more than 15 minutes ago; personal access tokens need not.',
+    doc: 'For oneself, or for a service user. The value is shown this once. A caller who signed in at this server has to sign in again when that is more than 15 minutes ago; personal access tokens need not.',
     params: { userId },
     body: tokenRequest,
     answer: object(

@@ -17,7 +17,7 @@ function difference(
 }
 
 describe('a difference of access', () => {
-  it('is told by the groups of the rules that let something through', () => {
+  it('is described by the groups of the rules that permit traffic', () => {
     const before = [
       policy('Data', toDatabases),
       policy('Ping', { protocol: 'icmp', sources: ['All'], destinations: ['All'] }),

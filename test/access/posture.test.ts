@@ -241,7 +241,7 @@ describe('processes', () => {
     ]);
   });
 
-  test('that nobody told about are not known', () => {
+  test('that were not reported are unknown', () => {
     expectAll(checks, [
       [{ system: 'linux' }, 'unknown'],
       [{ processes: ['/usr/bin/agent', '/usr/bin/scanner'] }, 'unknown'],

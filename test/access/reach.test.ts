@@ -91,7 +91,7 @@ describe('what a peer has to know', () => {
     );
   });
 
-  it('changes for no peer that is not told to be touched', () => {
+  it('changes only for peers that are listed as touched', () => {
     const ids = ({ put, remove }: Change) => [...put.map(({ id }) => id), ...remove, ...peers];
     fc.assert(
       fc.property(

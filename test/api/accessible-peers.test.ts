@@ -83,7 +83,7 @@ it('are shown in short', async () => {
   expect(again.status).toBe(304);
 });
 
-it('are told to users about their own peers alone, and not while the account hides peers from them', async () => {
+it('are shown to users about their own peers alone, and not while the account hides peers from them', async () => {
   const own = api();
   const [mine = '', other = ''] = await own.peers('mine', 'theirs');
   const both = await own.group('pair', [mine, other]);

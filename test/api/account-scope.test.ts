@@ -194,7 +194,7 @@ describe('deleting an account', () => {
     expect((await owner('DELETE', `/api/accounts/${id}`)).status).toBe(401);
   });
 
-  it('is told to the account that looked after it', async () => {
+  it('writes an event in the account that managed it', async () => {
     const { id, owner } = await furnished('told.example.com');
     await owner('DELETE', `/api/accounts/${id}`);
     const list = (await api().call('GET', tenants)).body;

@@ -191,7 +191,7 @@ describe('a person who is deleted', () => {
     expect(await signIn(own, email, password)).toBe('right');
   });
 
-  it('is forgotten by the identity provider where the server is told to, also when a document does it', async () => {
+  it('is forgotten by the identity provider where the server is configured so, also when a document deletes it', async () => {
     await using own = await testApi('postgres', { forgetsPeople: true });
     const document = { kind: 'User', metadata: { name: 'eve' }, spec: person() };
     const put = (documents: readonly JsonObject[]) =>

@@ -187,7 +187,7 @@ describe('an account that was backed up', () => {
     }
   });
 
-  it('can be put back in its own place by whoever says its name, and what came after is gone', async () => {
+  it('can be restored in its own place by naming it, and later changes are gone', async () => {
     await using api = await furnished();
     const documentsThen = await exported(api);
     const archive = await backUp(api);
@@ -357,7 +357,7 @@ describe('a server in use', () => {
     expect(await everything(other)).toBe(before);
   });
 
-  it('is told which domain of the archive another account has, and no hash', async () => {
+  it('is shown which domain of the archive another account has, and no hash', async () => {
     await using api = await testApi('postgres', keys);
     await lead(api, 'domain', 'example.com');
     await lead(api, 'setup-key', 'hash-of-a-key');

@@ -114,7 +114,7 @@ it.each([
   expect([answer.status, status === 200 ? answer.body.name : '']).toEqual([status, status === 200 ? name : '']);
 });
 
-it('an unknown token of the right shape is told nothing', async () => {
+it('an unknown token of the right shape learns nothing', async () => {
   const stranger = makeToken('nbp_', randomBytes(32));
   expect(await asWith(stranger)).toMatchObject({ status: 401, body: { message: 'token invalid', code: 401 } });
 });

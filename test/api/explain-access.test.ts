@@ -88,7 +88,7 @@ it.each([
   expect([role, answer.status]).toEqual([role, status]);
 });
 
-it('answers for the one peer of a person, and names the peers of whoever has several', async () => {
+it('answers for the one peer of a person, and names the peers of a person with several', async () => {
   const { engine, account, call } = server().api;
   const person = { name: 'Ana Lima', email: 'ana@example.com', role: 'user', auto_groups: [], is_service_user: false };
   const user = (await call('POST', '/api/users', person)).body.id;

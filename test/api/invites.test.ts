@@ -181,7 +181,7 @@ describe('an invite', () => {
     expect(made.auto_groups).toEqual([kept]);
   });
 
-  it('ends with whoever sent it', async () => {
+  it('ends when its sender loses the right to invite', async () => {
     const { id } = (await api().call('POST', '/api/users', person({ role: 'admin' }))).body;
     const { invite_token: token } = (await (await callAs(api(), id))('POST', path, guest())).body;
     expect((await read(token)).body.valid).toBe(true);
@@ -305,7 +305,7 @@ describe.each([
 });
 
 describe('a group that a pending invite names', () => {
-  it('is in use: it does not go, whoever deletes it, until the invite is accepted, deleted or over', async () => {
+  it('is in use: nobody can delete it until the invite is accepted, deleted or over', async () => {
     await using own = await testApi();
     const apply = (text: string, more: JsonObject = {}) =>
       own.call('POST', '/api/config/apply', { source: 'team', files: [{ path: 'a.yaml', text }], ...more });

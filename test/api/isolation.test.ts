@@ -154,7 +154,7 @@ describe('another account on the same server', () => {
       expect(JSON.parse((await ask('GET', url)).text)).toHaveLength(url === '/api/peers' ? 2 : 1);
   });
 
-  it('is told nothing about the whole server, and does nothing to it', async () => {
+  it('sees nothing about the whole server, and does nothing to it', async () => {
     for (const [method, url] of [
       ['GET', '/metrics'],
       ['POST', '/api/config/secrets/rotate'],
@@ -167,7 +167,7 @@ describe('another account on the same server', () => {
     }
   });
 
-  it('cannot be changed, and is not told to be there', async () => {
+  it('cannot be changed, and is answered like one that does not exist', async () => {
     const ask = asker(api(), tokens[0] ?? '');
     const before = (await api().engine.snapshots.fresh(other)).revision;
     const group = (await api().engine.snapshots.fresh(other)).ofKind('Group')[0]?.id ?? '';

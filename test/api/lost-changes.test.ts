@@ -51,7 +51,7 @@ it('an override that restricts is answered again with what lasts', async () => {
   expect(made[0].body.lasting).toEqual(['revoked']);
 });
 
-it('an override is told again to nobody who may not make it any more', async () => {
+it('an override is not repeated to a caller who may not make it any more', async () => {
   await using own = await scene();
   const user = { name: 'a', is_service_user: true, role: 'admin', auto_groups: [] };
   const admin = (await own.call('POST', '/api/users', user)).body.id;

@@ -24,7 +24,7 @@ it('nobody keeps what holds the whole account, or a secret', async () => {
   }
 });
 
-it('an export that is not kept is still recognised by whoever has it', async () => {
+it('an export that is not stored is still recognised by its ETag', async () => {
   for (const format of ['yaml', 'json']) {
     const url = `/api/config/export?format=${format}`;
     const first = await api().call('GET', url);

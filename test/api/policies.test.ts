@@ -97,7 +97,7 @@ describe('required members', () => {
     expect(answer.body.message).toContain(`\`${name}\``);
   });
 
-  it('are all told at once', async () => {
+  it('are all reported at once', async () => {
     const answer = await post({ rules: [{}] });
     expect(answer.body.problems).toHaveLength(7);
   });

@@ -45,7 +45,7 @@ async function mapFor({ engine, account }: TestApi, peer: string) {
 }
 
 describe('a proxy with the key of its tunnel', () => {
-  it('is told to the peers that may use a private service of its cluster, and to nobody else', async () => {
+  it('is in the maps of the peers that may use a private service of its cluster, and in no other', async () => {
     await using own = await testApi();
     const proxies = await proxyToken(own);
     const early = newKey();
@@ -143,7 +143,7 @@ describe('a proxy with the key of its tunnel', () => {
     expect((await places()).sort()).toEqual(['expired', 'here', 'vanished']);
   });
 
-  it('is told the peers that may reach it, and when they change', async () => {
+  it('gets the peers that may reach it, and when they change', async () => {
     await using own = await testApi();
     const proxies = await proxyToken(own);
     const { body } = await proxies.ask('register', 'a', { wg_pub_key: newKey() });

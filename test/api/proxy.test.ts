@@ -312,7 +312,7 @@ it('a proxy that opened another stream is connected still when the first one end
   await expect.poll(async () => (await proxy.cluster()).online).toBe(false);
 });
 
-it('a proxy is told nothing and counts for nothing from the moment in which its token goes', async () => {
+it('a proxy is sent nothing and counts for nothing from the moment in which its token is deleted', async () => {
   await using on = await testApi();
   const [proxy, stays] = [await newProxy(on), await newToken(on)];
   const join = { proxy_id: 'other', address: proxy.address };

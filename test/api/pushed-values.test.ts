@@ -72,7 +72,7 @@ describe('a push', () => {
     expect(await keptSecret(api)).toBe(secret);
   });
 
-  it('names no other variables than those meant for documents, whoever has them', async () => {
+  it('names no other variables than those meant for documents, wherever they are set', async () => {
     await using api = await testApi('postgres', { valueFrom: () => secret, shareValues: true });
     const refused = await apply(api, vendor('{ valueFrom: { envRef: HOME } }'), { 'env:HOME': secret });
     expect([refused.status, problemsOf(refused)]).toEqual([422, ['secret_unset /spec/secret/valueFrom']]);

@@ -262,7 +262,7 @@ describe('targets', () => {
     expect((await shared().call('DELETE', `/api/peers/${own}`)).status).toBe(200);
   });
 
-  it('keep what they are told in one spelling', async () => {
+  it('keep what they are given in one spelling', async () => {
     const options = { request_timeout: '0m90s', custom_headers: { 'X-B': '2', 'X-A': '1' }, path_rewrite: 'preserve' };
     const answer = await post(body({ targets: [target({ options })] }));
     expect(answer.body.targets[0].options).toEqual({ ...options, request_timeout: '1m30s' });

@@ -164,7 +164,7 @@ describe('documents of setup keys', () => {
   });
 });
 
-it('a duration in place of a number of seconds is told how to be written', async () => {
+it('a duration in place of a number of seconds is refused with the way to write it', async () => {
   const body = { name: 'k', type: 'reusable', expires_in: '30d', auto_groups: [], usage_limit: 0 };
   const answer = await api().call('POST', '/api/setup-keys', body);
   expect([answer.status, answer.body.problems]).toMatchObject([

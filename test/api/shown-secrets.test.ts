@@ -72,7 +72,7 @@ async function holding(api: TestApi): Promise<readonly string[]> {
   return (await rowsOf(api.engine.database)).filter((row) => row.includes('let-'));
 }
 
-it('addresses that let in whoever knows them are shown to readers of the object, and kept in no table', async () => {
+it('addresses that grant access to everyone who knows them are shown to readers of the object, and stored in no table in plain text', async () => {
   const lines: string[] = [];
   await using api = await testApi('postgres', { log: (line) => lines.push(JSON.stringify(line)) });
   const key = { 'idempotency-key': 'once' };

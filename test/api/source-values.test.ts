@@ -42,7 +42,7 @@ describe("the server's values", () => {
     await expect.poll(() => hasSecret(scene.api)).toBe(true);
   });
 
-  it('are not for documents of other accounts, whoever made the source', async () => {
+  it('are not for documents of other accounts, whatever account created the source', async () => {
     const scene = await running([], { ...values, isOperators: false });
     const { api, upstream } = scene;
     await upstream.commit({ 'groups.yaml': null, 'edr.yaml': vendor });

@@ -225,7 +225,7 @@ describe('a tenant', () => {
 });
 
 describe('a domain', () => {
-  it('goes to whoever proves it first', async () => {
+  it('belongs to the first account that proves it', async () => {
     const first = await create('raced.example.com');
     const rival = await create('rival-msp.example.com');
     await prove(rival);

@@ -62,7 +62,7 @@ describe('personal access tokens', () => {
     expect((await withToken(value)('GET', '/api/groups')).status).toBe(401);
   });
 
-  it('are told in the audit log, with who and whose', async () => {
+  it('are listed in the audit log, with who and whose', async () => {
     const program = await somebody('user', true);
     const { personal_access_token: record } = (await make(program.id)).body;
     await api().call('DELETE', `/api/users/${program.id}/tokens/${record.id}`);

@@ -168,7 +168,7 @@ describe('refused is a token', () => {
 });
 
 describe('a provider that does not answer', () => {
-  it('leaves known keys working, and is told about for the others', async () => {
+  it('leaves known keys working, and is reported for the others', async () => {
     bearer = accepting({ keysLastMs: 0 });
     await bearer.verify(await provider.token('ana'));
     const [known, unknown] = [await provider.sign({}), await provider.sign({}, { kid: 'not-read-yet' })];

@@ -36,13 +36,13 @@ describe('a browser that comes with a form', () => {
     expect((await surfer.go('/signin/account')).title).toBe('Sign in – Heddle');
   });
 
-  it('is told when the form is too long for an address', async () => {
+  it('is reported when the form is too long for an address', async () => {
     const shown = await openSurfer(scene().url).forge('/oidc/auth', { state: 'x'.repeat(20_000) });
     expect([shown.status, JSON.parse(shown.text).error]).toEqual([413, 'invalid_request']);
   });
 });
 
-describe('whoever sends the code of a device without a session', () => {
+describe('a request with the code of a device and without a session', () => {
   it.each([
     ['POST', '/oidc/device', { user_code: 'BBBB-BBBB' }],
     ['POST', '/oidc/device', {}],
@@ -135,7 +135,7 @@ describe('an access token', () => {
 });
 
 describe('a device', () => {
-  it('that asks too often is told to slow down, and gets its tokens at once when it is let in', async () => {
+  it('that polls too often gets slow_down, and its tokens at once when it is approved', async () => {
     const { surfer, email } = await somebody();
     const device = await ask('/device/auth', { scope: 'openid' });
     const grant_type = 'urn:ietf:params:oauth:grant-type:device_code';

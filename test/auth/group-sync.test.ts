@@ -145,7 +145,7 @@ describe('groups that a token names', () => {
   });
 });
 
-describe('whoever says which groups are let in', () => {
+describe('a caller who changes which groups may sign in', () => {
   const asOwner = async (roles: unknown) => {
     const claims = { sub: 'ola', email: 'ola@example.com', email_verified: true, roles };
     return { authorization: `Bearer ${await provider.sign(claims)}` };

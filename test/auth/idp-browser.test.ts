@@ -145,7 +145,7 @@ describe('a person with a keyboard and a browser without scripts', () => {
     expect((await heddle(['logout']).ran).out).toBe(`You are not signed in to ${scene().url}.\n`);
   });
 
-  it('signs a machine without a browser in by `heddle login --device`, and is told when that ends', async () => {
+  it('signs a machine without a browser in by `heddle login --device`, and reports when that ends', async () => {
     const { ran, shown } = heddle(['login', '--device'], /or open (\S+)\n/);
     await page.goto(await shown);
     expect(await page.getByLabel('Code').getAttribute('aria-describedby')).toBe('user_code-hint');

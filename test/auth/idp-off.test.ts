@@ -29,7 +29,7 @@ describe('a server that refuses passwords (local_auth_disabled)', () => {
     expect(sent.status).toBe(403);
   });
 
-  it('goes by the address that it was told, whatever a client says, and then keeps cookies for https', async () => {
+  it('uses the address that it was configured with, whatever a client says, and then sets secure cookies for https', async () => {
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' };
     const found = await fetch(`${scene().url}/oidc/.well-known/openid-configuration`, { headers });
     const { issuer, authorization_endpoint: place } = (await found.json()) as Record<string, string>;

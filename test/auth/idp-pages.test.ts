@@ -178,7 +178,7 @@ describe('a second factor', () => {
     expect(rows).not.toContain(secret);
   });
 
-  it('is replaced by recovery codes, each once, and its comings and goings are told', async () => {
+  it('is replaced by recovery codes, each once, and writes audit events when it is set up and removed', async () => {
     const { surfer, email, id } = await somebody();
     await surfer.go('/signin/account');
     await surfer.send({ step: 'password', email, password });

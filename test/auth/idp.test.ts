@@ -153,7 +153,7 @@ describe('a machine without a browser', () => {
     }
   });
 
-  it('is told when the person refuses', async () => {
+  it('is reported when the person refuses', async () => {
     const { surfer } = await somebody();
     const device = await ask('/device/auth', { scope: 'openid' });
     await surfer.go('/oidc/device');

@@ -14,7 +14,7 @@ it("the operator's token opens what is the operator's, and no account", async ()
   expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining('opens no account')]);
 });
 
-it('nobody else is the operator, and strangers are told less', async () => {
+it("only the operator's token is the operator's, and strangers see less", async () => {
   const { call, app } = api();
   const owner = await call('GET', '/metrics');
   expect([owner.status, owner.body.message]).toEqual([403, expect.stringContaining('for its operator alone')]);

@@ -64,7 +64,7 @@ it('nobody switches a second factor off that their account wants', async () => {
   expect((await surfer.send({ step: 'totp-remove', code: second })).text).toContain('The second factor is off.');
 });
 
-it('is told in the audit trail', async () => {
+it('is written to the audit trail', async () => {
   await require(true);
   await require(false);
   const rows = await scene().sql<{ code: string }>(

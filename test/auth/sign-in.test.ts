@@ -64,7 +64,7 @@ const events = async (on: TestApi | As): Promise<readonly string[]> => {
 };
 
 describe('on a server of one account', () => {
-  it('a newcomer waits for an admin, who sees them', async () => {
+  it('a new user waits for an admin, who sees them', async () => {
     const ana = await somebody(one, 'ana', proved('ana@example.com'));
     const answer = await ana('GET', '/api/groups');
     expect([answer.status, answer.body.message]).toEqual([403, 'user is pending approval']);
@@ -74,7 +74,7 @@ describe('on a server of one account', () => {
     expect((await events(one)).slice(0, 1)).toEqual(['user.join']);
   });
 
-  it('a newcomer is let in where nobody has to approve, and the sign-in is told once', async () => {
+  it('a new user is active where no approval is required, and the sign-in is recorded once', async () => {
     await setSettings(one, { extra: { user_approval_required: false } });
     const signedIn = Math.floor(Date.now() / 1000) - 10;
     const bob = await somebody(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn });
@@ -147,7 +147,7 @@ describe('on a server of one account', () => {
     expect(again.body.id).not.toBe(id);
   });
 
-  it('blocked people are told so', async () => {
+  it('blocked people get that as the reason', async () => {
     const tom = await somebody(one, 'tom', proved('tom@example.com'));
     const { id } = (await tom('GET', '/api/users/current')).body;
     await one.call('PUT', `/api/users/${id}`, { role: 'user', auto_groups: [], is_blocked: true });

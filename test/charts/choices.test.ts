@@ -217,7 +217,7 @@ describe('the server of the chart', () => {
     },
   );
 
-  test('is told where its configuration is, where there is one', async () => {
+  test('gets the path of its configuration, where there is one', async () => {
     const manifests = await render({ values: ['everything'] });
     expect(at(containerOf(manifests), 'args')).toEqual(['serve', '--config', '/etc/heddle/server/heddle.yaml']);
     expect(at(containerOf(manifests), 'volumeMounts')).toContainEqual({

@@ -51,7 +51,7 @@ describe('heddle backup', () => {
     });
   });
 
-  it('overwrites nothing unless it is told to', async () => {
+  it('overwrites nothing unless a flag says so', async () => {
     await writeFile(at('kept'), 'mine');
     const { code, note } = await server().heddle(['backup', at('kept')]);
     expect([code, note]).toEqual([1, expect.stringContaining('--force')]);

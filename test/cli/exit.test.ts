@@ -57,7 +57,7 @@ describe('the exit codes (E146)', () => {
     expect(codeOfAnswer(422, { problems: [problem] })).toBe(5);
   });
 
-  test('of several codes 5 is told before 4 before 3 before 2', () => {
+  test('of several codes 5 comes before 4 before 3 before 2', () => {
     const orders = [[2, 3], [4, 3, 2], [2, 5, 4], []];
     expect(orders.map(worstOf)).toEqual([3, 4, 5, 0]);
   });

@@ -13,7 +13,7 @@ describe('heddle explain', () => {
     const { code, out, note } = await runHere(['explain', 'Policy.rules.ports']);
     expect([code, note]).toEqual([0, '']);
     expect(out).toContain('Policy.rules.ports  (list, each: text (port))');
-    expect(out).toContain('A set: each element belongs to whoever states it.');
+    expect(out).toContain('A set: each element belongs to the source that states it.');
   });
 
   test('marks what is required, and says units and an example', async () => {

@@ -117,7 +117,7 @@ describe('an answer that is lost', () => {
     expect([code, out, proxy.lost()]).toEqual([0, expect.stringContaining('Applied as revision'), 1]);
   });
 
-  it('for good, is told with the way to find out', async () => {
+  it('for good, is reported with the way to find out', async () => {
     await using served = await serve();
     const folder = await documents('gone');
     await using proxy = await losingProxy(served.url, { path, times: 99 });

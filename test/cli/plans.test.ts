@@ -112,7 +112,7 @@ describe('documents and plans', () => {
     await server().heddle(['plan', documents(group('kept')), '--source-name', 'kept', '--out', file]);
   });
 
-  it('are told apart by what is in the file', async () => {
+  it('are distinguished by what is in the file', async () => {
     const { code, note } = await server().heddle(['plan', file]);
     expect([code, note]).toEqual([
       1,
@@ -140,7 +140,7 @@ describe('documents and plans', () => {
     ]);
   });
 
-  it('a plan of another server is told as one', async () => {
+  it('a plan of another server is reported as one', async () => {
     const foreign = path('foreign.json');
     const content = JSON.parse(readFileSync(file, 'utf8'));
     writeFileSync(
@@ -157,16 +157,16 @@ describe('documents and plans', () => {
   it('a plan with another digest than its file says is refused', async () => {
     const changed = path('changed.json');
     writeFileSync(changed, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), digest: 'other' }));
-    expect(await apply(changed)).toMatchObject({ code: 4, note: expect.stringContaining('the file tells of other') });
+    expect(await apply(changed)).toMatchObject({ code: 4, note: expect.stringContaining('the file names other') });
   });
 
-  it('a damaged plan file is told as one', async () => {
+  it('a damaged plan file is reported as one', async () => {
     const damaged = path('damaged.json');
     writeFileSync(damaged, '{"type": "heddle-plan", "formatVersion": "2.0"}');
     expect(await apply(damaged)).toMatchObject({ code: 1, note: expect.stringContaining('make it again with') });
   });
 
-  it('a name that is neither is told as a path', async () => {
+  it('a name that is neither is reported as a path', async () => {
     expect(await apply('d1ns4cafcndc00000000')).toMatchObject({ code: 1, note: expect.stringContaining('not found') });
     expect(await apply('nothing/here')).toMatchObject({ code: 1, note: expect.stringContaining('nothing/here') });
   });

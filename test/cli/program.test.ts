@@ -119,14 +119,14 @@ describe('apply', () => {
   });
 });
 
-test('a server that is not there is told in one sentence that names --server', async () => {
+test('a server that is not there is reported in one sentence that names --server', async () => {
   const { note } = await runHere(['export', '--token', 't', '--server', 'http://127.0.0.1:9']);
   expect(note).toMatch(
     /^error: No server answers at http:\/\/127\.0\.0\.1:9 \(.+\); start one with `heddle serve`, or name yours with --server\.\n$/,
   );
 });
 
-test('a missing token is told with the ways to give one', async () => {
+test('a missing token is reported with the ways to give one', async () => {
   const { note } = await runHere(['export', '--data-dir', '/does/not/exist']);
   expect(note).toContain('there is no /does/not/exist/token, and you are not signed in. Run `heddle login --server');
 });

@@ -50,7 +50,7 @@ it('plays a proxy that is registered, serves, reports, and goes when it is stopp
   expect(await tokens()).toEqual([]);
 });
 
-it('plays a proxy as whoever runs it, by a token that is gone in the end', async () => {
+it('plays a proxy for the operator, by a token that is deleted in the end', async () => {
   const played = play(['--address', 'own.example.com', '--name', 'two']);
   await expect.poll(() => cluster('own.example.com')).toMatchObject({ online: true });
   expect(await tokens()).toMatchObject([{ name: 'two (simulated)', expires_at: expect.any(String) }]);

@@ -85,7 +85,7 @@ describe('a plan', () => {
     expect(empty.access).toEqual({ gained: sum(0), lost: sum(0), groups: [], omitted: 0 });
   });
 
-  it('does not depend on what peers told: that is said to depend on posture checks', async () => {
+  it('does not depend on facts that peers reported: that is shown as depending on posture checks', async () => {
     const check = doc('PostureCheck', 'recent', 'checks: {client_version_check: {min_version: "2.0"}}');
     const guarded = doc('Policy', 'checked', `source_posture_checks: [recent]\nrules: [${rule('devs', 'db', '22')}]`);
     const documents = [...groups, policy('data', 'devs', 'db', '5432'), check, guarded];
@@ -123,7 +123,7 @@ describe('a plan', () => {
     await apply('brief', [], { allowEmpty: true });
   });
 
-  it('lists pairs and patches for whoever may look at plans, also without the right to make them', async () => {
+  it('lists pairs and patches for callers who may read plans, also without the right to make them', async () => {
     const { id } = (await send('plans', 'office', [...groups, policy('data', 'devs', 'db', '80')])).body;
     const headers = await member('Ada', 'auditor');
     for (const what of ['access', 'patch']) {
@@ -255,7 +255,7 @@ describe('a guard', () => {
     expect((await send('apply', 'office', none, { approve: digest(one) })).status).toBe(200);
   });
 
-  it('on the last way of whoever applies to the management service stops a plan that takes it', async () => {
+  it("on the caller's last access to the management service stops a plan that removes it", async () => {
     const own = server().api;
     await limit('office', { lostOwnAccess: 'Peer/db1' });
     await putObjects(own.engine, own.account, (state) => {
@@ -282,7 +282,7 @@ describe('a guard', () => {
     await apply('office', groups);
   });
 
-  it('says of a stored plan the same whoever applies it', async () => {
+  it('says the same of a stored plan for every caller who applies it', async () => {
     const { engine, account, call } = server().api;
     const headers = await member('Bea', 'admin', 'ben');
     await limit('office', {});

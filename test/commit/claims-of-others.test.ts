@@ -45,7 +45,7 @@ async function contradiction(): Promise<Office> {
 }
 
 describe('E45 two sources that contradict each other', () => {
-  it('do not flap: what is so stays so, and whoever wants it otherwise is refused', async () => {
+  it('do not flap: the present value stays, and a source that wants another one is refused', async () => {
     await using office = await contradiction();
     const { revision } = await office.engine.snapshots.fresh(office.account);
     for (let round = 0; round < 3; round++) {

@@ -54,7 +54,7 @@ eachEngine('mutations on %s', (name) => {
 });
 
 describe('mutations', () => {
-  it('of 50 callers who want one name: one has it and the others are told so', async () => {
+  it('of 50 callers who want one name: one gets it and the others are refused with that reason', async () => {
     await using office = await newOffice('postgres');
     const kind = office.engine.registry.get('Group');
     const results = await Promise.allSettled(
@@ -97,7 +97,7 @@ describe('mutations', () => {
     expect(state.get(object.id)?.spec['rules']).toHaveLength(51);
   });
 
-  it('with one version in `If-Match`: one wins and the others are told to read again', async () => {
+  it('with one version in `If-Match`: one wins and the others are asked to read again', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const kind = engine.registry.get('Group');
@@ -167,7 +167,7 @@ describe('mutations', () => {
     expect(logged.filter(({ message }) => message.includes('a preparation without manners'))).toHaveLength(1);
   });
 
-  it('that change nothing make no revision, and each revision is told once, in order', async () => {
+  it('that change nothing make no revision, and each revision is reported once, in order', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     const told: number[] = [];

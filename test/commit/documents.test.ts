@@ -210,7 +210,7 @@ describe('many objects and many hands', () => {
     expect(gone).toMatchObject({ state: 'applied', plan: { counts: { delete: 2000 } } });
   });
 
-  it('E72 deletes a group or lets somebody join it, whoever is first, and leaves nothing hanging', async () => {
+  it('E72 deletes a group or lets a peer join it, in either order, and leaves nothing dangling', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, account } = office;
     const kind = engine.registry.get('Group');

@@ -161,7 +161,7 @@ it('is not ended by a loop whose lease is taken away before it writes', async ()
   expect([objectOf(await stored(office), 'Policy', 'p').spec['enabled'], told]).toEqual([true, []]);
 });
 
-it('E57 is ended by whoever comes first, when an apply and the loop meet', async () => {
+it('E57 is ended once, when an apply and the loop meet', async () => {
   await using office = await newOffice('postgres');
   await override(office);
   const at = later(office.engine, hour);

@@ -310,7 +310,7 @@ describe('an approval', () => {
     expect(asked).toEqual({ asked: true });
   });
 
-  it('can be given for what was refused in one call, whose plan is kept and told once', async () => {
+  it('can be given for what was refused in one call, whose plan is stored and reported once', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
     await applyNow(engine, call, applyRequest('a', groups(8)));

@@ -105,7 +105,7 @@ describe('credentials', () => {
     expect(await findCredentials(database, email, 'k4')).toMatchObject([{ proved: false }]);
   });
 
-  it('change their password once, with one event, whoever else tries at the same moment', async () => {
+  it('change their password once, with one event, however many requests try at the same moment', async () => {
     await put('ana@example.com', 'u1');
     const change = { account: 'a', user: 'u1', oneTime: false, replaces: 'h1' };
     const done = await Promise.all(
@@ -132,7 +132,7 @@ describe('credentials', () => {
     expect(await readCredentials(database, 'a', 'u1')).toMatchObject({ totpSecret: 'sealed', totpStep: 8 });
   });
 
-  it('are asked for a second factor from its confirmation to its end, each told once', async () => {
+  it('need a second factor from its confirmation to its end, with one audit event each', async () => {
     await put('ben@example.com', 'u3');
     const who = { account: 'a', user: 'u3', totpSecret: 'seen' };
     const about = (code: string) => ({ ...told, event: { code, target: 'u3', meta: {} } });

@@ -263,7 +263,7 @@ describe('a Postgres', () => {
     expect(statements.filter((statement) => statement.includes("set_config('role'"))).toHaveLength(1);
   });
 
-  it('names no statement when told so, for PgBouncer', async () => {
+  it('names no statement when configured so, for PgBouncer', async () => {
     expect(await namesAfterUse(false)).toEqual([]);
   });
 

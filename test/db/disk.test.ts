@@ -29,7 +29,7 @@ it('a defect in a data directory stays one', async () => {
   await expect(inDataDirectory('/data', () => Promise.reject(defect))).rejects.toBe(defect);
 });
 
-it('the room of a disk is told in MiB', async () => {
+it('the room of a disk is given in MiB', async () => {
   const room = await roomAt(await temporaryDirectory());
   expect([Number.isInteger(room), room > 0]).toEqual([true, true]);
 });

@@ -65,7 +65,7 @@ describe.each([
   ['a short path', temporaryDirectory],
   ['a path too long for a socket', longDirectory],
 ])('a data directory with %s', (_, make) => {
-  it('belongs to one process; the second is told so, and may have it after a kill -9', async () => {
+  it('belongs to one process; the second is refused with that reason, and may have it after a kill -9', async () => {
     const dataDir = await make();
     const first = run(writer, dataDir);
     for (let line = 0; line < 20; line += 1) await first.lines.next();

@@ -81,7 +81,7 @@ eachEngine('a lease on %s', (engine) => {
     expect(await take(database, 'two')).toMatchObject({ owner: 'two' });
   });
 
-  it('that is lost is told from one that was taken, taken away, or is gone', async () => {
+  it('that is lost is distinguished from one that was taken, taken away, or is gone', async () => {
     await using made = await office(engine);
     const { database } = made;
     const lease = await held(database, 'one');

@@ -50,7 +50,7 @@ it('of a thousand revisions of an account the newest arrives, in few messages', 
   expect(two.heard.length).toBeLessThan(20);
 });
 
-it('a connection that breaks is made again, and everybody is told that something may have been missed', async () => {
+it('a connection that breaks is opened again, and all listeners are called because notices may have been missed', async () => {
   const url = await database();
   const [one, two] = [server(url), server(url)];
   for (const each of [one, two]) await each.ready();

@@ -185,7 +185,7 @@ eachEngine('sealing again on %s', (engine) => {
     expect(await reseal(database, createVault([newKey, oldKey]))).toEqual({ rows: 0, unreadable, unreadableCount: 4 });
   });
 
-  it('refuses the form of earlier releases once it is over, unless it is told to accept it', async () => {
+  it('refuses the form of earlier releases once it is over, unless accepting it is requested', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     await insert(database, 'o', 'NotificationChannel', channel(sealIn(createVault([oldKey]), 'o', 'unbound')));

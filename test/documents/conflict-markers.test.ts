@@ -9,7 +9,7 @@ const problemsOf = (text: string) =>
 const messageOf = (text: string) => readFile({ path: 'a.yaml', text }).problems[0]?.message;
 
 describe('what a merge left behind', () => {
-  it('is told once for each place, and nothing else is', () => {
+  it('is reported once for each place, and nothing else is', () => {
     const conflict = '<<<<<<< HEAD\n  name: a\n=======\n  name: b\n>>>>>>> other\n';
     expect(problemsOf(`${head}spec:\n${conflict}---\n${head}spec:\n${conflict}`)).toEqual([
       ['merge_conflict', 5, 1],
@@ -69,7 +69,7 @@ describe('a line that is indented wrongly', () => {
     for (const text of says) expect(messageOf(head + spec)).toContain(text);
   });
 
-  it('that left its map is told where it belongs', () => {
+  it('that left its map is reported where it belongs', () => {
     const { problems } = readFile({ path: 'a.yaml', text: head.replace(': {name: g}', ':\nname: g') });
     expect(problems.map(({ message }) => message)).toContainEqual(
       'There is no member `name` here; if it belongs to `metadata`, indent it below that',

@@ -3,7 +3,7 @@ import { makeMachineKeys } from '../../src/features/peers/enrolment/client.ts';
 import { enrolAt, enrolWhileKilling, makeKey, readEnrolled } from './enrolling.ts';
 import { openReplicas } from './replicas.ts';
 
-it('of 1,000 machines that come to two servers at once with a key for 100, 100 are let in and 900 are told why not', {
+it('of 1,000 machines that enrol at two servers at once with a key for 100, 100 are enrolled and 900 get the reason why not', {
   timeout: 300_000,
 }, async () => {
   await using replicas = await openReplicas();

@@ -27,7 +27,7 @@ describe('the name of a group', () => {
     expect(kind.uniques['name']?.message('devs')).toContain('already exists');
   });
 
-  it('is held by one group, whoever else has it from an identity provider', () => {
+  it('is held by one group, even if another has it from an identity provider', () => {
     const state = stateOf(group('a', [], { name: 'devs', derived: { issued: 'jwt' } }), group('devs'));
     expect(state.holderOf('Group', 'name', 'devs')?.id).toBe('devs');
   });

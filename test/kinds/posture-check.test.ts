@@ -49,7 +49,7 @@ describe('places of a posture check', () => {
     ]);
   });
 
-  it('are written in upper case, and what people take for a code is told', () => {
+  it('are written in upper case, and texts that are mistaken for codes are reported', () => {
     expect(canonicalSpec(kind, place('pt')).spec).toMatchObject({
       checks: { geo_location_check: { locations: [{ country_code: 'PT' }] } },
     });

@@ -113,7 +113,7 @@ describe('changing a user', () => {
     expect(faults(owner, { auto_groups: [] }, bySource)).toEqual([]);
   });
 
-  it('leaves the account with an owner, whoever does it', () => {
+  it("leaves the account with an owner, whatever the caller's role", () => {
     expect(faults(owner, { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
     // Whoever set the source up need not be one, so it takes the role from no other owner either.
     expect(faults(user('other', { role: 'owner' }), { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
@@ -246,7 +246,7 @@ describe('events of a user', () => {
   });
 });
 
-describe('what is told about users', () => {
+describe('audit events about users', () => {
   const codes = (before: StoredObject, after: StoredObject) =>
     kind.updateEvents?.(before, after, stateOf(before)).map(({ code }) => code);
   const waiting = user('w', { is_blocked: true }, { pending_approval: true });

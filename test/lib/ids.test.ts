@@ -26,7 +26,7 @@ test('ids of one source rise strictly, also when the clock stands or is set back
   expect(ids.length).toBe(100);
 });
 
-test('whoever knows an id cannot tell the next one', () => {
+test('the next id cannot be guessed from a known one', () => {
   const drawn: number[] = [];
   const next = createIdSource({
     now: () => 1000,

@@ -40,7 +40,7 @@ describe('the rights of a role', () => {
     expect(may(program('network_admin'), 'groups', 'create')).toBe(true);
   });
 
-  test('are told by module and operation, for every module', () => {
+  test('are listed by module and operation, for every module', () => {
     const rights = rightsOf(person('network_admin'));
     expect(Object.keys(rights)).toEqual(modules);
     expect(rights['groups']).toEqual({ read: true, create: true, update: true, delete: true });

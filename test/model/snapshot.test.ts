@@ -218,7 +218,7 @@ describe('a snapshot', () => {
     expect(made.findByKey('Person', 'k1')?.id).toBe('p3');
   });
 
-  test('the first holder of a unique value stays, so that the second one can be told about it', () => {
+  test('the first holder of a unique value stays, so that the second one can be refused', () => {
     const both = snapshotOf(
       ['p1', 'p2'].map((id) => stored({ id, kind: 'Person', name: 'Ann', spec: { name: 'Ann' } })),
     );

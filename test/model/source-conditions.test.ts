@@ -156,7 +156,7 @@ describe('the status of a source', () => {
   });
 });
 
-describe('what is told of a source', () => {
+describe('events of a source', () => {
   const at = (now: string) => ({ now, generation: 1 });
 
   test('is once that it fails and stalls, each other failure, and once that it is well again', () => {

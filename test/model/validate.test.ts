@@ -75,7 +75,7 @@ describe('validation', () => {
     expect(checkRequest({ 'a/b~c': 1 })).toMatchObject([{ code: 'field_unknown', path: '/a~1b~0c' }]);
   });
 
-  test('all faults are told at once', () => {
+  test('all faults are reported at once', () => {
     const faults = checkRequest({ colur: 1, size: 0, words: [1], extra: { level: 'x' } });
     expect(faults.map(({ path }) => path).sort()).toEqual(['/colur', '/extra/level', '/size', '/words/0']);
   });

@@ -11,7 +11,7 @@ const cidr = (text: string) => {
   return read.cidr;
 };
 
-it('every address of a range is found before it is called full, whoever asks', () => {
+it('every address of a range is found before it is called full, for any peer', () => {
   for (const range of ['10.0.0.0/28', '10.0.0.0/24', 'fd00::/120']) {
     const taken = new Set<string>();
     const size = 2 ** ((range.includes(':') ? 128 : 32) - Number(range.split('/')[1])) - 2;

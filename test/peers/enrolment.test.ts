@@ -13,7 +13,7 @@ const message = (answer: { readonly status: number; readonly body: { readonly me
 ];
 
 describe('a machine with a setup key', () => {
-  it('becomes a peer with an address, a name, its groups and what it told about itself', async () => {
+  it('becomes a peer with an address, a name, its groups and the facts that it reported', async () => {
     const group = await api().group('runners');
     const key = await setupKey(api(), {
       name: 'CI',

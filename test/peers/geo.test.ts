@@ -46,7 +46,7 @@ it('a database of places says where an address is', async () => {
   expect(locateNowhere('203.0.113.7')).toEqual({});
 });
 
-it('a file that is none is told at the start', async () => {
+it('a file that is no database is reported at the start', async () => {
   const file = join(await temporaryDirectory(), 'places.mmdb');
   expect(() => openPlaces(file)).toThrow(/^the database of places .*places\.mmdb cannot be read/);
   writeFileSync(file, 'not a database');

@@ -31,7 +31,7 @@ async function scene() {
   return { images, before, bytes, streams, preparation, come };
 }
 
-it('what was prepared is what would be told without it, for those whom it concerns', async () => {
+it('what was prepared is what would be sent without it, to the peers concerned', async () => {
   const { before, bytes, streams, preparation, come } = await scene();
   await preparation.run(() => true);
   const image = await come();
@@ -63,7 +63,7 @@ it('nothing is taken that was prepared for another state, another image or anoth
   expect(preparation.take(moved as Stream, image)).toBeUndefined();
 });
 
-it('nothing is prepared when there is no time, nor for readers that lag or were told nothing yet', async () => {
+it('nothing is prepared when there is no time, nor for readers that lag or were sent nothing yet', async () => {
   const { images, before, bytes, streams, preparation, come } = await scene();
   await preparation.run(() => false);
   const image = await come();

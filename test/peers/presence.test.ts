@@ -113,7 +113,7 @@ it('who only comes or goes changes nothing for access; facts do', async () => {
   expect(after.facts.get(id)).toEqual({ system: 'linux', clientVersion: '1.1.0' });
 });
 
-it('a lease that was lost is taken again, and everybody here is told anew', async () => {
+it('a lease that was lost is taken again, and every connected peer is recorded again', async () => {
   const { engine, account } = api();
   const [id = ''] = await api().peers('told-anew');
   const made = createConnectionTracker({ engine, server: 'sleepy', failed: () => undefined, leaseSeconds: 0.3 });

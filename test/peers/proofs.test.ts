@@ -71,7 +71,7 @@ describe('a proof', () => {
     ]);
   });
 
-  it('may be off by a minute, and a clock that is further off is told the time of the server', async () => {
+  it('may be off by a minute, and a clock that is further off gets the time of the server', async () => {
     const { machine } = await peer();
     const body = { wg_pub_key: tunnelKeyOf(machine.keys) };
     const log = (time: string) => machine.send('/agent/login', body, undefined, { time });
@@ -90,7 +90,7 @@ describe('a proof', () => {
 });
 
 describe('the key of a tunnel', () => {
-  it('is registered only by whoever holds it', async () => {
+  it('is registered only by the machine that holds it', async () => {
     const key = (await setupKey(api()))['key'] ?? '';
     const [thief, victim] = [newMachine(api()), newMachine(api())];
     const stolen = await thief.enrol({ setup_key: key, wg_pub_key: tunnelKeyOf(victim.keys) });

@@ -160,7 +160,7 @@ it('a temporary peer takes its key from nobody, and comes to life when its maker
   expect(JSON.stringify((await own.call('GET', '/api/policies')).body)).not.toContain(claim);
 });
 
-it('a temporary peer in the account of a tenant is for whoever looks after it', async () => {
+it('a temporary peer in the account of a tenant is for users of the account that manages it', async () => {
   const own = api();
   const helpers = await own.group('helpers');
   const { id: user } = (await own.call('POST', '/api/users', person({ role: 'admin', auto_groups: [helpers] }))).body;

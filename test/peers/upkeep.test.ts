@@ -112,7 +112,7 @@ describe('a peer that is here for a while', () => {
     expect([again.status, again.body.plan.warnings]).toMatchObject([200, [{ code: 'reference_pending', key: 't' }]]);
   });
 
-  it('stays while something else needs it, and that is told', async () => {
+  it('stays while another object needs it, and that is reported', async () => {
     await using own = await testApi();
     const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
     const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;

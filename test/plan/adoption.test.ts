@@ -70,7 +70,7 @@ describe('adoption', () => {
     expect(problemsOf(refused)[0]?.message).toContain('--adopt=take');
   });
 
-  it('E77 takes whatever has the name when it is told to', () => {
+  it('E77 takes over the object with the name when the annotation says so', () => {
     const stated = [document('Group', 'g1', { peers: ['p3'] })];
     const taken = planOn(withGroup, 'a', stated, { adopt: 'take' });
     expect(linesOf(taken, withGroup)).toEqual(['update Group/g1: peers[p3]']);
@@ -80,7 +80,7 @@ describe('adoption', () => {
     expect(planned(taken).next.get('g1')?.owner).toBeUndefined();
   });
 
-  it('takes nothing by its name when it is told so, and does not make a second one either', () => {
+  it('takes nothing by its name when the annotation says so, and does not create a second one either', () => {
     const named = planOn(withGroup, 'a', [document('Group', 'g1', { peers: ['p1', 'p2'] })], { adopt: 'never' });
     expect(refusals(named)).toEqual(['object_exists Group/g1 /spec']);
     const marked = [document('Group', 'g1', {}, adopt('id:g1')), document('Account', 'account', {})];
@@ -146,7 +146,7 @@ describe('adoption', () => {
     ]);
   });
 
-  it('E80 planning the export of an account changes nothing, whoever applies it, and renaming the file neither', () => {
+  it('E80 planning the export of an account changes nothing for any source, and renaming the file neither', () => {
     const first = applyOn(withGroup, 'b', [
       document('Group', 'theirs', { peers: ['p1'] }),
       allow('rule', ['theirs', 'g1'], ['All']),

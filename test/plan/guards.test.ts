@@ -120,7 +120,7 @@ describe('guards', () => {
     expect(digest({})).toBe(plain);
   });
 
-  it('are told with who used what goes', () => {
+  it('are listed with the users of the deleted objects', () => {
     const state = applyOn(office, 'a', [...groups(6), allow('uses', ['g000', 'g001'], ['g000'])]);
     const outcome = planOn(state, 'a', []);
     const { plan, next } = planned(outcome);

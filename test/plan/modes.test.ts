@@ -189,7 +189,7 @@ describe('a restrictive value', () => {
     }
   });
 
-  it('E59 is set by a document whoever set the other', () => {
+  it('E59 is set by a document even if the API set the other value', () => {
     expect(linesOf(planOn(stating, 'a', [key({ revoked: true })]), stating)).toEqual(['update SetupKey/ci: revoked']);
     const state = applyOn(stating, 'a', [key({ revoked: true })]);
     expect(refusals(put(state, { ...body, revoked: false }, 'SetupKey', 'ci'))).toEqual([
@@ -197,7 +197,7 @@ describe('a restrictive value', () => {
     ]);
   });
 
-  it('is told from one that loosens, for whoever would undo changes', () => {
+  it('is distinguished from one that loosens, for callers that undo changes', () => {
     const of = (name: string) => registry.get(name);
     expect([
       loosens(of('SetupKey'), 'revoked', true, false),

@@ -122,7 +122,7 @@ describe('a router', () => {
     expect(objectOf(planned(outcome).next, 'NetworkRouter', 'office/peer/p2').id).toBe(id);
   });
 
-  it('is told apart from one by the same peer by its key, which requests leave alone', () => {
+  it('is distinguished from one by the same peer by its key, which requests leave alone', () => {
     const twice = network({ routers: [byPeer, byPeer] });
     expect(refusals(planOn(state, 'a', [twice])).map((line) => line.split(' ')[0])).toEqual(['object_duplicate']);
     const documents = [network({ routers: [{ ...byPeer, key: 'backup', metric: 200 }, byPeer] })];
@@ -145,7 +145,7 @@ describe('the export of networks that the API made', () => {
     ['NetworkRouter', { ...router, peer: 'p3' }],
   ].reduce((next, [kind, body]) => planned(createOn(next, kind as string, body as JsonObject, id)).next, made);
 
-  it('plans no change, whoever applies it, and then nothing', () => {
+  it('plans no change for any source, and then nothing', () => {
     const outcome = planOn(filled, 'a', exported(filled));
     expect(planned(outcome).plan.changes).toEqual([]);
     expect(

@@ -158,7 +158,7 @@ describe('a rename', () => {
     expect(linesOf(planOn(state, 'a', [devs('developers', ['devs'])]), state)).toEqual(['update Group/developers: ']);
   });
 
-  it('E87 is found by the references of other sources, which are told', () => {
+  it('E87 is found by the references of other sources, which are reported', () => {
     const rule = [allow('p', ['devs'], ['All'])];
     const used = applyOn(first, 'b', rule);
     const state = applyOn(used, 'a', [devs('developers', ['devs'])]);

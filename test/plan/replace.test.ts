@@ -84,7 +84,7 @@ describe('an object whose field only its creation can set', () => {
     expect(linesOf(planOn(next, 'a', stated('Porto')), next)).toEqual([]);
   });
 
-  it('E27 is told with its new identity', () => {
+  it('E27 is shown with its new identity', () => {
     const outcome = planOn(first, 'a', stated('Porto'), replacing);
     const { plan, next } = planned(outcome);
     const [create, update] = viewPlan(plan, first, next).changes;

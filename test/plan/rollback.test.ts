@@ -118,7 +118,7 @@ describe('a rollback', () => {
     expect(refusals(outcome)).toEqual(['value_taken Group/devs /name']);
   });
 
-  it('E71 is refused also when whoever has the name is only let go of', () => {
+  it('E71 is refused also when the object with the name is only released', () => {
     const past = applyOn(office, 'b', [group1('ant'), group1('bee')]);
     const pruned = applyOn(past, 'b', [group1('bee')]);
     const made = planned(createOn(pruned, 'Group', { name: 'ant' })).next;

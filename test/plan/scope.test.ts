@@ -63,7 +63,7 @@ describe('the scope of a source', () => {
     }
   });
 
-  it('lets it change the groups that it lists, together with whoever states them', () => {
+  it('lets it change the groups that it lists, together with other sources that state them', () => {
     const base = applyOn(office, 'b', [document('Group', 'shared', { peers: ['p1'] }), document('Group', 'other')]);
     const state = scoped({ keyPrefixes: ['data-'], groups: ['shared'] }, base);
     const joins = planOn(state, 'a', [document('Group', 'shared', { peers: ['p2'] })]);
@@ -124,7 +124,7 @@ describe('the scope of a source', () => {
     expect(linesOf(planOn(state, 'a', [document('Group', 'g')]), state)).toEqual(['release Policy/p']);
   });
 
-  it('holds for what is told beside other problems, at an inline child where it stands', () => {
+  it('holds for what is reported beside other problems, at the position of an inline child', () => {
     const state = scoped({ keyPrefixes: ['data-'] });
     const outcome = planOn(state, 'a', [zone('lan', [www]), document('Group', 'data-x', { nmae: 'x' })]);
     expect(refusals(outcome)).toEqual([

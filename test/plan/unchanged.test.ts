@@ -74,7 +74,7 @@ function live(pick: Pick): void {
 }
 
 describe('planning after applying', () => {
-  it('gives an empty plan, whatever documents say and whoever else is at work', () => {
+  it('gives an empty plan, whatever documents say and other sources do', () => {
     fc.assert(
       fc.property(fc.gen(), (pick) => live(pick)),
       { seed: 1, numRuns: 200 },

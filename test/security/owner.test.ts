@@ -219,7 +219,7 @@ describe('an owner', () => {
     expect(archive.split('zoe@example.com')).toHaveLength(archive.split('free@example.com').length);
   });
 
-  it('can invite people whom others invite, and is told the same of all of them', async () => {
+  it('can invite people whom others invite, and gets the same answers for all of them', async () => {
     const invite = (email: string) => ({ name: 'Yan', email, role: 'user', auto_groups: [] });
     const accept = (token: string, password: string) =>
       api.call('POST', `/api/users/invites/${token}/accept`, { password }, { authorization: '' });

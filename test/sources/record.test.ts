@@ -32,7 +32,7 @@ async function openRecord() {
   return { office, record, told, request, options };
 }
 
-it('a status that could not be written is written, and what it tells is told, with the next one that is the same', async () => {
+it('a status that could not be written is written, and its events are sent, with the next one that is the same', async () => {
   const { office, record, told } = await openRecord();
   await office.rows('alter table audit_events add constraint away check (false) not valid');
   await expect(record.note(refused)).rejects.toThrow('away');
@@ -52,7 +52,7 @@ it('E98: a server whose lease has passed neither records how its source fares no
   expect([(await office.statusOf('team')).state, await told()]).toEqual([undefined, []]);
 });
 
-it('E135: a reconcile that begins when its source is suspended changes nothing, although nobody told the loop', async () => {
+it('E135: a reconcile that begins when its source is suspended changes nothing, although the loop was not notified', async () => {
   const { office, options } = await openRecord();
   const reader = createReader();
   onTestFinished(() => reader.close());

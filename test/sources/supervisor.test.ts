@@ -184,7 +184,7 @@ test('a request is heeded once, whichever server got it, and content that did no
   await expect(requestSourceRun(other, office.call, 'nobody')).rejects.toThrow('source nobody not found');
 });
 
-test('a hint makes whoever runs the source look, and a hundred hints make few looks', async () => {
+test('a hint makes the server that runs the source look, and a hundred hints make few looks', async () => {
   const office = await openOffice();
   const shelf = newShelf('team', groups('a'));
   office.run([shelf]);

@@ -53,7 +53,7 @@ export const accessiblePeers: AreaRoutes = {
         tag: 'peers',
         summary: 'List the peers that a peer may open a connection to',
         description:
-          'Rules that drop and posture checks are weighed; what depends on something that is not known about the peer counts as closed. Who may not read peers is told this about their own.',
+          'Rules that drop and posture checks are weighed; what depends on something that is not known about the peer counts as closed. Callers who may not read peers may ask about their own.',
         parameters: [header('IfNoneMatch')],
         answer: json(
           {

@@ -117,7 +117,7 @@ export const agentPaths: JsonObject = {
   '/agent/challenge': {
     post: operation({
       ...{ id: 'makeChallenge', tag, summary: 'Ask for what has to be answered to enrol', open: true },
-      description: `${outside} Whoever enrols shows with it that the key of the tunnel is theirs.`,
+      description: `${outside} A machine that enrols proves with it that it holds the key of the tunnel.`,
       answer: json(
         object({
           challenge: text('To be sent back as it is.'),

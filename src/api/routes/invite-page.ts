@@ -35,7 +35,7 @@ const end = (title, text) => {
   at('title').focus();
 };
 fetch(base).then(read).then((invite) => {
-  if (!invite.valid) return end('This invitation has expired', 'Ask ' + (invite.invited_by || 'whoever invited you') + ' for a new one.');
+  if (!invite.valid) return end('This invitation has expired', 'Ask ' + (invite.invited_by || 'the person who invited you') + ' for a new one.');
   at('about').textContent = (invite.invited_by || 'Somebody') + ' invites you, ' + (invite.name || invite.email) + ', to a private network. Choose a password to come in.';
   at('email').value = invite.email;
   at('form').hidden = false;

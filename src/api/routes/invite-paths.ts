@@ -79,7 +79,7 @@ export function invitePaths(): JsonObject {
       post: {
         ...{ id: 'createInvite', summary: 'Invite a person', body: json(request, body), errors: withBody },
         description:
-          'The user is made when the invite is accepted. With a mail server the link goes by mail; without one `Heddle-Notice` says so, and whoever invites hands it over.',
+          'The user is made when the invite is accepted. With a mail server the link goes by mail; without one `Heddle-Notice` says so, and the caller who invites delivers it.',
         answer: json(invite, { ...example, invite_token: token }),
         headers: ['Heddle-Notice'],
       },

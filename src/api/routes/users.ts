@@ -90,14 +90,14 @@ export const users: AreaRoutes = {
     }),
     ...action('approve', 'post', {
       id: 'approveUser',
-      summary: 'Let somebody in who waits for it',
+      summary: 'Approve a user who waits for approval',
       answer: json(named('User'), { ...shown, role: 'user', is_current: false }),
       headers: ['ETag'],
       errors: [401, 403, 404, 409, 422, 429, 503],
     }),
     ...action('reject', 'delete', {
       id: 'rejectUser',
-      summary: 'Remove somebody who waits to be let in',
+      summary: 'Reject a user who waits for approval',
       errors: [401, 403, 404, 409, 422, 429, 503],
     }),
     ...action('password', 'put', {

@@ -97,7 +97,7 @@ workflow:
 validate:
   stage: validate
   script:
-    # Needs no server and no token. The report shows every problem beside its line, the log tells them all.
+    # Needs no server and no token. The report shows every problem beside its line, the log lists them all.
     - |
       heddle validate ${word} --format gitlab > validate.json || true
       heddle validate ${word}

@@ -12,7 +12,7 @@ export const drift = defineCommand({
   name: 'drift',
   summary: 'Show what is not as documents state it, and why; exits 2 when there is anything.',
   details:
-    'Compares the account with the documents that were applied last. What documents would change that are not applied yet is told by `heddle plan`.',
+    'Compares the account with the documents that were applied last. What documents would change that are not applied yet is shown by `heddle plan`.',
   flags: {
     source: { placeholder: 'NAME', doc: 'Only what this source states.' },
     ...formatFlag,

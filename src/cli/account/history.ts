@@ -10,7 +10,7 @@ const filters = {
   source: { placeholder: 'NAME', doc: 'Only revisions that applied this source.' },
   object: { placeholder: 'KIND/KEY|ID', doc: 'Only revisions of this object, with what each did to it.' },
   kind: { placeholder: 'KIND', doc: 'Only revisions that changed an object of this kind.' },
-  actor: { placeholder: 'NAME', doc: 'Only revisions by whoever has this id, name or e-mail address.' },
+  actor: { placeholder: 'NAME', doc: 'Only revisions by the actor with this id, name or e-mail address.' },
   since: { placeholder: 'TIME', doc: 'Only revisions made at this time or later, such as 2026-03-01.' },
   until: { placeholder: 'TIME', doc: 'Only revisions made before this time.' },
   before: { placeholder: 'N', doc: 'Only revisions before this one: the next page.' },

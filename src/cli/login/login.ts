@@ -74,7 +74,7 @@ export const logout = defineCommand({
     }
     const isRevoked = await revoke(before);
     terminal.out(`Signed out from ${server}.\n`);
-    if (!isRevoked) terminal.note('The server could not be told; it forgets the sign-in by itself within 14 days.\n');
+    if (!isRevoked) terminal.note('The server did not answer; it forgets the sign-in by itself within 14 days.\n');
     return exit.ok;
   },
 });

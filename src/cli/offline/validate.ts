@@ -92,5 +92,5 @@ function unsetText(unset: readonly string[]): string {
   if (unset.length === 0) return '';
   const names = unset.length > mostNames ? [...unset.slice(0, mostNames), '…'] : unset;
   const [are, them] = unset.length === 1 ? ['is', 'it'] : ['are', 'them'];
-  return ` ${count(unset.length, 'value')} that they name ${are} not set here (${names.join(', ')}); whoever applies them needs ${them}.`;
+  return ` ${count(unset.length, 'value')} that they name ${are} not set here (${names.join(', ')}); applying them needs ${them}.`;
 }

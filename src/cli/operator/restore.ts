@@ -13,12 +13,12 @@ export const operatorRestore = defineCommand({
   name: 'operator restore',
   summary: 'Make a whole account again from a backup, on the server and with its key.',
   details:
-    "For whoever runs the server: it opens the database itself. Stop a server with an embedded database first; servers on Postgres go on and hear of it. The account comes back with its people, tokens, ids and history, in one step or not at all: in the place of an operator's account that was not used yet, as one more account, or in its own place when --replace names it. The archive must be signed with a key of the server.",
+    "For the operator of the server: it opens the database itself. Stop a server with an embedded database first; servers on Postgres go on and are notified. The account comes back with its people, tokens, ids and history, in one step or not at all: in the place of an operator's account that was not used yet, as one more account, or in its own place when --replace names it. The archive must be signed with a key of the server.",
   argument: { placeholder: 'FILE', doc: 'a file that `heddle backup` or `heddle operator backup` wrote', most: 1 },
   flags: {
     replace: { placeholder: 'ACCOUNT', doc: 'Replace the account with this id, which is that of the backup.' },
     'accept-unsigned': {
-      doc: 'Take an archive that no key of this server signed. Whoever wrote it may have put anybody into it.',
+      doc: 'Take an archive that no key of this server signed. Its author may have put anybody into it.',
     },
     ...autoApproveFlag,
     ...jsonFlag,

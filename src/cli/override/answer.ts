@@ -25,7 +25,7 @@ function textOf({ overrides, lasting }: Overridden, paint: Parameters<typeof ren
   const held =
     overrides.length === 0 ? 'Nothing of the object is overridden now.\n' : renderOverrides(overrides, paint);
   const stays = lasting.map(
-    (one) => `${printable(one)} restricts now, and stays so until somebody sets it back: no end is needed for that.\n`,
+    (one) => `${printable(one)} restricts now, and stays so until it is set back: no end is needed for that.\n`,
   );
   return [held, ...stays].join('');
 }

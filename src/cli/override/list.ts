@@ -10,7 +10,7 @@ import { renderOverrides } from './render.ts';
 
 export const overrideList = defineCommand({
   name: 'override list',
-  summary: 'List what somebody set aside of what documents state, until when, and why.',
+  summary: 'List which stated values are overridden, until when, and why.',
   flags: { source: { placeholder: 'NAME', doc: 'Only of objects that this source states.' }, ...jsonFlag },
   settings: clientSettings,
   examples: [['heddle override list', 'See which emergencies are not over']],

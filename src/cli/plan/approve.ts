@@ -24,7 +24,7 @@ export const approve = defineCommand({
   settings: clientSettings,
   examples: [
     ['heddle approve d1ns4cafcndc00000000', 'Look at a plan that waits, and let it through'],
-    ['heddle approve plan.json --auto-approve', 'Approve from a pipeline, after somebody looked at it'],
+    ['heddle approve plan.json --auto-approve', 'Approve from a pipeline, after a review'],
   ],
   async run(invocation) {
     const { positionals, config } = invocation;

@@ -43,7 +43,7 @@ export async function readNamed(client: Client, { id, digest, server }: PlanName
   if (digest === undefined || plan.digest === digest) return plan;
   throw new Conflict(
     'stale',
-    `Plan ${id} has the digest ${plan.digest}, and the file tells of ${digest}; make a new plan.`,
+    `Plan ${id} has the digest ${plan.digest}, and the file names ${digest}; make a new plan.`,
   );
 }
 

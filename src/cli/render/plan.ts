@@ -64,7 +64,9 @@ export function approvalHint(plan: PlanView, command: string): string {
       ? '\nIf the documents are meant to be gone, --allow-empty says so as well.'
       : '';
   const first =
-    plan.id === undefined ? '' : `\nor have it approved first, by whoever may, with\n  heddle approve ${plan.id}`;
+    plan.id === undefined
+      ? ''
+      : `\nor have it approved first, by a user with that right, with\n  heddle approve ${plan.id}`;
   return `To apply exactly this plan nevertheless, run\n  ${command} --approve ${plan.digest}${first}${empty}\n`;
 }
 

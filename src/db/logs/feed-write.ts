@@ -31,7 +31,7 @@ function writeStatement({ feed, account, batches, rows, parts, values }: FeedWri
   return feedQuery<{ readonly stored: number }>(
     account,
     ({ bind }) => `with present as (
-  -- Whoever deletes the account waits, and takes these along, or was first.
+  -- A deletion of the account waits, and deletes these too, or came first.
   select account_id from accounts where account_id = $1 for key share
 ), given as (
   select reporter, name, at from present, json_to_recordset(${bind(JSON.stringify(batches.map(({ reporter, batch }, at) => ({ reporter, name: batch, at }))))}::json)

@@ -15,5 +15,5 @@ export function inviteFault(state: Snapshot, { user, createdBy }: Pick<Invite, '
   const sender = state.find('User', createdBy);
   if (sender === undefined) return undefined;
   const isBacked = sender.spec.is_blocked !== true && may(subjectOf(sender), 'users', 'create');
-  return isBacked ? undefined : 'whoever sent the invite may not invite anybody any more; ask for a new one';
+  return isBacked ? undefined : 'the sender of the invite may not invite anybody any more; ask for a new one';
 }

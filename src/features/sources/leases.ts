@@ -44,7 +44,7 @@ function sentenceOf(lost: LostLease): string {
     case 'taken':
       return `its lease was taken by another server (${lost.owner}), which goes on`;
     case 'revoked':
-      return 'its lease was taken away, because the source was changed; whoever takes it goes on with what is recorded now';
+      return 'its lease was taken away, because the source was changed; its next holder goes on with what is recorded now';
     case 'gone':
       return 'its lease is gone, and so is its account';
   }

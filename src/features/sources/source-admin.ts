@@ -121,7 +121,7 @@ export async function setSourceSuspended(
 export async function requestSourceReconcile(engine: Engine, call: Call, id: string): Promise<JsonObject> {
   const { type, suspended } = await requireKnown(engine, call, id);
   if (type === 'push')
-    throw new Conflict('refused', `source ${id} is pushed by whoever has its documents; no server reconciles it`);
+    throw new Conflict('refused', `source ${id} is pushed by the holder of its documents; no server reconciles it`);
   if (suspended) throw new Conflict('refused', `source ${id} is suspended; resume it first`);
   return { requestedAt: await requestSourceRun(engine, call, id) };
 }

@@ -129,7 +129,7 @@ export function askOfPublicRanges(
     const range = was[field] === is[field] ? undefined : rangeOf(is[field]);
     if (range === undefined || isPrivate(range)) return [];
     return [
-      `${field} becomes ${range.text}, which is public: peers lose the way to whoever has these addresses on the internet; use a range in ${privateRanges.filter((text) => rangeOf(text)?.family === range.family).join(', ')}`,
+      `${field} becomes ${range.text}, which is public: peers can no longer reach hosts that have these addresses on the internet; use a range in ${privateRanges.filter((text) => rangeOf(text)?.family === range.family).join(', ')}`,
     ];
   });
 }

@@ -6,7 +6,7 @@ import { exactlyOne } from '../shared/exclusive.ts';
 const spec = {
   network: ref('Network', { doc: 'The network that the router leads to.', required: true }),
   key: optionalString({
-    doc: 'Tells routers of one network apart whose peers or groups are the same. Without it they are known by these.',
+    doc: 'Distinguishes routers of one network that have the same peers or groups. Without it routers are identified by these.',
     access: 'key',
     hidden: true,
     minLength: 1,

@@ -7,14 +7,14 @@ import { schemeOf } from './scheme.ts';
 
 export const notificationChannel = defineKind({
   name: 'NotificationChannel',
-  doc: 'Where people are told about what happens in the account. Without a target it is kept and tells nobody.',
+  doc: 'Where people are notified of events of the account. Without a target it is stored and notifies nobody.',
   path: '/api/integrations/notifications/channels',
   idParameter: 'channelId',
   deleteReply: 'object',
   module: 'notifications',
   document: { allowed: true },
   spec: {
-    type: oneOf(['email', 'webhook'], { doc: 'How people are told.', required: true }),
+    type: oneOf(['email', 'webhook'], { doc: 'How people are notified.', required: true }),
     target: object(
       {
         emails: setOf(string({ doc: 'An e-mail address.', format: emailAddress }), {
@@ -22,7 +22,7 @@ export const notificationChannel = defineKind({
           omitEmpty: true,
         }),
         url: secret({
-          doc: 'Where the message is posted; for the type `webhook`. Such addresses let in whoever knows them: it is kept sealed, and plans, history and exports do not show it.',
+          doc: 'Where the message is posted; for the type `webhook`. Such an address grants access to everyone who knows it: it is kept sealed, and plans, history and exports do not show it.',
           read: 'shown',
           maxLength: longest.text,
           format: webUrl,
@@ -39,7 +39,7 @@ export const notificationChannel = defineKind({
       { doc: 'Whom or what the message goes to. Its members depend on the type.', whole: true },
     ),
     event_types: setOf(string({ doc: 'The code of an activity.', format: activityCode }), {
-      doc: 'What the channel tells about.',
+      doc: 'The events that the channel sends.',
       required: true,
     }),
     enabled: boolean({ doc: 'Whether anything is sent.', required: true, documentDefault: true }),

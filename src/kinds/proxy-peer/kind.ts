@@ -26,7 +26,7 @@ declare module '../../model/state/stored.ts' {
 
 export const proxyPeer = defineKind({
   name: 'ProxyPeer',
-  doc: 'The place of a reverse proxy in the mesh. It comes when a proxy registers with the key of its tunnel; only who may use a private service of its cluster is told of it.',
+  doc: 'The place of a reverse proxy in the mesh. It comes when a proxy registers with the key of its tunnel; only the peers that may use a private service of its cluster find it in their network maps.',
   verbs: [],
   module: 'services',
   document: { allowed: false, why: 'proxies take their place in the mesh when they register; nobody else makes them' },

@@ -39,7 +39,7 @@ const optionFields = {
     omitEmpty: true,
   }),
   proxy_protocol: boolean({
-    doc: 'For `tcp` and `tls`: whether the backend is told the address of the client by PROXY protocol, version 2.',
+    doc: 'For `tcp` and `tls`: whether the backend gets the address of the client by PROXY protocol, version 2.',
     default: false,
     asGiven: true,
   }),

@@ -166,7 +166,7 @@ export const activities = {
   'config.override.expired': 'An override of what a source states ended',
   'config.restored': 'Account restored from an archive',
   'config.rollback': 'Account rolled back to a former state',
-  'config.source.stalled': 'A source waits for somebody to change something',
+  'config.source.stalled': 'A source waits until its documents or the account change',
   'config.source.recovered': 'A source that failed or waited is well again',
   'config.source.suspended': 'A source has been suspended for a week',
   'notification.channel.create': 'Notification channel created',

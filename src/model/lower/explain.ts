@@ -224,18 +224,18 @@ function mergeOf(field: AnyField): readonly string[] {
   switch (field.type) {
     case 'refs':
     case 'members':
-      return ['A set: each element belongs to whoever states it.'];
+      return ['A set: each element belongs to the source that states it.'];
     case 'map':
     case 'refMap':
-      return ['Each member belongs to whoever states it.'];
+      return ['Each member belongs to the source that states it.'];
     case 'keyed':
       return [
-        `Each entry belongs to whoever states it; \`${field.key}\` tells entries apart, their order means nothing.`,
+        `Each entry belongs to the source that states it; \`${field.key}\` identifies entries, their order means nothing.`,
       ];
     case 'list':
-      return [field.set ? 'A set: each element belongs to whoever states it.' : 'Stated as a whole.'];
+      return [field.set ? 'A set: each element belongs to the source that states it.' : 'Stated as a whole.'];
     case 'object':
-      return [field.whole === true ? 'Stated as a whole.' : 'Each member belongs to whoever states it.'];
+      return [field.whole === true ? 'Stated as a whole.' : 'Each member belongs to the source that states it.'];
     default:
       return [];
   }

@@ -82,8 +82,8 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
       return {
         ...before,
         conditions: revise(before, occasion, {
-          Suspended: ['True', 'Suspended', 'somebody suspended it'],
-          Reconciling: ['False', 'Suspended', 'somebody suspended it'],
+          Suspended: ['True', 'Suspended', 'it is suspended'],
+          Reconciling: ['False', 'Suspended', 'it is suspended'],
         }),
       };
     case 'reminded':

@@ -32,7 +32,7 @@ export function bringBack(way: Way, kind: Kind, was: StoredObject): RolledBack {
     return left(
       was,
       'credential_not_restored',
-      'was deleted and stays so: whoever kept its value would get in again; make a new one',
+      'was deleted and stays so: everyone who kept its value would get access again; make a new one',
     );
   const { overrides: _, owner, ...rest } = was;
   const spec = withoutSourceOrigins(kind.spec, withoutOverrides(kind.spec, was), declared);

@@ -115,7 +115,7 @@ async function failed(engine: Engine, call: Call, { id, source, digest }: SavedP
   if (error instanceof HeddleError && !(error instanceof Internal)) throw error;
   const { account, actor } = call;
   const at = engine.now();
-  const failure = 'the server met a defect, which its log tells';
+  const failure = 'the server met a defect, which its log describes';
   const event = { code: 'config.failed', target: id, meta: { source, plan: id, digest, reason: failure } };
   const record = engine.database.holding(account, async (held) => {
     if (await putFailure(held, account, id, failure)) await recordEvents(held, account, { actor, at, events: [event] });

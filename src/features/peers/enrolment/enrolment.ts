@@ -67,7 +67,7 @@ export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Prom
   if (!committed.ok) throw refusalOf(committed.problems);
   engine.presence.wrote(account);
   const peer = committed.after.find('Peer', id);
-  if (peer === undefined) throw new Error(`the peer ${id} is gone before it was told`);
+  if (peer === undefined) throw new Error(`the peer ${id} is gone before it was reported`);
   return { peer, state: committed.after };
 }
 

@@ -87,7 +87,7 @@ async function ownCopy(directory: string, keyFile: string): Promise<string> {
 
 /** One path as ssh reads it in its settings. */
 function asValue(path: string): string {
-  if (path.includes('"')) throw new Error(`ssh cannot be told of a path with a quote in it: ${path}`);
+  if (path.includes('"')) throw new Error(`ssh cannot be given a path with a quote in it: ${path}`);
   return `"${path.replaceAll('%', '%%')}"`;
 }
 

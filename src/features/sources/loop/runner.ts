@@ -235,7 +235,7 @@ export class SourceRunner {
     const { name } = this.definition;
     const { engine, report } = this.#options;
     const why = await explainLostSource(engine, held.lease).catch(
-      () => 'its lease could not be renewed, because the database is away; whoever takes it goes on',
+      () => 'its lease could not be renewed, because the database is away; its next holder goes on',
     );
     report({ level: 'warn', message: `source ${name}: ${why}` });
     await this.#end(held);

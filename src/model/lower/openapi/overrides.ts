@@ -25,7 +25,7 @@ export const overrideItems: Items = {
       id: 'listOverrides',
       tag: 'config',
       summary: 'List the overrides that run',
-      description: 'Values that somebody holds for a while although sources state others.',
+      description: 'Values that are overridden for a while although sources state others.',
       parameters: [query('source', 'Only of objects that this source states.')],
       answer: json(named('Overrides'), { revision: 18, overrides: [running] }),
       errors: [401, 403, 429, 503],
@@ -61,7 +61,7 @@ const name = text('Its key, id or display name.');
 
 /** What is shown about a running override. */
 const runningOverride = object(
-  'A value that somebody holds for a while.',
+  'A value that is overridden for a while.',
   {
     kind,
     key: text('Its `metadata.name`, when it has one.'),
@@ -119,7 +119,7 @@ export const overrideSchemas: JsonObject = {
     lasting: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Fields that restrict now and stay so until somebody undoes it.',
+      description: 'Fields that restrict now and stay so until a request loosens them.',
     },
     notices: { type: 'array', items: { type: 'string' }, description: 'What the caller should know.' },
   }),

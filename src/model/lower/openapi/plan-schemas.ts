@@ -26,7 +26,7 @@ const unit = object(
     after: {},
     reset: { type: 'boolean', description: 'It falls back to its default, because nobody states it any more.' },
     setBy: object('Of a value that no document stated until now: who gave it.', {
-      name: text('The name of whoever it was.'),
+      name: text('The name of the actor.'),
       at: time('When.'),
     }),
   },
@@ -75,7 +75,7 @@ const planParts: JsonObject = {
     scope: text('What goes back: `sources`, `source:NAME` or `all`.'),
     suspends: {
       type: 'array',
-      description: 'Sources that are suspended with it, until somebody resumes them.',
+      description: 'Sources that are suspended with it, until they are resumed.',
       items: { type: 'string' },
     },
   }),
@@ -128,8 +128,7 @@ const plan = object(
     warnings: listOf('Problem'),
     overrides: {
       ...listOf('RunningOverride'),
-      description:
-        'What somebody held of the objects of the source when the plan was made; absent when that is nothing.',
+      description: "The running overrides of the source's objects when the plan was made; absent when there are none.",
     },
     rollback: named('Rollback'),
     access: named('AccessImpact'),

@@ -133,7 +133,7 @@ export const planItems: Items = {
       tag,
       summary: 'List who gains and loses access by a stored plan, pair by pair',
       description:
-        'Worked out on the account as it is, and refused (412) when the plan would do something else now. Objects alone count: what depends on what peers told is said to depend on posture checks.',
+        'Worked out on the account as it is, and refused (412) when the plan would do something else now. Objects alone count: what depends on facts that peers reported is shown as depending on posture checks.',
       parameters: [
         query('from', 'Only pairs that begin at this peer or in this group.'),
         query('to', 'Only pairs that end at this object or in this group.'),

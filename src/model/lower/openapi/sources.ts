@@ -189,7 +189,7 @@ export const sourceSchemas: JsonObject = {
       generation: count('How often its settings have changed.'),
       status: named('SourceStatus'),
       objects: count('About how many objects it states something.'),
-      overrides: object('What of it somebody has set aside for a while.', {
+      overrides: object('The running overrides of its objects.', {
         units: count('How many units.'),
         until: time('When the last of them returns.'),
       }),

@@ -51,7 +51,7 @@ ${form(ctx.oidc.urlFor('code_verification'), { xsrf: secretOf(ctx) }, html`${cod
     const body = html`<p><strong>${client.clientName ?? client.clientId}</strong> asks to be signed in as you. It runs at the address ${ip}.</p>
 <p>It must show this code:</p>
 <p class="code">${userCode}</p>
-<p class="soft">Go on only when you started this yourself. Whoever sent you a code or a link wants to be let in as you.</p>
+<p class="soft">Go on only when you started this yourself. A person who sent you a code or a link wants to sign in as you.</p>
 ${form(
   ctx.oidc.urlFor('code_verification'),
   hidden,

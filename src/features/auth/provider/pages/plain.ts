@@ -53,7 +53,7 @@ export function errorPage(error: string, description = ''): string {
     title: 'Signing in did not work',
     problem: true,
     body: html`<p>${reason}</p>
-<p class="soft">For whoever looks after the program: <code>${error}</code>${description !== '' && html` (${description})`}.</p>`,
+<p class="soft">For the developer of the program: <code>${error}</code>${description !== '' && html` (${description})`}.</p>`,
   });
 }
 

@@ -44,7 +44,7 @@ ${field({
 <details${account !== '' && new Html(' open')}><summary>Are you in several accounts?</summary>
 ${field({
   ...{ name: 'account', label: 'Account', value: account, optional: true, more: 'maxlength="64" spellcheck="false"' },
-  hint: 'The id of the account to sign in to; leave it empty if you have only one. Your invitation names it; whoever made your user knows it too',
+  hint: 'The id of the account to sign in to; leave it empty if you have only one. Your invitation names it; the person who created your user knows it too',
 })}
 </details>`,
 )}`;
