@@ -6,6 +6,7 @@ interface Wire {
   /** Named statements on their way that the server has not confirmed. */
   readonly submittedNamedStatements: Record<string, string>;
   execute(portal: { readonly portal: string; readonly rows: number }): void;
+  flush(): void;
   sync(): void;
 }
 
@@ -29,8 +30,8 @@ class Step extends pg.Query {
 }
 
 /**
- * Statements that are sent and answered together: the server works through all of them before it answers, where queries of
- * their own would wake it, and this process, once for each. After an error the rest is skipped.
+ * Statements that are sent and answered together: the server works through all of them before it answers any but the first,
+ * where queries of their own would wake it, and this process, once for each. After an error the rest is skipped.
  */
 class TransactionQuery extends pg.Query {
   readonly #steps: readonly Driven[];
@@ -49,7 +50,11 @@ class TransactionQuery extends pg.Query {
     // The client gives its own connection.
     const wire = connection as Wire;
     wire.stream.cork();
-    for (const step of this.#steps) step.prepare(wire);
+    for (const [at, step] of this.#steps.entries()) {
+      step.prepare(wire);
+      // The answer to the first shows that somebody is there, however long the others take: see `watchSilence`.
+      if (at === 0) wire.flush();
+    }
     wire.sync();
     wire.stream.uncork();
   };

@@ -290,6 +290,14 @@ describe('a Postgres', () => {
     },
   );
 
+  it('takes no statement for silence whose connection has answered that the transaction began', async () => {
+    await using test = await testDatabase('postgres');
+    const database = await openDatabase({ url: String(test.url), poolSize: 1, silenceMs: 2000 });
+    const [[row]] = await database.inAccount('a', [raw("select 'done' as end from pg_sleep(3)")], { write: true });
+    expect(row).toEqual({ end: 'done' });
+    await database.close();
+  });
+
   it('lets different accounts write at the same time (E100)', async () => {
     await using test = await testDatabase('postgres');
     const { database } = test;
