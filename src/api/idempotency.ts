@@ -26,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-/** Makes the body of an answer that was lost, and sets what else it says. */
+/** Makes the body of an answer that was lost, `null` for none, and sets what else it says. */
 export type Recover = (request: FastifyRequest, reply: FastifyReply, done: Done) => Promise<unknown>;
 
 /**
@@ -119,7 +119,7 @@ async function sendRecovered(request: FastifyRequest, reply: FastifyReply, done:
     void reply.header('cache-control', 'no-store');
     if (done.once.notice !== undefined) void reply.header('heddle-notice', done.once.notice);
   }
-  return reply.header('idempotency-replayed', 'true').send(body);
+  return reply.header('idempotency-replayed', 'true').send(body === null ? undefined : body);
 }
 
 /** Whether the answer is what became of the request, and not that it should come again later. */

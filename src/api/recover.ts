@@ -1,9 +1,11 @@
-import type { Engine } from '../commit/engine.ts';
+import type { FastifyReply } from 'fastify';
+import type { Call, Engine } from '../commit/engine.ts';
 import type { ObjectOutput } from '../commit/shown-once.ts';
-import { findApplied, findCreated } from '../features/config/plans/recover.ts';
+import { findApplied, findCreated, findDoneRevision } from '../features/config/plans/recover.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
+import type { Found } from '../objects/objects.ts';
 import { etagOf } from './answers/answers.ts';
 import { callOf } from './authenticate.ts';
 import type { Recover } from './idempotency.ts';
@@ -15,14 +17,41 @@ export function recoverCreated(engine: Engine, kind: Kind): Recover {
     const call = callOf(request);
     const found = await findCreated(engine, call, kind, revision);
     if (found === undefined) return undefined;
-    const { object, state } = found;
-    const seen = kind.varies === true ? state.seen({ now: engine.now(), viewer: call.actor.id }) : state;
-    const outputs = (once?.outputs ?? []).filter(({ id }) => id === object.id);
-    const body = { ...lowerToResponse(engine.registry, object, seen), ...valuesOf(outputs) };
-    void reply.header('etag', etagOf(object.updatedRevision, JSON.stringify(body)));
-    return body;
+    const outputs = (once?.outputs ?? []).filter(({ id }) => id === found.object.id);
+    return showFound(engine, call, found, reply, valuesOf(outputs));
   };
 }
+
+/** Answers a change of the object in the path whose answer was lost with the object as it was left. */
+export function recoverChanged(engine: Engine): Recover {
+  return async (request, reply, { revision }) => {
+    if (revision === undefined) return undefined;
+    const call = callOf(request);
+    // The routes name the parameter.
+    const { id } = request.params as { readonly id: string };
+    const state = (await findDoneRevision(engine, call, revision))?.after;
+    const object = state?.get(id);
+    return state === undefined || object === undefined ? undefined : showFound(engine, call, { object, state }, reply);
+  };
+}
+
+function showFound(
+  engine: Engine,
+  { actor }: Pick<Call, 'actor'>,
+  { object, state }: Found,
+  reply: FastifyReply,
+  once: JsonObject = {},
+): JsonObject {
+  const { varies } = engine.registry.get(object.kind);
+  const seen = varies === true ? state.seen({ now: engine.now(), viewer: actor.id }) : state;
+  const body = { ...lowerToResponse(engine.registry, object, seen), ...once };
+  void reply.header('etag', etagOf(object.updatedRevision, JSON.stringify(body)));
+  return body;
+}
+
+/** Answers a change whose answer has no body. */
+export const recoverEmpty: Recover = async (_request, _reply, { revision }) =>
+  revision === undefined ? undefined : null;
 
 /** Answers an apply whose answer was lost with the revision and what it did; without what is shown once after a day. */
 export function recoverApplied(engine: Engine): Recover {

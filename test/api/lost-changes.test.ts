@@ -71,6 +71,33 @@ it('the end of a source whose server died after the commit is answered again as 
   expect(detached[0].body).toMatchObject({ released: 3, shared: 1, deleted: 0 });
 });
 
+it('steps of tenants whose server died after the commit are answered again as the first time', async () => {
+  const records = new Map<string, readonly string[]>();
+  await using own = await testApi('postgres', { resolveTxt: async (name) => records.get(name) ?? [] });
+  const tenants = '/api/integrations/msp/tenants';
+  const body = { name: 'Acme', domain: 'acme.example.com', groups: [] };
+  const { id, domain, dns_challenge: challenge } = (await own.call('POST', tenants, body)).body;
+  records.set(`_heddle-challenge.${domain}`, [challenge]);
+  for (const [step, given] of [
+    ['dns', undefined],
+    ['subscription', { priceID: 'price_team_monthly' }],
+  ] as const) {
+    const [first, again] = await twice(own, `${tenants}/${id}/${step}`, given);
+    expect([first.status, first.body, again.status, again.body, isReplay(again)]).toEqual([200, '', 200, '', true]);
+  }
+});
+
+it('the approval of a person whose server died after the commit is answered again as the first time', async () => {
+  await using own = await testApi();
+  const user = { name: 'a', is_service_user: false, email: 'a@example.com', role: 'user', auto_groups: [] };
+  const { id } = (await own.call('POST', '/api/users', user)).body;
+  const { database } = own.engine;
+  await database.asOwner([`update objects set derived = derived || '{"pending_approval": true}' where id = '${id}'`]);
+  own.engine.snapshots.forget();
+  const [first, again] = await twice(own, `/api/users/${id}/approve`, undefined);
+  expect([first.status, again.status, again.body, isReplay(again)]).toEqual([200, 200, first.body, true]);
+});
+
 it('a restore whose server died after the commit is answered again as the first time', async () => {
   await using own = await scene();
   const authorization = `Token ${token}`;

@@ -9,7 +9,7 @@ import type { AreaRoutes } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { objectBody, textMember } from '../input/bodies.ts';
 import { sendWritten, writeOptions } from '../kind-routes.ts';
-import { recoverCreated } from '../recover.ts';
+import { recoverChanged, recoverCreated, recoverEmpty } from '../recover.ts';
 
 const path = '/api/integrations/msp/tenants';
 const errors = [401, 403, 404, 412, 429, 503];
@@ -34,9 +34,12 @@ const example = {
 /** How tenants come and what becomes of them; the kind itself lists and replaces them. */
 export const tenants: AreaRoutes = {
   add(app, engine, { pendingTenants: mostPending }) {
-    const update = { config: { access: { module: 'msp', operation: 'update' } } } as const;
+    const updating = { access: { module: 'msp', operation: 'update' } } as const;
+    const update = { config: { ...updating, recover: recoverEmpty } };
     const create = { config: { access: { module: 'msp', operation: 'create' } } } as const;
-    const subscribe = { config: { access: { module: 'billing', operation: 'update' } } } as const;
+    const subscribe = {
+      config: { access: { module: 'billing', operation: 'update' }, recover: recoverEmpty },
+    } as const;
     const recover = recoverCreated(engine, engine.registry.get('MSPTenant'));
     app.post(path, { config: { ...create.config, recover } }, async (request, reply) => {
       const options = { ...writeOptions(request), mostPending };
@@ -62,8 +65,11 @@ export const tenants: AreaRoutes = {
       await subscribeTenant(engine, callOf(request), idOf(request), price);
       return reply.send();
     });
-    app.post(`${path}/:id/invite`, update, async (request, reply) =>
-      sendWritten(engine, await inviteTenant(engine, callOf(request), idOf(request)), request, reply),
+    app.post(
+      `${path}/:id/invite`,
+      { config: { ...updating, recover: recoverChanged(engine) } },
+      async (request, reply) =>
+        sendWritten(engine, await inviteTenant(engine, callOf(request), idOf(request)), request, reply),
     );
     app.put(`${path}/:id/invite`, { config: { access: 'anyone' } }, async (request, reply) => {
       const value = textMember(objectBody(request.body), 'value', tenantAnswers);

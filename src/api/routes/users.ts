@@ -11,6 +11,7 @@ import { callOf } from '../authenticate.ts';
 import { objectBody } from '../input/bodies.ts';
 import { sendWritten, writeOptions } from '../kind-routes.ts';
 import { refuseFor } from '../rate-limit.ts';
+import { recoverChanged } from '../recover.ts';
 
 const current = '/api/users/current';
 const path = '/api/users/{userId}';
@@ -47,7 +48,8 @@ export const users: AreaRoutes = {
       if (link !== undefined) handOver(reply, link);
       return reply.send();
     });
-    app.post('/api/users/:id/approve', may('update'), async (request, reply) => {
+    const approving = { config: { ...may('update').config, recover: recoverChanged(engine) } };
+    app.post('/api/users/:id/approve', approving, async (request, reply) => {
       const approved = await approveUser(engine, callOf(request), idOf(request), writeOptions(request));
       return sendWritten(engine, approved, request, reply);
     });
