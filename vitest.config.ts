@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/setup/reporter.ts';
-import { LongFirst } from './test/setup/sequencer.ts';
+import { ProcessesFirst } from './test/setup/sequencer.ts';
 
 /** `--mode soak` runs the long loops (`*.soak.ts`) in place of the tests; `--mode pure` starts no database. */
 export default defineConfig(({ mode }) => ({
@@ -21,7 +21,7 @@ export default defineConfig(({ mode }) => ({
     expect: { poll: { timeout: 90_000, interval: 20 } },
     // One more than cores: files wait for what they time, for processes and for Postgres.
     maxWorkers: availableParallelism() + 1,
-    sequence: { sequencer: LongFirst },
+    sequence: { sequencer: ProcessesFirst },
     reporters: ['default', new ClosingLine()],
   },
 }));
