@@ -1,3 +1,4 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngine } from '../../src/app.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
@@ -33,16 +34,13 @@ async function follow(query = '', headers: Readonly<Record<string, string>> = {}
     headers: { authorization: `Token ${token}`, ...headers },
     signal: ended.signal,
   });
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  const reader = events?.getReader();
   const told: Told[] = [];
-  let text = '';
   const read = async (): Promise<boolean> => {
-    const { value, done } = (await reader?.read()) ?? { done: true, value: undefined };
-    text += value ?? '';
-    const parts = text.split('\n\n');
-    text = parts.pop() ?? '';
-    told.push(...parts.filter((part) => part.startsWith('id: ')).map(parse));
-    return done !== true;
+    const { value } = (await reader?.read()) ?? {};
+    if (value?.id !== undefined) told.push({ id: value.id, event: value.event ?? '', data: JSON.parse(value.data) });
+    return value !== undefined;
   };
   return {
     status: response.status,
@@ -53,12 +51,6 @@ async function follow(query = '', headers: Readonly<Record<string, string>> = {}
     },
     [Symbol.dispose]: () => ended.abort(),
   };
-}
-
-function parse(part: string): Told {
-  const lines = part.split('\n').map((line) => /^(\w+): (.*)$/.exec(line) ?? []);
-  const [id = '', event = '', data = ''] = lines.map(([, , value = '']) => value);
-  return { id, event, data: JSON.parse(data) };
 }
 
 const place = ({ id }: Told) => id.split(':').map(Number);

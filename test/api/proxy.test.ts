@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../src/lib/token.ts';
 import { type Answer, sharedApi, type TestApi, testApi } from './setup.ts';
@@ -339,16 +340,9 @@ interface Message {
 /** The messages of a stream, until it is given up. */
 async function* follow(url: string, authorization: string, signal: AbortSignal): AsyncGenerator<Message> {
   const response = await fetch(url, { headers: { authorization }, signal });
-  let text = '';
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    text += Buffer.from(chunk).toString();
-    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const lines = text.slice(0, end).split('\n');
-      text = text.slice(end + 2);
-      const type = lines.find((line) => line.startsWith('event: '))?.slice(7);
-      const data = lines.find((line) => line.startsWith('data: '))?.slice(6);
-      if (type !== undefined && data !== undefined) yield { type, data: JSON.parse(data) };
-    }
+  const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { event: type, data } of events ?? []) {
+    if (type !== undefined) yield { type, data: JSON.parse(data) };
     await wait(0);
   }
 }

@@ -45,7 +45,7 @@ const table: Readonly<Record<string, Row>> = {
   config: { modules: ['model', 'lib'] },
   log: { modules: [] },
   version: { modules: [] },
-  cli: { modules: ['*'] },
+  cli: { modules: ['*'], packages: ['eventsource-parser'] },
   gen: { modules: ['*'] },
   app: { modules: ['*'] },
   main: { modules: ['*'] },

@@ -1,3 +1,4 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { mapOf } from '../../src/access/netmap/map.ts';
 import type { Engine } from '../../src/commit/engine.ts';
 import type { Hub } from '../../src/features/peers/streams/hub.ts';
@@ -13,15 +14,12 @@ export interface SeenEvent {
 
 /** Cuts what came of a stream into events; comments are left out. */
 export function readEvents(text: string): readonly SeenEvent[] {
-  return text
-    .split('\n\n')
-    .slice(0, -1)
-    .flatMap((block) => {
-      const fields = new Map(block.split('\n').map((line) => [line.split(': ', 1)[0], line.replace(/^\w+: /, '')]));
-      const [type, id] = [fields.get('event'), fields.get('id')];
-      if (type === undefined) return [];
-      return [{ type, ...(id === undefined ? {} : { id }), data: JSON.parse(fields.get('data') ?? '{}') }];
-    });
+  const events: SeenEvent[] = [];
+  const onEvent = ({ event: type, id, data }: EventSourceMessage) => {
+    if (type !== undefined) events.push({ type, ...(id === undefined ? {} : { id }), data: JSON.parse(data) });
+  };
+  createParser({ onEvent }).feed(text);
+  return events;
 }
 
 /** A reader of a stream in memory, which keeps its map as a client does. */

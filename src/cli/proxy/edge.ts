@@ -1,4 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { asObject, isObject, type Json, type JsonObject, parseJson } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 import { accept, unreadable } from '../client.ts';
 
@@ -61,7 +62,7 @@ export async function objectIn(response: Response, hint?: string): Promise<JsonO
 /** A proxy in between may answer with a page. */
 function jsonIn(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch {
     return undefined;
   }
@@ -69,22 +70,9 @@ function jsonIn(text: string): Json | undefined {
 
 /** The messages of a stream of Server-Sent Events. */
 export async function* messagesOf({ body }: Response): AsyncGenerator<EdgeMessage> {
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    text += decoder.decode(chunk, { stream: true });
-    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const message = readMessage(text.slice(0, end));
-      text = text.slice(end + 2);
-      if (message !== undefined) yield message;
-    }
+  const events = body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { event, id, data } of events ?? []) {
+    if (event === undefined) continue;
+    yield { type: event, ...(id === undefined ? {} : { id }), data: asObject(parseJson(data)) };
   }
-}
-
-function readMessage(text: string): EdgeMessage | undefined {
-  const lines = text.split('\n');
-  const member = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-  const [type, data, id] = [member('event'), member('data'), member('id')];
-  if (type === undefined || data === undefined) return undefined;
-  return { type, ...(id === undefined ? {} : { id }), data: JSON.parse(data) as JsonObject };
 }
