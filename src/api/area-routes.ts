@@ -12,6 +12,10 @@ import type { Operation } from '../model/operation/operation.ts';
 import { access } from './config/access-routes.ts';
 import { drift } from './config/drift-routes.ts';
 import { objects } from './config/object-routes.ts';
+import { overrides } from './config/override-routes.ts';
+import { revisions } from './config/revision-routes.ts';
+import { sources } from './config/source-routes.ts';
+import { status } from './config/status-routes.ts';
 import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
 import { accounts } from './routes/accounts.ts';
@@ -84,10 +88,14 @@ export const areas: readonly AreaRoutes[] = [
   networkTraffic,
   notifications,
   objects,
+  overrides,
   proxy,
   proxyEvents,
   proxyTokens,
+  revisions,
   schemas,
+  sources,
+  status,
   temporaryAccess,
   tenants,
   tokens,

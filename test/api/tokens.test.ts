@@ -154,7 +154,7 @@ describe('a token that only plans', () => {
     }
     expect(open.sort()).toEqual([
       'post /api/config/plans',
-      'post /api/config/revisions/{n}/rollback',
+      'post /api/config/revisions/{revision}/rollback',
       'post /api/config/tests',
       'post /api/config/validate',
     ]);

@@ -3,11 +3,8 @@ import { textOfBody } from '../input/utf8.ts';
 import { addArchiveRoutes } from './archive-routes.ts';
 import { addExportRoutes } from './export-routes.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
-import { addOverrideRoutes } from './override-routes.ts';
 import { addPlanRoutes } from './plan-routes.ts';
-import { addRevisionRoutes } from './revision-routes.ts';
-import { addSourceRoutes } from './source-routes.ts';
-import { addStatusRoutes } from './status-routes.ts';
+import { addRollbackRoute } from './rollback-routes.ts';
 import { addTestRoutes } from './test-routes.ts';
 import { addWebhookRoute } from './webhook-route.ts';
 
@@ -24,13 +21,10 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   );
   addPlanRoutes(app, options);
   addExportRoutes(app, options);
-  addSourceRoutes(app, options);
   // Hints are signed as they were sent, byte by byte.
   await app.register(async (scope) => addWebhookRoute(scope, options));
-  addRevisionRoutes(app, options);
-  addStatusRoutes(app, options);
+  addRollbackRoute(app, options);
   // Archives are no documents: nothing else takes their content types.
   await app.register(async (scope) => addArchiveRoutes(scope, options));
   addTestRoutes(app, options);
-  addOverrideRoutes(app, options);
 }

@@ -1,4 +1,4 @@
-import type { Overridden } from '../../features/config/overrides/override-object.ts';
+import type { Overridden } from '../../operations/config/overrides.ts';
 import { type Answer, accept, listIn } from '../client.ts';
 import type { Invocation } from '../command.ts';
 import { exit } from '../exit.ts';

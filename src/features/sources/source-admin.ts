@@ -11,6 +11,7 @@ import { isOfServer, recordedSpec } from '../../model/sources/spec.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { refusalOf } from '../../objects/objects.ts';
 import { noteClaims } from '../../objects/pending-claims.ts';
+import type { Source, SourceEnd } from '../../operations/config/sources.ts';
 import { planDetach } from '../../plan/ownership/detach.ts';
 import { applyNow } from '../config/plans/apply-plan.ts';
 import { afterCommit } from '../config/plans/bookkeeping.ts';
@@ -49,22 +50,17 @@ export const plainRules: SourceRules = {
 };
 
 /** A source with how it fares. Throws `NotFound`. */
-export async function showSource(engine: Engine, call: Call, id: string): Promise<JsonObject> {
+export async function showSource(engine: Engine, call: Call, id: string): Promise<Source> {
   const state = await engine.snapshots.fresh(call.account);
   const found = (await sourceStatuses(engine, { ...call, revision: state.revision })).find(
-    (source) => source['id'] === id,
+    (source) => source.id === id,
   );
   if (found === undefined) throw new NotFound(`source ${id} not found`);
   return found;
 }
 
 /** Makes a source: `{name, type, …settings}`. Throws `InvalidInput`, and `Conflict` (`taken`) when there is one already. */
-export async function createSource(
-  engine: Engine,
-  call: Call,
-  body: JsonObject,
-  rules: SourceRules,
-): Promise<JsonObject> {
+export async function createSource(engine: Engine, call: Call, body: JsonObject, rules: SourceRules): Promise<Source> {
   refuseFaults(apiFaults(body, apiRules(engine, call, rules)));
   const { name, type } = nameAndType(body);
   const present = await findSource(engine, call.account, name);
@@ -89,7 +85,7 @@ export async function replaceSource(
   engine: Engine,
   call: Call,
   { id, body, rules }: { readonly id: string; readonly body: JsonObject; readonly rules: SourceRules },
-): Promise<JsonObject> {
+): Promise<Source> {
   const present = await requireKnown(engine, call, id);
   refuseOfServer(present, 'change it');
   const whole: JsonObject = { type: present.type, ...body, name: body['name'] ?? id };
@@ -103,12 +99,7 @@ export async function replaceSource(
 }
 
 /** Stops the loop of a source, or lets it run again. Throws `NotFound`. */
-export async function setSourceSuspended(
-  engine: Engine,
-  call: Call,
-  id: string,
-  suspended: boolean,
-): Promise<JsonObject> {
+export async function setSourceSuspended(engine: Engine, call: Call, id: string, suspended: boolean): Promise<Source> {
   await requireKnown(engine, call, id);
   await suspendSource(engine, call, { id, suspended });
   return onceWritten(() => showSource(engine, call, id));
@@ -118,26 +109,16 @@ export async function setSourceSuspended(
  * Requests a reconcile now. Returns when it was requested. Throws `NotFound`, and `Conflict` when no server would do
  * it.
  */
-export async function requestSourceReconcile(engine: Engine, call: Call, id: string): Promise<JsonObject> {
+export async function requestSourceReconcile(
+  engine: Engine,
+  call: Call,
+  id: string,
+): Promise<{ readonly requestedAt: string }> {
   const { type, suspended } = await requireKnown(engine, call, id);
   if (type === 'push')
     throw new Conflict('refused', `source ${id} is pushed by the holder of its documents; no server reconciles it`);
   if (suspended) throw new Conflict('refused', `source ${id} is suspended; resume it first`);
   return { requestedAt: await requestSourceRun(engine, call, id) };
-}
-
-/** What letting go of a source, or deleting it, came to. */
-export interface SourceEnd {
-  /** The revision that let go of its objects; null when there was nothing to let go of. */
-  readonly revision: number | null;
-  /** How many objects it let go of. */
-  readonly released: number;
-  /** How many of them other sources go on stating or owning. */
-  readonly shared: number;
-  /** The sources that it was in the way of, which are reconciled now. */
-  readonly reconciled: readonly string[];
-  /** How many objects were deleted with it. */
-  readonly deleted: number;
 }
 
 /**

@@ -2,7 +2,6 @@ import { testKind } from '../../access/ruleset/vocabulary.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
 import { listManualRevisions, type ManualRevision } from '../../db/sources/manual-revisions.ts';
 import { listSources, type SourceRecord } from '../../db/sources/sources.ts';
-import type { JsonObject } from '../../lib/json.ts';
 import {
   type Condition,
   readStatus,
@@ -14,13 +13,15 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import { readableNames } from '../../objects/object-list.ts';
 import { readClaims } from '../../objects/pending-claims.ts';
 import { readableStatus } from '../../objects/readable-problems.ts';
+import type { Source } from '../../operations/config/sources.ts';
+import type { AccountStatus } from '../../operations/config/status.ts';
 import type { PendingClaim } from '../../plan/ownership/claims-of-others.ts';
 import { driftOf } from '../../plan/ownership/drift.ts';
 import { readTests } from '../config/access/test-results.ts';
 import { inventoryOf } from './sources.ts';
 
 /** The account's sources, how they fare, and how many objects each states. */
-export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
+export async function sourceStatuses(engine: Engine, call: Call): Promise<readonly Source[]> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const stored = await listSources(engine.database, call.account);
   const known = new Set(stored.map(({ id }) => id));
@@ -57,7 +58,7 @@ function viewSource(
     readonly now: string;
     readonly readable: (status: SourceStatus) => SourceStatus;
   },
-): JsonObject {
+): Source {
   const found = Object.keys(status).length > 0 ? readable(readStatus(status)) : contradicted(claimed);
   // What it states can change without it: by a rollback, or when others take it over.
   const inventory = found?.inventory === undefined ? {} : { inventory: inventoryOf(state, id) };
@@ -65,7 +66,6 @@ function viewSource(
   const known =
     found === undefined ? {} : shownStatus({ ...found, ...inventory, ...conditions }, { generation, suspended });
   const shown = handled === null ? known : { ...known, lastHandledReconcileAt: handled.toISOString() };
-  // A status is plain data.
   const objects = state.declaredBy(id).length;
   return {
     id,
@@ -80,7 +80,7 @@ function viewSource(
 }
 
 /** How many units that it states are overridden, and until when at the latest; nothing when none is. */
-function overridden(state: Snapshot, source: string, now: string): JsonObject {
+function overridden(state: Snapshot, source: string, now: string): Pick<Source, 'overrides'> {
   const untils = driftOf(state, now, source).flatMap(({ because }) =>
     because.why === 'override' ? [because.override.until] : [],
   );
@@ -114,7 +114,7 @@ function contradicted(units: PendingClaim['units']): SourceStatus | undefined {
 }
 
 /** The account at a glance. */
-export async function accountStatus(engine: Engine, call: Call, version: string): Promise<JsonObject> {
+export async function accountStatus(engine: Engine, call: Call, version: string): Promise<AccountStatus> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const counts = engine.registry.kinds.map((kind) => [kind.name, state.countOf(kind.name)] as const);
   return {
@@ -129,7 +129,7 @@ export async function accountStatus(engine: Engine, call: Call, version: string)
 }
 
 /** How the access tests of the account fare, when it has any. */
-async function testCounts(engine: Engine, call: Call, state: Snapshot): Promise<JsonObject> {
+async function testCounts(engine: Engine, call: Call, state: Snapshot): Promise<Pick<AccountStatus, 'accessTests'>> {
   if (state.countOf(testKind) === 0) return {};
   const { passed, failed, conditional } = await readTests(engine, call);
   return { accessTests: { passed, failed, conditional } };

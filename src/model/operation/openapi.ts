@@ -21,10 +21,33 @@ export function pathsOf(operations: readonly Operation[]): JsonObject {
 export function schemasOf(operations: readonly Operation[]): JsonObject {
   const schemas = operations.flatMap((declared): readonly (readonly [string, Json])[] => [
     ...(declared.body === undefined ? [] : [[bodyName(declared), schemaOfFields(declared.body, 'request')] as const]),
+    ...unionSchemas(declared),
     ...Object.values(declared.body ?? {}).flatMap((field) => namedSchemas(field, 'request')),
     ...(declared.answer === undefined ? [] : namedSchemas(declared.answer, 'answer')),
   ]);
   return Object.fromEntries(schemas);
+}
+
+/** The schema of a body that is one of several, and theirs. */
+function unionSchemas(declared: Operation): readonly (readonly [string, JsonObject])[] {
+  const { bodyUnion } = declared;
+  if (bodyUnion === undefined) return [];
+  const alternatives = Object.entries(bodyUnion.of).map(
+    ([word, schema]) => [word, `${capitalized(word)}${bodyName(declared)}`, schema] as const,
+  );
+  const mapping = Object.fromEntries(
+    alternatives.map(([word, name]) => [word, `#/components/schemas/${name}`] as const),
+  );
+  const union = {
+    description: bodyUnion.doc,
+    oneOf: alternatives.map(([, name]) => named(name)),
+    discriminator: { propertyName: bodyUnion.by, mapping },
+  };
+  return [[bodyName(declared), union], ...alternatives.map(([, name, schema]) => [name, schema] as const)];
+}
+
+function takesBody({ body, bodyUnion }: Operation): boolean {
+  return body !== undefined || bodyUnion !== undefined;
 }
 
 /** The section of the reference in which an operation stands. */
@@ -40,13 +63,13 @@ function hasEtag({ method, answer, uncached }: Operation): boolean {
 }
 
 function describe(declared: Operation): JsonObject {
-  const { access, answer, body, example, status } = declared;
+  const { access, answer, example, status } = declared;
   const isRead = hasEtag(declared);
   return operation({
     ...{ id: declared.id, tag: tagOf(declared), summary: declared.summary },
     ...(declared.doc === undefined ? {} : { description: declared.doc }),
     ...parametersOf(declared),
-    ...(body === undefined ? {} : { body: json(named(bodyName(declared)), example.body ?? {}) }),
+    ...(takesBody(declared) ? { body: json(named(bodyName(declared)), example.body ?? {}) } : {}),
     ...(declared.optionalBody === true ? { optionalBody: true } : {}),
     ...(answer === undefined ? {} : { answer: json(schemaOfField(answer, 'answer'), example.answer ?? {}) }),
     ...(status === undefined ? {} : { status }),
@@ -86,12 +109,13 @@ function headersOf(declared: Operation) {
 }
 
 /** Those that follow from what an operation is, and those that it states. */
-function statusesOf({ access, path, body, errors = [] }: Operation): readonly number[] {
+function statusesOf(declared: Operation): readonly number[] {
+  const { access, path, errors = [] } = declared;
   const isOpen = typeof access === 'object' && 'open' in access;
   const statuses = [
     ...(isOpen ? [] : [401, 403]),
     ...(path.includes('{') ? [404] : []),
-    ...(body === undefined ? [] : [400, 413, 415, 422]),
+    ...(takesBody(declared) ? [400, 413, 415, 422] : []),
     ...errors.map((name) => failures[name]),
     ...[429, 503],
   ];
@@ -110,5 +134,9 @@ function withoutDoc(field: AnyField): JsonObject {
 }
 
 function bodyName({ id, bodySchema }: Operation): string {
-  return bodySchema ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`;
+  return bodySchema ?? `${capitalized(id)}Request`;
+}
+
+function capitalized(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Module, Operation as Right } from '../declare/roles.ts';
 import type { AnyField, Field, Fields, SpecOf } from '../schema/field.ts';
 import { completed } from './fields.ts';
@@ -19,6 +19,13 @@ export const failures = {
   ...{ invalid: 422, approval: 428 },
 };
 
+/** Bodies of several shapes, each by its JSON Schema under the value of the member that tells them apart. */
+export interface BodyUnion {
+  readonly by: string;
+  readonly of: Readonly<Record<string, JsonObject>>;
+  readonly doc: string;
+}
+
 interface Facts {
   /** Unique; generated clients name their functions by it. */
   readonly id: string;
@@ -30,6 +37,11 @@ interface Facts {
   readonly tag?: string;
   readonly summary: string;
   readonly doc?: string;
+  /**
+   * In place of `body`: the body is one of these, told apart by the member `by`. The feature checks it; a handler finds it in
+   * the request.
+   */
+  readonly bodyUnion?: BodyUnion;
   /** The body may be left out, which is as if it were `{}`. */
   readonly optionalBody?: true;
   /** Status of success, 200 unless given. */

@@ -5,6 +5,7 @@ import { type Fields, isEmpty } from '../../../model/schema/field.ts';
 import { hideSecrets } from '../../../model/schema/secret-fields.ts';
 import type { Declaration, StoredObject } from '../../../model/state/object.ts';
 import { diffUnits, type UnitChange } from '../../../model/state/units.ts';
+import type { RevisionChange } from '../../../operations/config/revisions.ts';
 import { type Label, labelValue, viewUnits } from '../../../plan/view/view.ts';
 
 /** A row of `changes` as the history shows it. */
@@ -19,7 +20,7 @@ export interface HistoryRow {
 }
 
 /** What a revision did to one object: units with names for ids, who states what, and what changed beside the spec. */
-export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label): JsonObject {
+export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label): RevisionChange {
   // Of a kind that was removed it is unknown which values were secret.
   const fields = registry.find(row.kind)?.spec;
   const declared = fields === undefined ? undefined : declaredOf(fields, row, label);
@@ -45,7 +46,7 @@ function unitsOf(fields: Fields, row: HistoryRow): readonly UnitChange[] {
 }
 
 /** Which sources state the object since, what they state, and which do not any more. */
-function declaredOf(fields: Fields, row: HistoryRow, label: Label): JsonObject | undefined {
+function declaredOf(fields: Fields, row: HistoryRow, label: Label): RevisionChange['declared'] {
   const { object, declared } = row.image ?? {};
   const isGone = row.action === 'delete';
   const stated = object === undefined ? (declared?.put ?? []) : isGone ? [] : object.declared;
@@ -54,7 +55,9 @@ function declaredOf(fields: Fields, row: HistoryRow, label: Label): JsonObject |
   return { stated: stated.map((declaration) => viewDeclaration(fields, declaration, label)), released };
 }
 
-function viewDeclaration(fields: Fields, declaration: Declaration, label: Label): JsonObject {
+type Stated = NonNullable<RevisionChange['declared']>['stated'][number];
+
+function viewDeclaration(fields: Fields, declaration: Declaration, label: Label): Stated {
   const { source, file, line, stated, exclusive } = declaration;
   const spec = labelValue(hideSecrets(fields, stated), label);
   return { source, file, line, ...(exclusive === undefined ? {} : { exclusive }), spec };

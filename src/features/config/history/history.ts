@@ -2,12 +2,13 @@ import type { Call, Engine } from '../../../commit/engine.ts';
 import { requireKept } from '../../../commit/past-states.ts';
 import { readKept } from '../../../db/commit/past.ts';
 import { idsOfKey, listRevisions, readChangesOf, readNames, readRevision } from '../../../db/commit/revisions.ts';
-import { isObject, type JsonObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json.ts';
 import { storedId } from '../../../model/declare/wire-id.ts';
 import { NotFound } from '../../../model/errors.ts';
 import { aliasIndex } from '../../../model/state/facets.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { readableNames } from '../../../objects/object-list.ts';
+import type { Revision, RevisionWithChanges } from '../../../operations/config/revisions.ts';
 import { type Label, labeler } from '../../../plan/view/view.ts';
 import { type HistoryRow, textsOf, viewHistoryRow } from './history-view.ts';
 
@@ -28,7 +29,7 @@ export interface HistoryFilter {
 }
 
 /** The account's revisions, newest first; those of one object with what they did to it. */
-export async function listHistory(engine: Engine, call: Call, filter: HistoryFilter): Promise<readonly JsonObject[]> {
+export async function listHistory(engine: Engine, call: Call, filter: HistoryFilter): Promise<readonly Revision[]> {
   const { object, ...rest } = filter;
   const state = await engine.snapshots.at(call.account, call.revision);
   const objects = object === undefined ? undefined : await idsOf(engine, state, object);
@@ -50,7 +51,7 @@ export async function listHistory(engine: Engine, call: Call, filter: HistoryFil
 }
 
 /** One revision with before and after of every unit it changed. Throws `NotFound`, or `Conflict` (`gone`) when it is not kept any more. */
-export async function showRevision(engine: Engine, call: Call, revision: number): Promise<JsonObject> {
+export async function showRevision(engine: Engine, call: Call, revision: number): Promise<RevisionWithChanges> {
   const found = await readRevision(engine.database, call.account, revision);
   if (found === undefined) {
     const kept = requireKept(call.account, revision, await readKept(engine.database, call.account));
@@ -100,7 +101,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function headOf(row: Head): JsonObject {
+function headOf(row: Head): Omit<RevisionWithChanges, 'changes'> {
   const { rollback, restored, commit, ...counts } = row.summary;
   return {
     revision: row.revision,

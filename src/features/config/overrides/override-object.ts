@@ -14,6 +14,7 @@ import { findAmong, findObject } from '../../../objects/find-object.ts';
 import { readableBy } from '../../../objects/object-list.ts';
 import { contextOf, write } from '../../../objects/objects.ts';
 import { type OverrideRequest, overrideRefusal } from '../../../objects/overrides.ts';
+import type { Overridden } from '../../../operations/config/overrides.ts';
 import { approvalsOf } from '../../../plan/finish.ts';
 import { isAllowed, requireRight } from '../../../plan/guards/authorize.ts';
 import { planEarlyEnd } from '../../../plan/ownership/expiry.ts';
@@ -29,15 +30,6 @@ import { findDoneRevision } from '../plans/recover.ts';
 export interface NamedObject {
   readonly kind: string;
   readonly name: string;
-}
-
-/** The overrides of an object after one was made or ended. */
-export interface Overridden {
-  readonly revision: number;
-  readonly overrides: readonly RunningOverride[];
-  /** Paths that stay as they were set, because they restrict, which everybody may who may change the object. */
-  readonly lasting: readonly string[];
-  readonly notices: readonly string[];
 }
 
 /** The overrides that run, of kinds that the caller may read. */

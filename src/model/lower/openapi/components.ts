@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts';
-import { problemCodes } from '../../problem-codes.ts';
+import { problem } from '../../operation/problem.ts';
+import { namedSchemas } from '../../operation/schema.ts';
 import { json, named } from './operation.ts';
 
 const text = { type: 'string' };
@@ -22,31 +23,7 @@ export const errorSchemas: JsonObject = {
       },
     },
   },
-  Problem: {
-    type: 'object',
-    description: 'One fault of the input.',
-    required: ['code', 'message'],
-    properties: {
-      code: {
-        type: 'string',
-        description: 'What is wrong, as a word that never changes its meaning; later versions have more of them.',
-        'x-extensible-enum': Object.keys(problemCodes),
-      },
-      message: { type: 'string', description: 'What is wrong, and the way out.' },
-      kind: { type: 'string', description: 'The kind of the object.' },
-      key: { type: 'string', description: 'The name of the document.' },
-      path: { type: 'string', description: 'JSON pointer into the body or document.' },
-      file: { type: 'string', description: 'The file of a document.' },
-      line: { type: 'integer', minimum: 1 },
-      column: { type: 'integer', minimum: 1 },
-      source: { type: 'string', description: 'The source whose document stands in the way.' },
-      usedBy: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'Who uses the object, by kind, name and source; a count of what you may not read.',
-      },
-    },
-  },
+  ...Object.fromEntries(namedSchemas(problem, 'answer')),
 };
 
 const meanings: Readonly<Record<number, string>> = {

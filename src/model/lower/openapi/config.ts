@@ -3,7 +3,6 @@ import { accessItems } from './access.ts';
 import { accountItems } from './account.ts';
 import { archiveItems } from './archive.ts';
 import { header, type Operation, operation, pathParameters } from './operation.ts';
-import { overrideItems } from './overrides.ts';
 import { planItems } from './plans.ts';
 import { revisionItems } from './revisions.ts';
 import { serverItems } from './server.ts';
@@ -11,7 +10,7 @@ import { sourceItems } from './sources.ts';
 
 function parameterOf(name: string): JsonObject {
   if (name === 'name') return { description: 'The name of the source.', schema: { type: 'string' } };
-  return name === 'n'
+  return name === 'revision'
     ? { description: 'The number of the revision.', schema: { type: 'integer', minimum: 1 } }
     : { description: 'The id of the stored plan.', schema: { type: 'string' } };
 }
@@ -23,7 +22,6 @@ export const configPaths: JsonObject = Object.fromEntries(
     ...accountItems,
     ...archiveItems,
     ...accessItems,
-    ...overrideItems,
     ...sourceItems,
     ...revisionItems,
     ...serverItems,

@@ -8,7 +8,7 @@ import { listOf, named } from './operation.ts';
 import { count, object, text, time, words } from './words.ts';
 
 /** What is shown about the object of a change. */
-export const subject = {
+const subject = {
   kind: text('The kind of the object.'),
   key: text('Its `metadata.name`, when it has one.'),
   name: text('Its display name.'),
@@ -88,7 +88,7 @@ const planParts: JsonObject = {
 };
 
 /** On whose behalf something was done. */
-export const actor = object(
+const actor = object(
   'On whose behalf.',
   {
     type: words(actorTypes, 'What the actor is.'),

@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { count, optional, time } from '../../model/operation/fields.ts';
+import { defineOperation } from '../../model/operation/operation.ts';
+import { json, list, object, string, type ValueOf } from '../../model/schema/field.ts';
+
+const texts = (doc: string) => list(string({ doc: '' }), { doc });
+
+const running = object(
+  {
+    kind: string({ doc: 'The kind of the object.' }),
+    key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
+    name: string({ doc: 'Its display name.' }),
+    id: string({ doc: 'Its id.' }),
+    path: string({ doc: 'Such as `enabled`, `peers[ana-laptop]` or `rules[web]`.' }),
+    value: optional(json({}, { doc: 'What it is now; absent when it is not there.' })),
+    stated: optional(json({}, { doc: 'What a source states; absent for a member that none states.' })),
+    source: optional(string({ doc: 'The source that states it.' })),
+    file: optional(string({ doc: 'Where it is stated.' })),
+    line: optional(count({ doc: 'Where in the file, from 1.' })),
+    by: string({ doc: 'Who holds it.' }),
+    reason: string({ doc: 'Why.' }),
+    since: time({ doc: 'Since when.' }),
+    until: time({ doc: 'When it ends.' }),
+  },
+  { doc: 'A value that is overridden for a while.', schema: 'RunningOverride' },
+);
+
+const named = {
+  kind: string({ doc: 'The kind of the object.' }),
+  name: string({ doc: 'Its key, id or display name.' }),
+};
+
+const revision = count({ doc: 'The revision of the account.' });
+
+const overridden = object(
+  {
+    revision,
+    overrides: list(running, { doc: '' }),
+    lasting: texts('Fields that restrict now and stay so until a request loosens them.'),
+    notices: texts('What the caller should know.'),
+  },
+  { doc: 'The overrides of the object afterwards.', schema: 'Overridden' },
+);
+
+/** The overrides of an object after one was made or ended. */
+export type Overridden = ValueOf<typeof overridden>;
+
+const example = {
+  ...{ kind: 'Route', key: 'office', name: 'office', id: 'ch8i4ug6lnn4g9hqv7mg' },
+  ...{ path: 'metric', value: 5, stated: 100 },
+  ...{ source: 'office', file: 'routes.yaml', line: 5, by: 'Ana Lima', reason: 'incident 4711' },
+  ...{ since: '2026-01-02T03:04:05.000Z', until: '2026-01-02T03:34:05.000Z' },
+};
+
+const path = '/api/config/overrides';
+
+/** Setting what sources state aside for a while, with names in place of ids. */
+export const overrides = {
+  list: defineOperation({
+    id: 'listOverrides',
+    method: 'GET',
+    path,
+    access: { module: 'config', operation: 'read' },
+    summary: 'List the overrides that run',
+    doc: 'Values that are overridden for a while although sources state others.',
+    query: { source: optional(string({ doc: 'Only of objects that this source states.' })) },
+    answer: object(
+      { revision, overrides: list(running, { doc: '' }) },
+      { doc: 'The overrides that run.', schema: 'Overrides' },
+    ),
+    example: { answer: { revision: 18, overrides: [example] } },
+  }),
+  start: defineOperation({
+    id: 'overrideObject',
+    method: 'POST',
+    path,
+    access: { module: 'config', operation: 'update' },
+    summary: 'Override what sources state about an object, for a while',
+    doc: 'What a replacement with the header `X-Break-Glass` does, with names in place of ids. What no source states is refused, because nothing would put it back.',
+    bodySchema: 'OverrideRequest',
+    body: {
+      ...named,
+      values: json<JsonObject>(
+        { type: 'object', additionalProperties: true },
+        {
+          doc: 'New values by field: `metric`, `settings.ttl`, `rules[web].enabled`, or `peers[ana-laptop]` with `true` or `false`. References are names, as in documents.',
+        },
+      ),
+      reason: string({ doc: 'Why, in at most 500 characters.' }),
+      ttl: optional(string({ doc: 'How long, such as `30m`; 4 hours unless said otherwise, 24 at most.' })),
+    },
+    answer: overridden,
+    errors: ['not_found', 'conflict'],
+    example: {
+      body: { kind: 'Route', name: 'office', values: { metric: 5 }, reason: 'incident 4711', ttl: '30m' },
+      answer: { revision: 19, overrides: [example], lasting: [], notices: [] },
+    },
+  }),
+  end: defineOperation({
+    id: 'endOverride',
+    method: 'POST',
+    path: `${path}/end`,
+    access: { module: 'config', operation: 'update' },
+    summary: 'End overrides of an object before their time',
+    doc: 'What sources state applies again at once.',
+    bodySchema: 'OverrideEnd',
+    body: { ...named, paths: optional(texts('Which fields; all unless said otherwise.')) },
+    answer: overridden,
+    errors: ['not_found', 'conflict'],
+    example: {
+      body: { kind: 'Route', name: 'office', paths: ['metric'] },
+      answer: { revision: 20, overrides: [], lasting: [], notices: [] },
+    },
+  }),
+};

@@ -1,0 +1,109 @@
+import { count, optional } from '../../model/operation/fields.ts';
+import { defineOperation } from '../../model/operation/operation.ts';
+import { boolean, integer, list, mapOf, object, string, type ValueOf } from '../../model/schema/field.ts';
+import { source, sourceExample } from './sources.ts';
+
+const standing = object(
+  {
+    account: string({ doc: 'The id of the account.' }),
+    revision: count({ doc: 'The revision of the account.' }),
+    version: string({ doc: 'The release of the server.' }),
+    database: string({ doc: 'Which database it works on.' }),
+    objects: mapOf(integer({ doc: '' }), { doc: 'How many objects there are of each kind.' }),
+    sources: list(source, { doc: '' }),
+    accessTests: optional(
+      object(
+        {
+          passed: count({ doc: 'Tests that pass.' }),
+          failed: count({ doc: 'Tests that fail.' }),
+          conditional: count({ doc: 'Tests whose outcome depends on posture checks.' }),
+        },
+        { doc: 'How its access tests fare; absent when there are none.' },
+      ),
+    ),
+  },
+  { doc: 'How the account stands.', schema: 'Status' },
+);
+
+/** How the account stands. */
+export type AccountStatus = ValueOf<typeof standing>;
+
+const unreadable = object(
+  {
+    what: string({ doc: 'What the secret belongs to, in a word.' }),
+    account: optional(string({ doc: 'The account; absent for what is of the server itself.' })),
+    object: string({ doc: 'The id of the object, or of what else the secret belongs to.' }),
+    path: string({ doc: 'The field of the object; empty elsewhere.' }),
+    reason: string({ doc: 'Why it does not open.' }),
+  },
+  { doc: 'A stored secret that does not open.' },
+);
+
+/** The account as a whole, and the keys of the server. */
+export const status = {
+  read: defineOperation({
+    id: 'readStatus',
+    method: 'GET',
+    path: '/api/config/status',
+    access: { module: 'config', operation: 'read' },
+    summary: 'Say how the account and its sources stand',
+    answer: standing,
+    example: {
+      answer: {
+        account: 'ch8i4ug6lnn4g9hqv7a0',
+        ...{ revision: 18, version: '0.1.0', database: 'postgres', objects: { Group: 7, Peer: 25, Policy: 6 } },
+        sources: [sourceExample],
+      },
+    },
+  }),
+  rotateSecrets: defineOperation({
+    id: 'rotateSecrets',
+    method: 'POST',
+    path: '/api/config/secrets/rotate',
+    access: 'operator',
+    tag: 'config',
+    summary: 'Seal all secrets again under the newest key',
+    doc: 'Says how many rows were written, and which stored secrets do not open with any key of the server: these stay as they are, and none of the others depends on them. Afterwards older keys are not needed any more, and the form in which earlier releases sealed is refused.',
+    bodySchema: 'RotateSecretsRequest',
+    body: {
+      acceptUnbound: boolean({ doc: 'Whether the form of earlier releases is taken once more.', default: false }),
+    },
+    optionalBody: true,
+    answer: object(
+      {
+        rows: integer({ doc: 'How many rows were written.' }),
+        unreadable: list(unreadable, { doc: 'The first of them when there are more than a thousand.' }),
+        unreadableCount: integer({ doc: 'How many do not open.' }),
+      },
+      { doc: 'What sealing again came to.', schema: 'RotatedSecrets' },
+    ),
+    errors: ['precondition'],
+    example: {
+      body: {},
+      answer: {
+        rows: 128,
+        unreadable: [
+          {
+            ...{ what: 'object', account: 'c7g0ac2pjhspd6ljvpb0', object: 'c7g0ac2pjhspd6ljvpc0' },
+            ...{ path: 'target.headers.Authorization' },
+            reason:
+              'a secret is sealed with the key 0a1b2c3d4e5f, which this server does not have; give it that key too',
+          },
+        ],
+        unreadableCount: 1,
+      },
+    },
+  }),
+  rotateIdpKeys: defineOperation({
+    id: 'rotateIdpKeys',
+    method: 'POST',
+    path: '/api/config/idp/rotate',
+    access: 'operator',
+    tag: 'config',
+    summary: 'Sign tokens of the embedded identity provider with a new key',
+    doc: 'Says which. What the key before it signed stays good until it ends.',
+    answer: object({ key: string({ doc: 'The id of the new key.' }) }, { doc: 'The key.', schema: 'RotatedKey' }),
+    errors: ['precondition'],
+    example: { answer: { key: 'q8vJ2rT0x1sLw5Zk' } },
+  }),
+};
