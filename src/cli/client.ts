@@ -90,7 +90,7 @@ export function accept<A extends Omit<Answer, 'passing'>>(answer: A, hint = toke
 function refusalOf({ status, body, text }: Omit<Answer, 'passing'>, hint: string): HeddleError {
   const given = isObject(body) && typeof body['message'] === 'string' ? body['message'] : text.trim().slice(0, 200);
   const message = given === '' ? `The server answered ${status} without a reason.` : given;
-  const problems = isObject(body) && Array.isArray(body['problems']) ? (body['problems'] as readonly Problem[]) : [];
+  const problems = isObject(body) && Array.isArray(body['problems']) ? aboutDocuments(body['problems']) : [];
   switch (status) {
     case 400:
     case 413:
@@ -113,6 +113,11 @@ function refusalOf({ status, body, text }: Omit<Answer, 'passing'>, hint: string
     default:
       return new Internal(`The server answered ${status}: ${message}`, { problems });
   }
+}
+
+/** The problems without those of parameters of a query, which are no fault of a document. */
+function aboutDocuments(problems: readonly Problem[]): readonly Problem[] {
+  return problems.filter(({ code }) => code !== 'filter_invalid');
 }
 
 async function send(server: string, path: string, request: RequestInit): Promise<Answer> {

@@ -31,7 +31,8 @@ function readText(name: string, field: AnyField, text: string): Read {
       const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
       const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER, clamp } = field;
       if (value >= minimum && (value <= maximum || clamp === true)) return { value: Math.min(value, maximum) };
-      return { fault: `\`${name}\` must be a whole number from ${minimum} to ${maximum}` };
+      const range = clamp === true ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
+      return { fault: `\`${name}\` must be a whole number ${range}` };
     }
     case 'boolean':
       return text === 'true' || text === 'false'
