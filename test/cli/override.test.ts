@@ -70,6 +70,23 @@ it('holds a value by kind and key, which plan, sources and the list show, until 
   expect([again.code, again.note]).toEqual([1, expect.stringContaining(`nobody overrides anything of Route ${name}`)]);
 });
 
+it('ends the named fields alone, and lists what one source states alone', async () => {
+  const other = `${name}-other`;
+  const text = doc('SetupKey', other, 'type: reusable\nexpires_in: 86400\nusage_limit: 0\nrevoked: false');
+  const path = join(directory, `${other}.yaml`);
+  writeFileSync(path, text);
+  expect((await server().heddle(['apply', path, '--source-name', other, '--auto-approve'])).code).toBe(0);
+  expect((await server().heddle(['override', 'Route', name, 'metric=5', `groups=[ops-${made}]`, ...why])).code).toBe(0);
+  expect((await server().heddle(['override', 'list', '--source', other])).out).toBe('No overrides run.\n');
+  const ended = await server().heddle(['override', 'end', 'Route', name, 'metric']);
+  expect([ended.code, ended.out]).toEqual([0, expect.stringMatching(/groups\[/)]);
+  expect(ended.out).not.toContain('metric');
+  expect(await routeNow()).toMatchObject({ metric: 100, groups: [expect.any(String)] });
+  expect((await server().heddle(['override', 'list', '--source', name])).out).toContain(`ops-${made}`);
+  const restricts = await server().heddle(['override', 'SetupKey', other, 'revoked=true', ...why]);
+  expect([restricts.code, restricts.out]).toEqual([0, expect.stringContaining('revoked restricts now, and stays so')]);
+});
+
 it('takes names in place of ids, as whole lists and as elements', async () => {
   const ops = `ops-${made}`;
   const [group] = (await server().api.call('GET', `/api/groups?name=${ops}`)).body;
