@@ -1,7 +1,7 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
 import type { DerivedChange, Fault, State, Step } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { isAll } from '../shared/membership.ts';
+import { holdsPeer, isAll, withEdges } from '../shared/membership.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { inOrderOf } from './rules.ts';
 
@@ -44,11 +44,11 @@ function noteOrder(group: Stored<'Group'>, wanted: ReadonlySet<string>): readonl
 }
 
 function addPeers(group: Stored<'Group'>, ids: readonly string[]): readonly DerivedChange[] {
-  const peers = group.spec.peers ?? {};
-  const missing = ids.filter((id) => !Object.hasOwn(peers, id));
-  if (missing.length === 0 || isAll(group)) return [];
-  const added = Object.fromEntries(missing.map((id) => [id, ['api']]));
-  return [{ change: group, spec: { ...group.spec, peers: sorted({ ...peers, ...added }) } }];
+  if (isAll(group)) return [];
+  const missing = ids.filter((id) => !holdsPeer(group, id));
+  if (missing.length === 0) return [];
+  const added = missing.map((id) => [id, ['api']] as const);
+  return [{ change: group, spec: withEdges(group, added) }];
 }
 
 function moveResources(group: Stored<'Group'>, wanted: ReadonlySet<string>, state: State): readonly DerivedChange[] {
@@ -67,8 +67,4 @@ function inGroups(
   change: (groups: readonly string[]) => readonly string[],
 ): DerivedChange {
   return { change: resource, spec: { ...resource.spec, groups: change(resource.spec.groups ?? []) } };
-}
-
-function sorted(members: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
 import { originOf } from '../../model/state/object.ts';
 import { isOfKind, type Stored } from '../../model/state/stored.ts';
+import { membersOf, withEdges } from '../shared/membership.ts';
 import { arrive } from './arrival.ts';
 import { freeLabel } from './label.ts';
 
@@ -37,6 +38,9 @@ function leave(peer: Stored<'Peer'>, state: State): readonly DerivedChange[] {
 
 /** Several peers may go in one step, so the group lets go of all that are not there any more. */
 function withoutMissing(group: Stored<'Group'>, state: State): JsonObject {
-  const members = Object.entries(group.spec.peers ?? {}).filter(([id]) => state.get(id) !== undefined);
-  return { ...group.spec, peers: Object.fromEntries(members) };
+  const gone = membersOf(group).filter(([id]) => state.get(id) === undefined);
+  return withEdges(
+    group,
+    gone.map(([id]) => [id, []]),
+  );
 }

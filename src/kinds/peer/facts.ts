@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Computed, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { groupSummary } from '../shared/group-summary.ts';
-import { isAll } from '../shared/membership.ts';
+import { groupsOf } from '../shared/membership.ts';
 import { never } from '../shared/times.ts';
 
 const localFlags = [
@@ -107,12 +107,6 @@ function known(peer: Stored<'Peer'>, { observed }: State, name: string): Json | 
   const seen = observed?.(peer.id);
   if (placeNames.includes(name) && seen?.['connection_ip'] !== undefined) return seen[name];
   return seen?.[name] ?? peer.derived[name];
-}
-
-/** The groups that hold the peer, `All` included. */
-function groupsOf(peer: Stored<'Peer'>, state: State): readonly Stored<'Group'>[] {
-  const all = state.lookUp('Group', 'name', 'All').filter(isAll);
-  return [...all, ...state.referrersBy('Group', 'peers', peer.id)];
 }
 
 function flagsOf(peer: Stored<'Peer'>, state: State): JsonObject {

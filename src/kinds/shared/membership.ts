@@ -1,5 +1,12 @@
+import type { JsonObject } from '../../lib/json.ts';
 import type { DerivedChange, State } from '../../model/declare/kind.ts';
-import { countMembers, movedMembers, originsOf, withMemberOrigins } from '../../model/state/members.ts';
+import {
+  countMembers,
+  type MemberOrigins,
+  movedMembers,
+  originsOf,
+  withMemberOrigins,
+} from '../../model/state/members.ts';
 import type { Stored } from '../../model/state/stored.ts';
 
 /** Whether a group is the one that holds every peer of the account and has no rows of its own. */
@@ -17,14 +24,38 @@ export function listedPeers(group: Stored<'Group'>): readonly string[] {
   return Object.keys(group.spec.peers ?? {});
 }
 
+/** The edges from a group to the peers that it lists: who they are, and which origins put them there. */
+export function membersOf(group: Stored<'Group'>): readonly (readonly [peer: string, origins: MemberOrigins])[] {
+  return Object.entries(group.spec.peers ?? {});
+}
+
+/** The groups that hold a peer, `All` first. */
+export function groupsOf(peer: Stored<'Peer'>, state: State): readonly Stored<'Group'>[] {
+  const all = state.lookUp('Group', 'name', 'All').filter(isAll);
+  return [...all, ...state.referrersBy('Group', 'peers', peer.id)];
+}
+
+/** The spec of a group after some edges changed; one without origins is gone. It costs as much as they are many. */
+export function withEdges(
+  group: Stored<'Group'>,
+  changed: readonly (readonly [peer: string, origins: MemberOrigins])[],
+): JsonObject {
+  return changed.reduce<JsonObject>((spec, [id, origins]) => withMemberOrigins(spec, 'peers', id, origins), group.spec);
+}
+
 /** How many peers are in a group. */
 export function countPeers(group: Stored<'Group'>, state: State): number {
   return isAll(group) ? state.countOf('Peer') : countMembers(group.spec, 'peers');
 }
 
+/** The origins that put a peer into a group. */
+export function originsIn(group: Stored<'Group'>, peer: string): MemberOrigins {
+  return originsOf(group.spec, 'peers', peer);
+}
+
 /** Whether a peer is in a group, without walking the group. */
 export function holdsPeer(group: Stored<'Group'>, peer: string): boolean {
-  return isAll(group) || originsOf(group.spec, 'peers', peer).length > 0;
+  return isAll(group) || originsIn(group, peer).length > 0;
 }
 
 /** Peers that joined a group and that left it, without walking the group when one version came of the other. */
@@ -40,9 +71,9 @@ export function movedPeers(
 /** The group with a peer that this hand puts there, nothing when it is there by that hand already. */
 export function withMember(group: Stored<'Group'> | undefined, peer: string, origin: string): readonly DerivedChange[] {
   if (group === undefined || isKept(group)) return [];
-  const origins = originsOf(group.spec, 'peers', peer);
+  const origins = originsIn(group, peer);
   if (origins.includes(origin)) return [];
-  return [{ change: group, spec: withMemberOrigins(group.spec, 'peers', peer, [...origins, origin].sort()) }];
+  return [{ change: group, spec: withEdges(group, [[peer, [...origins, origin].sort()]]) }];
 }
 
 /** Whether two groups have a peer in common. Walks the smaller one. */

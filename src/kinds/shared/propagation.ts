@@ -1,6 +1,7 @@
 import type { DerivedChange, State } from '../../model/declare/kind.ts';
+import type { MemberOrigins } from '../../model/state/members.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { isKept } from './membership.ts';
+import { isKept, originsIn, withEdges } from './membership.ts';
 
 /** The origins that put the groups of a user on the user's peers: enrolment, and for groups of identity providers these. */
 const [enrolled, provided] = ['enrolment', 'idp'];
@@ -44,8 +45,6 @@ export function addGroups(state: State): readonly DerivedChange[] {
   return [...peersByGroup].flatMap(([id, peers]) => put(state.find('Group', id), peers));
 }
 
-type MemberOrigins = readonly string[];
-
 /** The group with the peers, put there by the origin that knows it. */
 function put(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly DerivedChange[] {
   if (group === undefined) return [];
@@ -65,17 +64,10 @@ function withPeers(
   change: (origins: MemberOrigins) => MemberOrigins,
 ): readonly DerivedChange[] {
   if (isKept(group)) return [];
-  const members = new Map(Object.entries(group.spec.peers ?? {}));
-  let changed = false;
-  for (const { id } of peers) {
-    const origins = members.get(id) ?? [];
+  const changed = peers.flatMap(({ id }) => {
+    const origins = originsIn(group, id);
     const left = change(origins);
-    if (left.length === origins.length) continue;
-    changed = true;
-    if (left.length === 0) members.delete(id);
-    else members.set(id, left);
-  }
-  if (!changed) return [];
-  const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
-  return [{ change: group, spec: { ...group.spec, peers: Object.fromEntries(sorted) } }];
+    return left.length === origins.length ? [] : [[id, left] as const];
+  });
+  return changed.length === 0 ? [] : [{ change: group, spec: withEdges(group, changed) }];
 }
