@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { badSample, goodSample } from './architecture/bad-sample.ts';
 import { cachesOf, isByAccount, otherwise } from './architecture/caches.ts';
-import { findViolations, type Violation } from './architecture/rules.ts';
+import { retiredIn } from './architecture/glossary.ts';
+import { checkProse, findViolations, type Violation } from './architecture/rules.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cases = Object.entries(badSample).flatMap(([rule, programs]) =>
@@ -19,6 +20,30 @@ describe('the architecture', () => {
     const files = new Map(paths.sort().map((path) => [path, readFileSync(`${root}/${path}`, 'utf8')]));
     expect(files.size).toBeGreaterThan(10);
     expect(findViolations(files).map(sentence)).toEqual([]);
+  });
+
+  test('names of test files, comments and titles of tests, and pages hold no retired word', () => {
+    const tests = globSync('test/**/*.ts', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
+    const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })];
+    const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
+    expect(tests.filter((path) => retiredIn(path).length > 0)).toEqual([]);
+    expect(tests.flatMap((path) => checkProse(path, read(path), 'tests')).map(sentence)).toEqual([]);
+    expect(pages.flatMap((path) => checkProse(path, read(path), 'page')).map(sentence)).toEqual([]);
+  });
+
+  test.each([
+    ['program', "const text = 'ask whoever may';"],
+    ['program', '// Told once.'],
+    ['tests', "  it('is shown to whoever asks', async () => {"],
+    ['tests', '// Nobody was told.'],
+    ['page', 'For whoever runs it.'],
+  ] as const)('a retired word in the prose of a %s is found: %s', (what, text) => {
+    expect(checkProse('a', text, what)).toHaveLength(1);
+  });
+
+  test('data of tests and names of programs are no prose', () => {
+    expect(checkProse('a', "const rows = ['told']; const told = rows;", 'tests')).toEqual([]);
+    expect(checkProse('a', 'const told = 1;', 'program')).toEqual([]);
   });
 
   test('what a module remembers hangs on an object of one account, never on a name that two accounts may have', () => {

@@ -109,7 +109,7 @@ it('the OpenAPI document lists every route there is', async () => {
   expect(present.size).toBe(listed.size);
 });
 
-/** Open to whoever signs; a stranger is refused all the same. */
+/** Open to every caller that signs; a stranger is refused all the same. */
 const signed: Readonly<Record<string, true>> = {
   'POST /agent/enrol': true,
   'POST /agent/login': true,

@@ -59,7 +59,7 @@ describe('a new person', () => {
     await api().call('DELETE', `${users}/${id}`);
     const again = await api().call('POST', users, person({ email }));
     expect(again.status).toBe(200);
-    // Whoever was deleted and comes again has the password that they had.
+    // A user who was deleted and comes again has the password that they had.
     expect(await signIn(api(), email, again.body.password ?? password)).toBe('right');
   });
 });

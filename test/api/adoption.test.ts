@@ -31,7 +31,7 @@ async function fill(world: World, objects: number): Promise<void> {
   }
 }
 
-/** What objects are, whoever states them. */
+/** The values of objects, from any source. */
 function valuesOf(state: Snapshot): ReadonlyMap<string, JsonObject> {
   const origins = (spec: JsonObject): JsonObject =>
     JSON.parse(JSON.stringify(spec).replaceAll('"api","source"', '"api"'));

@@ -21,7 +21,7 @@ async function route(api: TestApi, conflictMode: string): Promise<{ readonly url
   return { url: `/api/routes/${body.id}`, body };
 }
 
-/** Codes and metas of all drift that was told, oldest first. */
+/** Codes and metas of all events of drift, oldest first. */
 async function toldDrift(api: TestApi): Promise<readonly JsonObject[]> {
   const rows = await api.engine.database.lookUp(
     build

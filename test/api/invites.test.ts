@@ -250,7 +250,7 @@ describe('tokens of invites', () => {
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429, 429]);
     expect(Number(answers[5]?.headers['retry-after'])).toBeGreaterThan(0);
     expect((await accept('nbi_guess', { password }, own)).status).toBe(429);
-    // Whoever has credentials goes on.
+    // A caller with credentials goes on.
     expect((await own.call('GET', path)).status).toBe(200);
   });
 });

@@ -121,7 +121,7 @@ function wantedOf(name: string): Wanted {
   const module = modules.find(([start]) => path === start || path.startsWith(`${start}/`))?.[1];
   const operation = byMethod[method];
   if (module === undefined || operation === undefined) throw new Error(`no rule says who may ${name}`);
-  // Whoever may not change the configuration as a whole only reads it.
+  // A role that may not change the configuration as a whole only reads it.
   return { module, operation: module === 'config' && operation === 'create' ? 'update' : operation };
 }
 

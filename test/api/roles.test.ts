@@ -56,7 +56,7 @@ async function tokenFor({ engine, account }: TestApi, { name, role, isServiceUse
   return secret;
 }
 
-/** Asks about what is not there: whether somebody may ask is told before whether there is anything to tell. */
+/** Asks about what is not there: whether the caller may ask is decided before whether there is anything to show. */
 async function ask(base: string, method: string, path: string, secret: string): Promise<number> {
   const ended = new AbortController();
   const response = await fetch(`${base}${path.replace(/\{n\}/g, '1000000').replace(/\{\w+\}/g, 'nothing')}`, {

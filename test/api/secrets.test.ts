@@ -23,7 +23,7 @@ interface Holder {
   readonly path: string;
   readonly places: readonly string[];
   readonly body: (plant: Plant, group: string) => JsonObject;
-  /** A change that is refused, beside which the secrets must not be told either. */
+  /** A change that is refused, whose message must not contain the secrets either. */
   readonly fault: JsonObject;
 }
 
@@ -327,8 +327,8 @@ function excerpt(text: string, form: string): string {
 }
 
 /**
- * What every table must still know: the secrets, sealed. Whoever seals everything again opens all of them in their places,
- * and knows each place where one stands.
+ * What every table must still contain: the secrets, sealed. Sealing again opens all of them in their places, and knows
+ * each place where one is stored.
  */
 async function sealedIn(api: TestApi, rows: readonly string[]): Promise<readonly string[]> {
   const sealed = new Set(rows.join('\n').match(/sealed:[\w:-]+:[\w+/=-]+/g) ?? []);
@@ -360,7 +360,7 @@ describe('after a run over every kind with secrets', () => {
     const places = { tables: rows, answers: left.heard, log: left.lines };
     expect(hits(left.planted, places)).toEqual([]);
     expect(hits([address], { tables: rows, log: left.lines })).toEqual([]);
-    // Each place tells what may be told, so that nothing was overlooked.
+    // Each place shows what it may show, so that nothing was overlooked.
     for (const [place, texts] of Object.entries(places))
       expect([place, texts.join('\n').includes('app.proxy.example.com')]).toEqual([place, place !== 'log']);
     expect(left.lines.join('\n')).toContain('EdrVendorA');

@@ -163,7 +163,7 @@ it('servers of the form before show, take and compare addresses as they are, unt
     vault: createVault(keys, 'unbound'),
   });
   await ask(api, 'POST', '/api/config/apply', { source: 'team', files: files(url) });
-  // Whoever knows no other form reads it.
+  // A server that knows no other form reads it.
   const rows = (await holding(api)).map((row) => JSON.parse(row).spec?.target);
   expect(rows).toContainEqual(expect.objectContaining({ url }));
   const before = await api.revision();

@@ -11,8 +11,8 @@ import { createValuePolicy, type ValueGrant } from '../../src/model/schema/value
 import type { StatedSource } from '../../src/model/sources/schema.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { plainOutbound } from '../setup/outbound.ts';
-import { groups } from '../sources/desk.ts';
 import { makeUpstream, type Upstream } from '../sources/git-host.ts';
+import { groups } from '../sources/office-source.ts';
 import { type TestApi, type TestApiOptions, testApi } from './setup.ts';
 
 /** What is other about such a server. */

@@ -118,7 +118,7 @@ describe('a credential', () => {
     const environment = { PATH: process.env['PATH'] ?? '' };
     const { api, host, valuesDir, make } = await withFile({ environment });
     Object.assign(environment, { GIT_SSL_CAINFO: host.authority });
-    // To whoever only wants the password, none is the right one.
+    // To a server that only wants the password, none is the right one.
     await writeFile(join(valuesDir, 'token'), 'not what it wants');
     await make('taker', host.url);
     await expect.poll(() => statusOf(api, 'taker')).toContain('Authentication failed');

@@ -6,8 +6,8 @@ import { takeLease } from '../../src/db/sources/leases.ts';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import { outboundOf } from '../outbound/hosts.ts';
 import { temporaryDirectory } from '../setup/database.ts';
-import { groups } from '../sources/desk.ts';
 import { makeUpstream } from '../sources/git-host.ts';
+import { groups } from '../sources/office-source.ts';
 import { sharedApi, type TestApi } from './setup.ts';
 import { running } from './source-scene.ts';
 

@@ -207,7 +207,7 @@ describe('ownership', () => {
     const { id } = (await post(person(), own)).body;
     expect((await own.call('POST', `${users}/${id}/invite`)).status).toBe(200);
     expect((await put(id, { role: 'owner' }, own)).status).toBe(200);
-    // Whoever gave the ownership away is an admin now, and would be handed the link.
+    // The user who gave the ownership away is an admin now, and would get the link.
     const again = await own.call('POST', `${users}/${id}/invite`);
     expect([again.status, again.headers['heddle-invite-link']]).toEqual([403, undefined]);
   });

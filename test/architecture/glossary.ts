@@ -65,11 +65,47 @@ export interface RetiredUse {
   readonly word: string;
 }
 
-/** Finds the names of a file that hold a retired word; what strings and comments say is prose, and not looked at. */
+/** Words that are retired from prose: comments, texts for users, titles of tests, and pages. */
+export const retiredProse: Readonly<Record<string, string>> = {
+  deed: 'change, mutation',
+  deeds: 'changes, mutations',
+  newcomer: 'new user, machine that enrols',
+  newcomers: 'new users, machines that enrol',
+  told: 'reported, sent, shown, notified, called with',
+  whoever: 'who it is: the caller, the operator, the server, the source',
+};
+
+/** Finds the names of a file that hold a retired word; what strings and comments say is prose, see `findRetiredProse`. */
 export function findRetired(source: string): readonly RetiredUse[] {
   const names = [...blankProse(source).matchAll(/[A-Za-z_$][\w$]*/g)];
   return names.flatMap(({ 0: name, index }) => retiredIn(name).map((word) => ({ index, name, word })));
 }
+
+/** Finds retired words in prose: in strings and comments of a program, in titles and comments of tests, or in all of a page. */
+export function findRetiredProse(text: string, what: 'program' | 'tests' | 'page'): readonly RetiredUse[] {
+  const words = new RegExp(`\\b(?:${Object.keys(retiredProse).join('|')})\\b`, 'gi');
+  return proseOf(text, what).flatMap(({ 0: part, index }) =>
+    [...part.matchAll(words)].map((match): RetiredUse => {
+      const name = part.slice(Math.max(0, match.index - 30), match.index + 30).replace(/\s+/g, ' ');
+      return { index: index + match.index, name, word: match[0].toLowerCase() };
+    }),
+  );
+}
+
+function proseOf(
+  text: string,
+  what: 'program' | 'tests' | 'page',
+): readonly { readonly 0: string; readonly index: number }[] {
+  if (what === 'page') return [{ 0: text, index: 0 }];
+  const parts = [...text.matchAll(stringOrComment)];
+  if (what === 'program') return parts;
+  // Strings of tests are data, but for titles.
+  return parts.filter(
+    ({ 0: part, index }) => part.startsWith('/') || titleBegins.test(text.slice(Math.max(0, index - 100), index)),
+  );
+}
+
+const titleBegins = /(?:\b(?:test|it|describe)(?:\.\w+)*|\))\(\s*$/;
 
 /** The retired words of a name, also of a path: `noteHands`, `src/plan/note-hands.ts`. */
 export function retiredIn(name: string): readonly string[] {

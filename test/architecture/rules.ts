@@ -1,5 +1,5 @@
 import { topologicalOrder } from '../../src/lib/order.ts';
-import { findRetired, retired, retiredIn } from './glossary.ts';
+import { findRetired, findRetiredProse, retired, retiredIn, retiredProse } from './glossary.ts';
 import { blankComments, findImports, type Import, lineOf } from './imports.ts';
 import { moduleOf, names, rowOf } from './table.ts';
 
@@ -77,7 +77,23 @@ function checkWords(file: SourceFile): readonly Violation[] {
   return [
     ...retiredIn(file.path).map((word) => at(1, file.path, word)),
     ...findRetired(file.source).map(({ index, name, word }) => at(lineOf(file.source, index), name, word)),
+    ...(isFrozen(file.path) ? [] : checkProse(file.path, file.source, 'program')),
   ];
+}
+
+/** Migrations that were released keep their text. */
+function isFrozen(path: string): boolean {
+  return path.startsWith('src/db/migrations/');
+}
+
+/** Checks prose for retired words: that of a program, of tests (comments and titles), or a page. */
+export function checkProse(path: string, text: string, what: 'program' | 'tests' | 'page'): readonly Violation[] {
+  return findRetiredProse(text, what).map(({ index, name, word }) => ({
+    rule: 'retired_word',
+    path,
+    line: lineOf(text, index),
+    message: `"${name}" holds the retired word ${word}; now: ${retiredProse[word]}`,
+  }));
 }
 
 function checkImport(file: SourceFile, found: Import): readonly Violation[] {

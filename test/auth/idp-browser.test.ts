@@ -28,7 +28,7 @@ afterAll(() => browser?.close());
 
 beforeEach(() => context.clearCookies());
 
-/** Runs a command line as whoever is signed in; `shown` resolves with what it shows people as soon as that fits. */
+/** Runs a command line as the signed-in person; `shown` resolves with the output for people as soon as that fits. */
 function heddle(argv: readonly string[], shows = /$^/) {
   let text = '';
   let tell: (match: string) => void = () => {};

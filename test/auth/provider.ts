@@ -14,7 +14,7 @@ export interface TestProvider extends AsyncDisposable {
   readonly keyReads: () => number;
   /** The token that the provider gives to somebody, with more claims about them. */
   token(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** A token that is signed with the provider's present key by whoever stole it. */
+  /** A token that is signed with the provider's present key by a thief. */
   sign(payload: JWTPayload, header?: { readonly alg?: string; readonly kid?: string }): Promise<string>;
   /** The public key of the present time. */
   publicKey(): JWK;

@@ -41,7 +41,7 @@ async function differences(sizes: LargeSizes, note: string): Promise<readonly Ro
     ['50 policies of 500 changed', carriedOn(before, state, onAnotherPort(objects.slice(-50)))],
     ['all policies and groups are others', other],
   ];
-  // Where no two peers are alike, changing everything at once is told only.
+  // Where no two peers are alike, the time of changing everything at once is only reported.
   const judged = sizes.groupsOfPeer === 1 ? afters.length : 2;
   const rows: Row[] = [];
   for (const [at, [what, after]] of afters.entries()) {

@@ -38,7 +38,7 @@ export interface BareEnrolmentLoad {
   readonly milliseconds: number;
 }
 
-/** What a process can be told to do. */
+/** The work of a process under load. */
 export type Load = HttpLoad | TransactionLoad | EnrolmentLoad | BareEnrolmentLoad;
 
 /** What a load came to. */

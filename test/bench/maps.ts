@@ -12,8 +12,8 @@ import { inTurns, time } from './timing.ts';
 const sizes: LargeSizes = { peers: 5000, groups: 100, groupsOfPeer: 1, policies: 500 };
 
 /**
- * Network maps against reading and writing the account's objects as JSON: about 20 ms where the budgets were set, which so
- * are 2 s for all maps and 50 ms for those that one change touches, with the text of what is told.
+ * Network maps against reading and writing the account's objects as JSON: about 20 ms where the budgets were set, which
+ * so are 2 s for all maps and 50 ms for those that one change touches, with the text that is sent.
  */
 export const maps: Benchmark = {
   name: 'maps',

@@ -7,7 +7,7 @@ export interface Row {
   readonly unit: 'ms' | '/s' | 'MB' | 'kB' | '';
   /** The same measured for the reference, in this run. */
   readonly reference?: number;
-  /** What the ratio may be, or the figure itself where there is no reference; absent: only told. */
+  /** What the ratio may be, or the figure itself where there is no reference; absent: only reported. */
   readonly budget?: { readonly is: 'at most' | 'at least'; readonly value: number };
   readonly note?: string;
 }

@@ -135,7 +135,7 @@ async function silence(mesh: Mesh): Promise<readonly Row[]> {
   ];
 }
 
-/** Many changes at once: each peer is told the newest state, not each step on the way. */
+/** Many changes at once: each peer is sent the newest state, not each step on the way. */
 async function burst(mesh: Mesh): Promise<readonly Row[]> {
   const { engine, account, groupIds } = mesh;
   await order(mesh.clients, { type: 'await', events: Number.MAX_SAFE_INTEGER });

@@ -110,7 +110,7 @@ async function call(served: Served, method: string, path: string, body?: object)
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   if (response.status !== 200) throw new Error(`${method} ${path} answered ${response.status}`);
-  // Read member by member by whoever knows what was asked.
+  // Read member by member where the shape is known.
   // biome-ignore lint/suspicious/noExplicitAny: see above.
   return (await response.json()) as any;
 }

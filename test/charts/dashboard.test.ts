@@ -106,7 +106,7 @@ function metricOf(series: string): string {
   return series.replace(/_(?:bucket|count|sum)$/, '');
 }
 
-/** The labels of a series; those of whoever collects it included. */
+/** The labels of a series; those of its collector included. */
 function labelsOf(series: string): readonly string[] | undefined {
   const metric: Metric | undefined = (metrics as Readonly<Record<string, Metric>>)[metricOf(series)];
   if (metric === undefined || (metric.type === 'histogram') !== (metricOf(series) !== series)) return undefined;

@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Runs a command against the server, as whoever has its data directory. */
+/** Runs a command against the server, as a user of its data directory. */
 function heddle(...args: readonly string[]): Promise<Run> {
   const env = { HEDDLE_SERVER: server.url, HEDDLE_DATA_DIR: join(directory, 'data') };
   return runHeddle(args, { env, cwd: directory });

@@ -54,7 +54,7 @@ it('holds a value by kind and key, which plan, sources and the list show, until 
   expect(planned).toMatch(
     /Running overrides:\nRoute .*\n +~ metric: 100 → 5\n +until .* by machine owner: incident 4711\n/,
   );
-  // Told once.
+  // Printed once.
   expect(planned.match(/incident 4711/g)).toHaveLength(1);
   const { document } = await server().json('plan', folder, '--source-name', name);
   expect(document.overrides ?? document.plan.overrides).toEqual(listed.document.overrides);

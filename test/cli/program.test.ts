@@ -96,7 +96,7 @@ describe('with --json', () => {
     ['nobody to ask', ['apply', 'x', '--json']],
     ['a missing token', ['status', '--json', '--data-dir', '/does/not/exist']],
     ['a server that is not there', ['status', '--json', '--token', 't', '--server', 'http://127.0.0.1:9']],
-  ])('%s is told as exactly one JSON document (E147)', async (_, argv) => {
+  ])('%s is reported as exactly one JSON document (E147)', async (_, argv) => {
     const { code, out } = await runHere(argv);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toEqual({

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createReader } from '../../src/documents/reader.ts';
 import type { SourceDefinition } from '../../src/features/sources/definition.ts';
 import { superviseSources } from '../../src/features/sources/loop/supervisor.ts';
-import { groups, newShelf } from '../sources/desk.ts';
+import { groups, newShelf } from '../sources/office-source.ts';
 import { sharedServer } from './served.ts';
 
 const server = sharedServer();

@@ -69,7 +69,7 @@ describe('heddle validate', () => {
     expect(runHeddle(['validate', root]).code).toBe(1);
     const single = runHeddle(['validate', join(root, 'b.yaml'), join(root, 'c.yaml')]);
     expect([single.code, codesOf(single.out), single.note]).toEqual([1, ['file_unreadable'], '']);
-    // Whoever applies them must not go on without one of them.
+    // Applying them must not go on without one of them.
     const planned = runHeddle(['plan', root, '--source-name', 'x']);
     expect([planned.code, planned.note]).toEqual([1, expect.stringContaining('leads nowhere')]);
   });

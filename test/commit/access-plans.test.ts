@@ -293,7 +293,7 @@ describe('a guard', () => {
     expect(guards).toMatchObject([{ guard: 'own_access', message: expect.stringContaining('from ana the last way') }]);
     const applied = await call('POST', `/api/config/plans/${id}/apply`, { approve: digest }, headers);
     expect([applied.status, applied.body.message]).toEqual([200, undefined]);
-    // What takes the way from whoever applies is told, although it did not stop whoever made the plan.
+    // A loss of the caller's access is reported, although it did not stop the plan of its author.
     await apply('office', [...groups, policy('data', 'devs', 'db', '5432')]);
     const onlyAna = [group('devs', ['ana']), group('db', ['db1', 'db2']), policy('data', 'devs', 'db', '5432')];
     const other = (await send('plans', 'office', onlyAna)).body;

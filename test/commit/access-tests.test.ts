@@ -69,7 +69,7 @@ describe('a plan that breaks an access test', () => {
     };
     expect((await send('plans', 'lines', moved)).body.problems).toMatchObject([expected]);
     expect((await send('tests', 'lines', moved)).body.tests[0]).toMatchObject(expected);
-    // Who states the test as well is told the place of its own document.
+    // A source that states the test as well gets the position of its own document.
     const more = [group('more'), tried];
     await apply('more', more);
     const [told] = (await send('plans', 'more', [group('there', ['db1']), ...more])).body.problems;

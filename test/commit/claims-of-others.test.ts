@@ -104,7 +104,7 @@ describe('E45 two sources that contradict each other', () => {
       expect(await apply(office, 'a', described('a', 'ours'))).toEqual([expect.stringContaining('by the source b')]);
       expect(await apply(office, 'b', described('b', third))).toEqual(['applied']);
     }
-    // Whoever took nothing by force is held up by the claim as ever.
+    // A source that took nothing by force is blocked by the claim as ever.
     expect(await apply(office, 'b', [policy('b.yaml', {})])).toEqual(['applied']);
     expect(await apply(office, 'c', described('c', 'of a third source'))).toEqual([
       expect.stringContaining('unit_conflict'),

@@ -186,7 +186,7 @@ eachEngine('the schema (%s)', (engine) => {
 });
 
 describe('twenty processes', () => {
-  // Connects, says so, and migrates when told to, so that all do it at the same moment.
+  // Connects, says so, and migrates on a signal, so that all do it at the same moment.
   const program = `
     import { once } from 'node:events';
     import { openDatabase } from '${programFile('src/db/database.ts')}';

@@ -35,7 +35,7 @@ describe('a template that nothing filled in', () => {
     ["spec:\n  name: '{{ team }}'\n", 5, 9],
     ['spec:\n  name: <%= team %>\n', 5, 9],
     [`spec:\n  peers: [a, "${open}PEER}"]\n`, 5, 14],
-  ])('%j is told as one', (spec, line, column) => {
+  ])('%j is reported as one', (spec, line, column) => {
     expect(problemsOf(head + spec)).toEqual([['template_leftover', line, column]]);
     expect(messageOf(head + spec)).toContain('is a template that nothing filled in; render the file');
   });
@@ -64,7 +64,7 @@ describe('a line that is indented wrongly', () => {
     ['between two levels', 'spec:\n  name: a\n peers: [b]\n', 6, 2, '1 space,', 'by 2'],
     ['an item', 'spec:\n  peers:\n    - a\n   - b\n', 7, 4, '3 spaces', 'by 4'],
     ['a member of an item', 'spec:\n  rules:\n    - name: a\n       action: b\n', 7, 8, '7 spaces', 'by 6'],
-  ])('is told at that line: %s', (_, spec, line, column, ...says) => {
+  ])('is reported at that line: %s', (_, spec, line, column, ...says) => {
     expect(problemsOf(head + spec)).toEqual([['yaml_indentation', line, column]]);
     for (const text of says) expect(messageOf(head + spec)).toContain(text);
   });

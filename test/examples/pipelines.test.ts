@@ -160,7 +160,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // The job told nothing.
+    // The job printed nothing.
     return '';
   }
 }

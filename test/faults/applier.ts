@@ -6,7 +6,7 @@ import type { ApplyRequest } from '../../src/features/config/plans/apply-request
 import { applyDocuments, planApply } from '../../src/features/config/plans/documents.ts';
 import type { Document } from '../../src/model/document.ts';
 
-// A process that applies one of two sets of documents when it is told to, and may be killed at any moment of that.
+// A process that applies one of two sets of documents on a signal, and may be killed at any moment of that.
 
 /** What the process is started with: the one argument, as JSON. */
 export interface ApplierOptions {

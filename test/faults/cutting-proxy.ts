@@ -8,7 +8,7 @@ export type Weather =
   | 'clear'
   /** Each connection is cut at a random byte, one way or another. */
   | 'cutting'
-  /** Nothing passes in either direction, and nobody is told. */
+  /** Nothing passes in either direction, and neither side is notified. */
   | 'dark';
 
 /** A proxy between a server and its Postgres. */
@@ -85,7 +85,7 @@ class Cutter implements CuttingProxy {
   set(weather: Weather): void {
     this.#weather = weather;
     if (weather !== 'clear') return;
-    // Who waited in the dark is told at last, as by a network that is back with other addresses.
+    // Connections that waited in the dark end at last, as by a network that is back with other addresses.
     for (const socket of this.#sockets) if (socket.isPaused()) socket.destroy();
   }
 
@@ -148,7 +148,7 @@ class Cutter implements CuttingProxy {
     }
   }
 
-  /** What was sent arrives whole, after the server has been told that it did not; Postgres answers to nobody. */
+  /** What was sent arrives whole, after the server got an error for it; the answer of Postgres is dropped. */
   async #late(client: Socket, postgres: Socket, chunk: Buffer): Promise<void> {
     client.resetAndDestroy();
     await this.#pause(latest);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { writeInDoubt } from './doubtful-writes.ts';
+import { writeInDoubt } from './in-doubt-writes.ts';
 
 const doubts = Number(process.env['HEDDLE_SOAK_DOUBTS'] ?? '1000');
 

@@ -80,14 +80,14 @@ export async function readEnrolled(replicas: Replicas): Promise<Enrolled> {
 
 /** What came of machines that wanted to enrol while one of two servers was killed. */
 export interface Crowd {
-  /** Peers of whom a machine was told. */
+  /** Peers whose machine got a confirmation. */
   readonly acknowledged: readonly string[];
   readonly faults: readonly string[];
 }
 
 /**
- * Lets machines enrol at two servers in turns and kills the second one when so many were told that they are in. Whoever
- * got no answer asks the first one: it is let in there, or is in already and logs in.
+ * Lets machines enrol at two servers in turns and kills the second one when so many are confirmed. A machine without an
+ * answer asks the first one: it is enrolled there, or is enrolled already and logs in.
  */
 export async function enrolWhileKilling(
   replicas: Replicas,

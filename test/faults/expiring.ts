@@ -41,7 +41,7 @@ export async function expireWhileKilling(): Promise<void> {
     keepers.set(owner, startKeeper(made.url ?? '', owner));
     await expect.poll(async () => (await look(database)).expired, { timeout: 90_000 }).toBe(peers + 1);
     const { fence } = await look(database);
-    // Whoever comes now finds nothing to do.
+    // A server that comes now finds nothing to do.
     await expect.poll(async () => (await look(database)).fence, { timeout: 90_000 }).toBeGreaterThan(fence + 3);
     expect(await look(database)).toMatchObject({ expired: peers + 1, events: peers + 1, targets: peers + 1 });
   } finally {

@@ -31,7 +31,7 @@ export async function killWhileApplying(engine: Engine, moments: number, objects
     const set = before.sets[0] === 0 ? 1 : 0;
     tell(applier.child, { set, seen: before.revision });
     next = engine === 'postgres' && moment + 1 < moments ? start(scene) : undefined;
-    // Whoever is told that it is done is told no lie: the last one may say so before it is killed.
+    // A confirmation is never false: the last one may be sent before the kill.
     const mayEnd = moment + 1 === moments;
     if (mayEnd) await heard(applier.child);
     // The first one has hardly begun, so that few moments show both ends too.

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { runHeddle, serveHeddle } from '../setup/heddle.ts';
-import { groups } from '../sources/desk.ts';
 import { makeUpstream } from '../sources/git-host.ts';
+import { groups } from '../sources/office-source.ts';
 
 const env = { HEDDLE_GIT_TRANSPORTS: 'file' };
 

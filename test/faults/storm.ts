@@ -21,7 +21,7 @@ interface Replica {
 interface Attempt {
   readonly kind: string;
   readonly name: string;
-  /** Absent: nobody knows, and nobody was told. */
+  /** Absent: the outcome is unknown, and no answer arrived. */
   readonly status: number | undefined;
 }
 

@@ -13,7 +13,7 @@ const channels = '/api/integrations/notifications/channels';
 const target = { url: 'https://x.example.com', headers: { 'X-Key': 'hunter2' } };
 const webhook = { type: 'webhook', event_types: ['user.join'], enabled: true, target };
 
-/** What a server says about itself to whoever sends it work. */
+/** What a server says about itself to its load balancer. */
 async function healthOf(server: ServedHeddle): Promise<readonly (readonly [number, string | undefined])[]> {
   const call: Call = callerOf(server);
   const answers = await Promise.all(['/healthz', '/readyz', '/api/groups'].map((path) => call('GET', path)));

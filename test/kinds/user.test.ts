@@ -115,7 +115,7 @@ describe('changing a user', () => {
 
   it("leaves the account with an owner, whatever the caller's role", () => {
     expect(faults(owner, { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
-    // Whoever set the source up need not be one, so it takes the role from no other owner either.
+    // The user who set the source up need not be one, so it takes the role from no other owner either.
     expect(faults(user('other', { role: 'owner' }), { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
   });
 

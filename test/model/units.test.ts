@@ -58,7 +58,7 @@ describe('units', () => {
     ],
     ['a member of an object', { part: { x: 1 } }, { part: { x: 2 } }, [{ path: 'part.x', before: 1, after: 2 }]],
     ['nothing', { words: [], part: { x: 1 } }, { part: { x: 1 }, words: [] }, []],
-  ])('the difference is told by unit: %s', (_, before, after, changes) => {
+  ])('the difference is listed by unit: %s', (_, before, after, changes) => {
     expect(diff(before, after)).toEqual(changes);
   });
 

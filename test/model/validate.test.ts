@@ -67,7 +67,7 @@ describe('validation', () => {
     ],
     ['a missing member of an entry', { entries: [{}] }, 'field_required', '/entries/0', '`name` is required; add it'],
     ['half a typed reference', { target: { id: 'a' } }, 'field_required', '/target', '`type` is required; add it'],
-  ])('%s is told with its place and the way out', (_, spec, code, path, message) => {
+  ])('%s is reported with its place and the way out', (_, spec, code, path, message) => {
     expect(checkRequest(spec)).toEqual([{ code, path, message }]);
   });
 

@@ -164,7 +164,7 @@ export function finished<Result>(work: Generator<undefined, Result>): Result {
   }
 }
 
-/** The thing of a name, whoever made it. */
+/** The thing of a name, of any maker. */
 export function thingIn(snapshot: Snapshot, name: string): StoredObject | undefined {
   return snapshot.lookUp('Thing', 'name', name)[0];
 }

@@ -306,7 +306,7 @@ export function made(units: Units): Thing {
   return { units: all, declared: new Map(), owner: undefined, keyed: false, held: new Map() };
 }
 
-/** A person joins by enrolment, whoever put them there before. */
+/** A person joins by enrolment, even if other origins put them there before. */
 export function enrol({ units }: Thing, person: string): void {
   const path = `crew[${person}]`;
   units.set(path, join([...originsOf(units.get(path)), 'enrolment']));

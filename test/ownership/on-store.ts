@@ -31,8 +31,8 @@ const thingKind = worldRegistry.get('Thing');
 const atOnce = 6;
 
 /**
- * Plays sequences on Postgres, each in an account of its own, through two servers at once: acts that follow each other are
- * begun together, and whoever comes first is first. Throws with the sequence when the account is not what its history says.
+ * Plays sequences on Postgres, each in an account of its own, through two servers at once: acts that follow each other
+ * are begun together, and either may be first. Throws with the sequence when the account is not what its history says.
  */
 export async function playOnStore(count: number): Promise<void> {
   const seed = Math.floor(Math.random() * 2 ** 31);

@@ -144,8 +144,8 @@ function detachBoth(run: Run, source: string): void {
 }
 
 /**
- * What a rollback restores is not for this model, which takes it as it is: whatever follows is told from there. No
- * restriction is undone, and what somebody holds is held.
+ * What a rollback restores is not for this model, which takes it as it is and goes on from there. No restriction is
+ * undone, and overrides stay.
  */
 function rollBack(run: Run, back: number): void {
   const past = run.past.at(-1 - back);

@@ -11,7 +11,7 @@ import { Follower } from './follower.ts';
 const objects = largeAccount({ peers: 40, groups: 8, groupsOfPeer: 2, policies: 15 });
 const peers = Array.from({ length: 40 }, (_, at) => `p${at}`);
 
-/** Streams that were told everything about one state, and another that may come after it, in which `p2` is gone. */
+/** Streams that were sent everything about one state, and another that may come after it, in which `p2` is gone. */
 async function scene() {
   const images = createAccessImages();
   const state = stateOf(...objects);

@@ -88,7 +88,7 @@ describe('streams of maps', () => {
       outbound: { put: [expect.objectContaining({ ports: [{ start: 8443, end: 8443 }] })], remove: [] },
     });
     await expectMaps();
-    // What changes nothing for anybody is told to nobody; the change behind it shows that it was looked at.
+    // What changes nothing for any peer is sent to none; the change behind it shows that it was processed.
     await mesh.rewrite('Policy', rule, policy([one], [two], '8443'));
     await mesh.write('Group', { name: 'nobody', peers: [] });
     await mesh.rewrite('Policy', rule, policy([one], [two], '9443'));
@@ -103,7 +103,7 @@ describe('streams of maps', () => {
     const ahead: unknown[] = [];
     engine.access.ahead = notingAnswers(engine.access.ahead, (image) => ahead.push(image));
     const base = await engine.snapshots.current(account);
-    // Whoever is being told something at that moment prepares nothing: asked until somebody does.
+    // An account whose streams are being sent something prepares nothing: asked until one does.
     const prepared = async (from: Snapshot, next: Snapshot): Promise<unknown> => {
       ahead.length = 0;
       const ask = () => {
@@ -118,7 +118,7 @@ describe('streams of maps', () => {
     await mesh.rewrite('Policy', rule, policy([one], [two], '8443'));
     await expect.poll(() => followers.map(({ types }) => types.length)).toEqual([2, 2, 1]);
     await expectMaps();
-    // What comes is told from the image that was made for it.
+    // What comes is sent from the image that was made for it.
     const current = await engine.snapshots.current(account);
     const next = current.with({ put: [], remove: [rule] }, current.revision + 1);
     const image = await prepared(current, next);
@@ -294,7 +294,7 @@ it('readers that do not read keep nobody else out', async () => {
   await expect.poll(types, { timeout: 90_000 }).toEqual([['map'], ['map'], ['map']]);
 });
 
-/** The same, told what it answers. */
+/** The same, and calls back with what it answers. */
 function notingAnswers<A extends unknown[], R>(work: (...given: A) => Promise<R>, note: (answer: R) => void) {
   return async (...given: A): Promise<R> => {
     const answer = await work(...given);

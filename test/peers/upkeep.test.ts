@@ -131,7 +131,7 @@ describe('a peer that is here for a while', () => {
     const other = (await newMachine(own).enrol({ setup_key: key })).body.peer.id;
     await own.call('POST', `/api/networks/${network}/routers`, { ...router, peer: other });
     await ago(own.engine, other, 601);
-    // Several looks later the first one still cannot go, and that was told.
+    // Several looks later the first one still cannot go, and that was reported.
     await expect.poll(() => told.length).toBe(2);
     await stop();
     expect(told.map((message) => message.split(' ')[1])).toEqual([id, other]);

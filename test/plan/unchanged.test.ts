@@ -91,7 +91,7 @@ describe('planning after applying', () => {
     ]);
     const byKey = [document('Group', 'devs', { name: 'Devs' }), allow('p', ['devs'], ['devs'])];
     expect(linesOf(planOn(state, 'a', byKey), state)).toEqual(['create Policy/p', 'update Group/devs: name']);
-    // Whoever does not correct the name does not take it away.
+    // A plan that does not correct the name does not take it away.
     const observed = withModes(state, { a: { conflictMode: 'seed' } });
     expect(refusals(planOn(observed, 'a', documents))).toEqual([]);
   });

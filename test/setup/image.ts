@@ -23,7 +23,7 @@ export interface Image extends Disposable {
   readonly context: string;
   /** The program in it, run by somebody who may not write there. */
   readonly program: Program;
-  /** A fresh directory of whoever runs the program. */
+  /** A fresh directory of the user who runs the program. */
   directory(): string;
 }
 

@@ -113,7 +113,7 @@ describe('an ordinary directory', () => {
   });
 
   test.each(['ENOSPC', 'EMFILE'])(
-    'for which the system has no watches left (%s) is polled, which is told once',
+    'for which the system has no watches left (%s) is polled, which is reported once',
     async (code) => {
       const path = await temporaryDirectory();
       const errors: string[] = [];
@@ -282,7 +282,7 @@ describe('a ConfigMap mount', () => {
   test('E125: five swaps in a burst are one delivery, of the last', async () => {
     const mount = await temporaryDirectory();
     await project(mount, '1', { 'a.yaml': 'a1' });
-    // However long the burst takes, whoever looks meanwhile has read nothing before it is over.
+    // However long the burst takes, a reader meanwhile has read nothing before it is over.
     let burst: Promise<void> | undefined;
     const { seen } = await startWatched(mount, { read: { onListed: async () => burst } });
     const { promise, resolve } = Promise.withResolvers<void>();

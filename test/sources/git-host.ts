@@ -59,7 +59,7 @@ export async function makeUpstream(files: Readonly<Record<string, string>>): Pro
   return { directory, url: `file://${directory}`, git, commit };
 }
 
-/** Opens a repository as a source; `changed` is told what may be new. */
+/** Opens a repository as a source; `changed` is called when something may be new. */
 export async function follow(
   config: GitOptions['config'],
   more: Partial<GitOptions> & { readonly changed?: () => void } = {},
@@ -89,7 +89,7 @@ export async function follow(
   };
 }
 
-/** Serves a repository over https to whoever knows the password. Answers its URL and what was asked. */
+/** Serves a repository over https to clients that know the password. Returns its URL and the requests that arrived. */
 export async function serveHttps(
   upstream: Upstream,
   password: string,

@@ -39,7 +39,7 @@ describe('a Git source that a user made', () => {
     ['a link-local address', ['169.254.169.254']],
     ['a unique-local address', ['fd00::1']],
     ['no address at all', []],
-  ])('never reaches a name of %s, and is not told which of them it is', async (_, addresses) => {
+  ])('never reaches a name of %s, and is not shown which of them it is', async (_, addresses) => {
     const host = await serveHttps(await upstreamOf(), 's3cret');
     const { text } = await readAs(host.url, host.authority, { names: { localhost: addresses } });
     expect(text).toBe(

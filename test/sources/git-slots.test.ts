@@ -3,7 +3,7 @@ import { createGitSlots } from '../../src/features/sources/git/git-slots.ts';
 
 const signal = new AbortController().signal;
 
-/** Work that begins when its turn comes and ends when it is told to. */
+/** Work that begins when its turn comes and ends on a signal. */
 function work(turns: ReturnType<typeof createGitSlots>, begun: string[]) {
   const ends = new Map<string, () => void>();
   const start = (name: string, on: AbortSignal = signal) =>

@@ -7,7 +7,7 @@ import { createRecord } from '../../src/features/sources/loop/record.ts';
 import { recordSource, suspendSource } from '../../src/features/sources/sources.ts';
 import type { SourceEvent } from '../../src/model/sources/conditions.ts';
 import { unknownStatus } from '../../src/model/sources/status.ts';
-import { groups, newShelf, openOffice } from './desk.ts';
+import { groups, newShelf, openOffice } from './office-source.ts';
 
 const refused: SourceEvent = { what: 'refused', state: 'invalid', digest: 'd', at: 3, message: 'broken documents' };
 

@@ -3,7 +3,7 @@ import { applyPlan } from '../../src/features/config/plans/apply-plan.ts';
 import { approvePlan } from '../../src/features/config/plans/approvals.ts';
 import { planRollback } from '../../src/features/config/plans/rollback.ts';
 import { suspendSource } from '../../src/features/sources/sources.ts';
-import { groups, newShelf, openOffice } from './desk.ts';
+import { groups, newShelf, openOffice } from './office-source.ts';
 
 type Office = Awaited<ReturnType<typeof openOffice>>;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openedSpec } from '../setup/opened.ts';
-import { newShelf, openOffice } from './desk.ts';
+import { newShelf, openOffice } from './office-source.ts';
 
 const text = `apiVersion: heddle.dev/v1
 kind: EdrVendorB

@@ -4,7 +4,7 @@ import { hintAtSource, requestSourceRun } from '../../src/features/sources/sched
 import { suspendSource } from '../../src/features/sources/sources.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { upTo } from '../commit/office.ts';
-import { groups, newShelf, openOffice } from './desk.ts';
+import { groups, newShelf, openOffice } from './office-source.ts';
 
 test('E136: of two servers one reconciles, and the other takes over at once when that one stops', async () => {
   const office = await openOffice();

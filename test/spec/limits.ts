@@ -99,5 +99,5 @@ export const limits: readonly Limit[] = [
   },
 ];
 
-/** Limits of operations that later issues bring, by operation: whoever brings one moves its line to a test. */
+/** Limits of operations that later issues bring, by operation: the change that brings one moves its line to a test. */
 export const limitsOfLaterIssues: Readonly<Record<string, string>> = {};

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { listCasts } from './casts.ts';
 
-/** What the house allows itself; whoever needs one more takes another one away. */
+/** How many casts the code may have; a change that needs one more takes another one away. */
 const most = 249;
 
 it('asserts types of values in few places', () => {

@@ -168,7 +168,7 @@ async function writeAtOnce(servers: readonly Release[]): Promise<void> {
   }
 }
 
-/** Lists that both servers have to show alike, whoever wrote what is in them. */
+/** Lists that both servers have to show alike, from any writer. */
 async function expectSame(one: Release, other: Release): Promise<void> {
   for (const path of ['groups', 'policies', 'peers', 'users', 'setup-keys', 'integrations/notifications/channels']) {
     const [here, there] = [await one.ask('GET', `/api/${path}`), await other.ask('GET', `/api/${path}`)];

@@ -137,7 +137,7 @@ export const proxyPaths: JsonObject = {
   '/proxy/services': {
     get: operation({
       ...{ id: 'followServices', tag, summary: 'Follow the services of a cluster', open: true },
-      description: `${outside} A \`state\` event with every service of the cluster and the secrets that it has to check, then \`change\` events. A proxy with a place in the mesh is told the \`peers\` that may reach it, in full whenever they change. While the stream lasts, the proxy is connected.`,
+      description: `${outside} A \`state\` event with every service of the cluster and the secrets that it has to check, then \`change\` events. A proxy with a place in the mesh gets the \`peers\` that may reach it, in full whenever they change. While the stream lasts, the proxy is connected.`,
       parameters: [
         { name: 'proxy_id', in: 'query', required: true, description: 'The proxy.', schema: { type: 'string' } },
       ],

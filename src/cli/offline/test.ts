@@ -16,7 +16,7 @@ export const test = defineCommand({
   name: 'test',
   summary: 'Run the access tests of the account, or of documents.',
   details:
-    'Without paths the tests of the account are run on its state; with paths on what applying these documents would lead to, on the server, or with --offline on the documents alone, which then have to state all that their tests name. Exits with 5 when a test fails. What depends on posture checks is told and fails nothing.',
+    'Without paths the tests of the account are run on its state; with paths on what applying these documents would lead to, on the server, or with --offline on the documents alone, which then have to state all that their tests name. Exits with 5 when a test fails. What depends on posture checks is reported and fails nothing.',
   argument: {
     placeholder: '[PATH…]',
     doc: 'files or directories of YAML or JSON documents, or - for standard input',

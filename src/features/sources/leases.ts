@@ -40,7 +40,7 @@ export async function explainLostSource(engine: Engine, lease: SourceLease): Pro
 function sentenceOf(lost: LostLease): string {
   switch (lost.state) {
     case 'over':
-      return `its lease ran out ${Math.round(lost.seconds)} s ago, because this server did not renew it in time (it was stopped or had no processor, or the database was away); no other server has taken it, and whoever is first goes on`;
+      return `its lease ran out ${Math.round(lost.seconds)} s ago, because this server did not renew it in time (it was stopped or had no processor, or the database was away); no other server has taken it, and the first to take it goes on`;
     case 'taken':
       return `its lease was taken by another server (${lost.owner}), which goes on`;
     case 'revoked':

@@ -19,7 +19,7 @@ try {
   for (const line of lines) console.log(line);
   process.exitCode = ok ? 0 : 1;
 } catch (error) {
-  // Whoever wrote the waivers reads this.
+  // The author of the waivers reads this.
   console.error(`error: ${values.waivers}: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 }

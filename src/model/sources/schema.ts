@@ -134,7 +134,7 @@ export const settingsMembers: JsonObject = {
     maxAccessLost: pairs('So many pairs may lose some access; any number unless said otherwise.'),
     maxAccessGained: pairs('So many pairs may gain some access; any number unless said otherwise.'),
     lostOwnAccess: text(
-      'How the management service is reached inside the mesh, such as Peer/heddle; by default any object that leads to the host of HEDDLE_PUBLIC_URL, at its port. A plan wants to be approved that takes the last way there by TCP from a peer of whoever applies it, or, when a server applies by itself or they have none, of any owner or admin.',
+      'How the management service is reached inside the mesh, such as Peer/heddle; by default any object that leads to the host of HEDDLE_PUBLIC_URL, at its port. A plan wants to be approved that takes the last way there by TCP from a peer of the caller, or, when a server applies by itself or they have none, of any owner or admin.',
     ),
   }),
   scope: members('What its documents may state and refer to; what is left out allows everything.', {

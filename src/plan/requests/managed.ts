@@ -122,7 +122,7 @@ export function ownedProblems(state: Snapshot, object: StoredObject, leaving: Le
   return [{ code: 'managed_field', kind: object.kind, key: object.key ?? object.name, ...placeOf(by), message }];
 }
 
-/** Protection stays with the object until a document that states it says otherwise, whoever deletes it. */
+/** Protection stays with the object until a document that states it says otherwise, even if its owner deletes it. */
 function protectedProblem({ id, kind, key, name }: StoredObject, by: Declaration | undefined): Problem {
   const remedy =
     by === undefined

@@ -115,7 +115,7 @@ export class AccountStreams {
         if (image !== undefined) await this.#show(image);
       }
     } finally {
-      // At once: whoever asks a moment later must not wait for a run that is over.
+      // At once: a caller that asks a moment later must not wait for a run that is over.
       this.#running = undefined;
     }
   }

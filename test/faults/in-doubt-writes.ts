@@ -231,7 +231,7 @@ async function ask(scene: Scene, method: string, url: string, body?: object, key
   const untilAnswered = async (): Promise<Asked> => {
     for (let times = 1; ; times++) {
       const answer = await send();
-      // Whoever is never told anything is told something wrong.
+      // A client that never gets an answer counts as wrongly answered.
       if (!isPassing(answer) || times === 300) return answer;
       // Nobody carries it out any more, and the attempt need not lapse by time.
       if (answer.status === 409)
