@@ -38,7 +38,7 @@ interface Facts {
   readonly summary: string;
   readonly doc?: string;
   /**
-   * In place of `body`: the body is one of these, told apart by the member `by`. The feature checks it; a handler finds it in
+   * In place of `body`: the body is one of these, distinguished by the member `by`. The feature checks it; a handler finds it in
    * the request.
    */
   readonly bodyUnion?: BodyUnion;
