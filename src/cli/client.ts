@@ -11,6 +11,8 @@ import {
   Unauthenticated,
   Unavailable,
 } from '../model/errors.ts';
+import { misfitOf } from '../model/operation/answer.ts';
+import type { AnswerOf, InputOf, Operation } from '../model/operation/operation.ts';
 import type { Problem } from '../model/problem.ts';
 import { authorizationOf } from './login/authorization.ts';
 
@@ -58,6 +60,52 @@ export async function connect(config: Pick<Config, (typeof clientSettings)[numbe
     upload: async (path, body, type) =>
       send(config.server, path, { method: 'POST', headers: { ...(await headersNow()), 'content-type': type }, body }),
   };
+}
+
+/** What a command gives an operation. A value of the query may be a text as people wrote it, which the server reads. */
+interface Given<O extends Operation> {
+  readonly params?: InputOf<O>['params'];
+  readonly query?: { readonly [Name in keyof InputOf<O>['query']]?: InputOf<O>['query'][Name] | string };
+  readonly body?: InputOf<O>['body'];
+}
+
+/**
+ * Calls an operation by its declaration, and returns what it answers. Refusals are exceptions, and so is an answer that is not
+ * the declared one.
+ */
+export async function call<O extends Operation>(
+  client: Client,
+  operation: O,
+  given: Given<O> = {},
+): Promise<AnswerOf<O>> {
+  const { id, method, answer } = operation;
+  const path = addressOf(operation, given);
+  const { body } = accept(await sendBy(client, method, path, given.body ?? {}));
+  const misfit = answer === undefined ? undefined : misfitOf(answer, body);
+  if (misfit !== undefined) throw unreadable(`an answer of ${id} (at ${misfit === '' ? 'the top' : misfit})`);
+  // It was compared with the declaration just now.
+  return body as AnswerOf<O>;
+}
+
+function addressOf<O extends Operation>({ path }: O, { params, query = {} }: Given<O>): string {
+  const values: Readonly<Record<string, unknown>> = params ?? {};
+  const address = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  const texts = new URLSearchParams(Object.fromEntries(pairs.map(([name, value]) => [name, String(value)])));
+  return pairs.length === 0 ? address : `${address}?${texts}`;
+}
+
+function sendBy(client: Client, method: Operation['method'], path: string, body: object): Promise<Answer> {
+  switch (method) {
+    case 'GET':
+      return client.get(path);
+    case 'POST':
+      return client.post(path, body);
+    case 'DELETE':
+      return client.delete(path);
+    case 'PUT':
+      throw new Error(`${path}: no command replaces anything`);
+  }
 }
 
 /** A list that is a member of an answer. */

@@ -58,3 +58,14 @@ export function queryOf(flags: Invocation['flags'], names: readonly string[]): U
   }
   return query;
 }
+
+/** The texts of the flags that were given, each under its own name. */
+export function textsOf<const Name extends string>(
+  flags: Invocation['flags'],
+  names: readonly Name[],
+): { readonly [One in Name]?: string } {
+  // Only members of these names are taken, and texts alone.
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof flags[name] === 'string' ? [[name, flags[name]]] : [])),
+  ) as { readonly [One in Name]?: string };
+}

@@ -1,9 +1,9 @@
-import type { DriftReport } from '../../operations/config/drift.ts';
-import { type Client, clientSettings, connect, listIn } from '../client.ts';
+import { type DriftReport, drift as operations } from '../../operations/config/drift.ts';
+import { type Client, call, clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
-import { jsonFlag, queryOf } from '../flags.ts';
+import { jsonFlag, textsOf } from '../flags.ts';
 import { formatFlag, formatOf, formatValid } from '../formats.ts';
 import { driftProblems, driftSummary, renderDrift } from '../render/drift.ts';
 import { requireSource } from '../sources/source-names.ts';
@@ -35,12 +35,9 @@ export const drift = defineCommand({
 });
 
 async function readDrift(client: Client, flags: Invocation['flags']): Promise<DriftReport> {
-  const report = await client.read(`/api/config/drift?${queryOf(flags, ['source'])}`);
-  const units = listIn(report, 'units', 'differences');
-  listIn(report, 'byHand', 'differences');
+  const report = await call(client, operations.read, { query: textsOf(flags, ['source']) });
   const { source } = flags;
   // An unknown name would differ in nothing for ever.
-  if (units.length === 0 && typeof source === 'string') await requireSource(client, source);
-  // The interface says what it holds.
-  return report as unknown as DriftReport;
+  if (report.units.length === 0 && typeof source === 'string') await requireSource(client, source);
+  return report;
 }

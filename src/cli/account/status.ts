@@ -1,10 +1,11 @@
 import { isObject } from '../../lib/json.ts';
-import type { ObjectList } from '../../objects/object-list.ts';
-import { type Client, clientSettings, connect, listIn, unreadable } from '../client.ts';
+import type { AnswerOf } from '../../model/operation/operation.ts';
+import { objects } from '../../operations/config/objects.ts';
+import { type Client, call, clientSettings, connect, unreadable } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
-import { jsonFlag, queryOf } from '../flags.ts';
+import { jsonFlag, textsOf } from '../flags.ts';
 import { renderObjects } from '../render/objects.ts';
 import { renderStatus } from '../render/status.ts';
 import { requireSource } from '../sources/source-names.ts';
@@ -46,11 +47,9 @@ export const status = defineCommand({
 /** Flags that ask for objects. */
 const filters = ['objects', 'status', 'kind', 'source'];
 
-async function readObjects(client: Client, flags: Invocation['flags']): Promise<ObjectList> {
-  const body = await client.read(`/api/config/objects?${queryOf(flags, ['status', 'kind', 'source'])}`);
+async function readObjects(client: Client, flags: Invocation['flags']): Promise<AnswerOf<typeof objects.list>> {
   const { source } = flags;
-  if (listIn(body, 'objects', 'objects').length === 0 && typeof source === 'string')
-    await requireSource(client, source);
-  // The interface says what it holds.
-  return body as unknown as ObjectList;
+  const answer = await call(client, objects.list, { query: textsOf(flags, ['status', 'kind', 'source']) });
+  if (answer.objects.length === 0 && typeof source === 'string') await requireSource(client, source);
+  return answer;
 }

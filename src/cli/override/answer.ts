@@ -1,20 +1,15 @@
 import type { Overridden } from '../../operations/config/overrides.ts';
-import { type Answer, accept, listIn } from '../client.ts';
 import type { Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { printable } from '../terminal/paint.ts';
 import { renderOverrides } from './render.ts';
 
-/** Where overrides are. */
-export const path = '/api/config/overrides';
-
 /** Prints the overrides of an object after one was made or ended, below a sentence. */
-export function printOverridden({ flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>, answer: Answer): number {
-  const { body } = accept(answer);
-  listIn(body, 'overrides', 'overrides');
-  // The interface says what it holds.
-  const overridden = body as Overridden;
+export function printOverridden(
+  { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>,
+  overridden: Overridden,
+): number {
   if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...overridden });
   else terminal.out(textOf(overridden, terminal.paint));
   for (const notice of overridden.notices) terminal.note(`${printable(notice)}\n`);

@@ -1,8 +1,9 @@
+import { overrides } from '../../operations/config/overrides.ts';
 import { kindNamed } from '../account/kind-name.ts';
-import { clientSettings, connect } from '../client.ts';
+import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { jsonFlag } from '../flags.ts';
-import { path, printOverridden } from './answer.ts';
+import { printOverridden } from './answer.ts';
 
 export const overrideEnd = defineCommand({
   name: 'override end',
@@ -18,6 +19,7 @@ export const overrideEnd = defineCommand({
   async run(invocation) {
     const [kind = '', name = '', ...paths] = invocation.positionals;
     const client = await connect(invocation.config);
-    return printOverridden(invocation, await client.post(`${path}/end`, { kind: kindNamed(kind), name, paths }));
+    const body = { kind: kindNamed(kind), name, paths };
+    return printOverridden(invocation, await call(client, overrides.end, { body }));
   },
 });

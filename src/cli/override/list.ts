@@ -1,11 +1,10 @@
-import type { RunningOverride } from '../../plan/ownership/running-overrides.ts';
-import { clientSettings, connect, listIn } from '../client.ts';
+import { overrides as operations } from '../../operations/config/overrides.ts';
+import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
-import { jsonFlag, queryOf } from '../flags.ts';
+import { jsonFlag, textsOf } from '../flags.ts';
 import { requireSource } from '../sources/source-names.ts';
-import { path } from './answer.ts';
 import { renderOverrides } from './render.ts';
 
 export const overrideList = defineCommand({
@@ -16,9 +15,7 @@ export const overrideList = defineCommand({
   examples: [['heddle override list', 'See which emergencies are not over']],
   async run({ flags, config, terminal }) {
     const client = await connect(config);
-    const answer = await client.read(`${path}?${queryOf(flags, ['source'])}`);
-    // The interface says what it holds.
-    const overrides = listIn(answer, 'overrides', 'overrides') as readonly RunningOverride[];
+    const { overrides } = await call(client, operations.list, { query: textsOf(flags, ['source']) });
     const { source } = flags;
     // An unknown name would have none for ever.
     if (overrides.length === 0 && typeof source === 'string') await requireSource(client, source);

@@ -1,11 +1,12 @@
 import { readSettingsFile } from '../../documents/settings-file.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
+import { overrides } from '../../operations/config/overrides.ts';
 import { kindNamed } from '../account/kind-name.ts';
-import { clientSettings, connect } from '../client.ts';
+import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
-import { jsonFlag } from '../flags.ts';
-import { path, printOverridden } from './answer.ts';
+import { jsonFlag, textsOf } from '../flags.ts';
+import { printOverridden } from './answer.ts';
 
 export const override = defineCommand({
   name: 'override',
@@ -30,12 +31,12 @@ export const override = defineCommand({
   async run(invocation) {
     const { flags, positionals, config } = invocation;
     const [kind = '', name = '', ...fields] = positionals;
-    const { reason, ttl } = flags;
+    const { reason, ttl } = textsOf(flags, ['reason', 'ttl']);
     if (reason === undefined) throw new InvalidInput('an override says why: give --reason TEXT');
     const values = valuesOf(fields);
     const client = await connect(config);
     const body = { kind: kindNamed(kind), name, values, reason, ...(ttl === undefined ? {} : { ttl }) };
-    return printOverridden(invocation, await client.post(path, body));
+    return printOverridden(invocation, await call(client, overrides.start, { body }));
   },
 });
 

@@ -1,0 +1,77 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { type AnyField, entriesOf } from '../schema/field.ts';
+import { isRequired } from './fields.ts';
+
+/**
+ * Where an answer is not what its declaration says, as a JSON pointer; `undefined` when it is. Members that no field names are
+ * left alone, because later releases add some.
+ */
+export function misfitOf(field: AnyField, value: unknown, at = ''): string | undefined {
+  switch (field.type) {
+    case 'string':
+    case 'secret':
+    case 'ref':
+      return typeof value === 'string' ? undefined : at;
+    case 'integer':
+      return Number.isInteger(value) ? undefined : at;
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : at;
+    case 'enum':
+      return typeof value === 'string' && field.values.includes(value) ? undefined : at;
+    case 'json':
+      return fitsType(field.schema, value) ? undefined : at;
+    case 'list':
+      return Array.isArray(value)
+        ? first(value.map((item: unknown, index) => () => misfitOf(field.of, item, `${at}/${index}`)))
+        : at;
+    case 'map':
+      return isObject(value)
+        ? first(
+            Object.entries(value).map(
+              ([name, item]) =>
+                () =>
+                  misfitOf(field.of, item, `${at}/${name}`),
+            ),
+          )
+        : at;
+    case 'object':
+      return isObject(value) ? misfitOfMembers(field, value as JsonObject, at) : at;
+    default:
+      throw new Error(`fields of type ${field.type} belong to kinds`);
+  }
+}
+
+function misfitOfMembers(
+  { fields }: Extract<AnyField, { readonly type: 'object' }>,
+  value: JsonObject,
+  at: string,
+): string | undefined {
+  return first(
+    entriesOf(fields).map(([name, field]) => () => {
+      const member = value[name];
+      if (member === undefined) return isRequired(field) ? `${at}/${name}` : undefined;
+      return misfitOf(field, member, `${at}/${name}`);
+    }),
+  );
+}
+
+function first(checks: readonly (() => string | undefined)[]): string | undefined {
+  for (const check of checks) {
+    const found = check();
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** By the `type` of a schema alone; one without fits all that JSON has. */
+function fitsType({ type }: JsonObject, value: unknown): boolean {
+  if (type === undefined) return value !== undefined;
+  const words: readonly Json[] = Array.isArray(type) ? type : [type];
+  return words.includes(typeOf(value)) || (words.includes('number') && typeof value === 'number');
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { misfitOf } from '../../../src/model/operation/answer.ts';
+import { nullable } from '../../../src/model/operation/fields.ts';
+import { integer } from '../../../src/model/schema/field.ts';
+import { present } from '../../setup/present.ts';
+import { addShelf } from './sample.ts';
+
+const answer = present(addShelf.answer);
+
+describe('the answer of an operation', () => {
+  it.each([{ shelves: [] }, { shelves: [{ id: 'a', made_at: '2026-03-01T00:00:00Z', later: 1 }] }])(
+    'may be %j',
+    (value) => {
+      expect(misfitOf(answer, value)).toBeUndefined();
+    },
+  );
+
+  it.each<readonly [unknown, string]>([
+    ['<html>', ''],
+    [{}, '/shelves'],
+    [{ shelves: {} }, '/shelves'],
+    [{ shelves: [{ id: 'a' }, {}] }, '/shelves/1/id'],
+    [{ shelves: [{ id: 'a', made_at: 7 }] }, '/shelves/0/made_at'],
+  ])('cannot be %j', (value, at) => {
+    expect(misfitOf(answer, value)).toBe(at);
+  });
+
+  it('may be null where the declaration says so', () => {
+    const field = nullable(integer({ doc: 'The revision.' }));
+    expect([null, 7, '7', 1.5].map((value) => misfitOf(field, value))).toEqual([undefined, undefined, '', '']);
+  });
+});
