@@ -1,38 +1,35 @@
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, integer, object, oneOf, optionalString, secret, string } from '../../model/schema/field.ts';
-import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/edr.ts';
-import { webUrl } from '../shared/web-url.ts';
+import { boolean, integer, oneOf, optionalString } from '../../model/schema/field.ts';
+import {
+  apiToken,
+  apiUrl,
+  edrComputed,
+  edrFields,
+  edrKind,
+  lastSyncedInterval,
+  matchAttributes,
+} from '../shared/edr.ts';
 
 const spec = {
-  api_token: secret({
-    doc: 'The token by which the product is asked. It is never shown.',
-    required: true,
-  }),
-  api_url: string({ doc: 'Where the product is asked.', required: true, minLength: 1, format: webUrl }),
+  api_token: apiToken,
+  api_url: apiUrl,
   ...edrFields,
   last_synced_interval: lastSyncedInterval,
-  match_attributes: object(
-    {
-      active_threats: integer({ doc: 'The most threats that a peer may have open.', minimum: 0 }),
-      encrypted_applications: boolean({ doc: 'Whether the peer must encrypt its applications.' }),
-      firewall_enabled: boolean({ doc: 'Whether the firewall of the peer must be on.' }),
-      infected: boolean({ doc: 'Whether the product must call the peer infected, or clean.' }),
-      is_active: boolean({ doc: 'Whether the agent on the peer must be active.' }),
-      is_up_to_date: boolean({ doc: 'Whether the agent on the peer must be up to date.' }),
-      network_status: oneOf(['connected', 'disconnected', 'quarantined'], {
-        doc: 'Which connection the product must see the peer have.',
-      }),
-      operational_state: optionalString({
-        doc: 'Which state of the agent is wanted, in the words of the product.',
-        omitEmpty: true,
-      }),
-    },
-    {
-      doc: 'What a peer must have to be approved. What is left out does not count.',
-      required: true,
-      documentDefault: {},
-    },
-  ),
+  match_attributes: matchAttributes({
+    active_threats: integer({ doc: 'The most threats that a peer may have open.', minimum: 0 }),
+    encrypted_applications: boolean({ doc: 'Whether the peer must encrypt its applications.' }),
+    firewall_enabled: boolean({ doc: 'Whether the firewall of the peer must be on.' }),
+    infected: boolean({ doc: 'Whether the product must call the peer infected, or clean.' }),
+    is_active: boolean({ doc: 'Whether the agent on the peer must be active.' }),
+    is_up_to_date: boolean({ doc: 'Whether the agent on the peer must be up to date.' }),
+    network_status: oneOf(['connected', 'disconnected', 'quarantined'], {
+      doc: 'Which connection the product must see the peer have.',
+    }),
+    operational_state: optionalString({
+      doc: 'Which state of the agent is wanted, in the words of the product.',
+      omitEmpty: true,
+    }),
+  }),
 };
 
 declare module '../../model/state/stored.ts' {

@@ -1,39 +1,36 @@
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, integer, object, secret, setOf, string } from '../../model/schema/field.ts';
-import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/edr.ts';
-import { webUrl } from '../shared/web-url.ts';
+import { boolean, integer, setOf } from '../../model/schema/field.ts';
+import {
+  apiToken,
+  apiUrl,
+  edrComputed,
+  edrFields,
+  edrKind,
+  lastSyncedInterval,
+  matchAttributes,
+} from '../shared/edr.ts';
 
 const spec = {
-  api_url: string({ doc: 'Where the product is asked.', required: true, minLength: 1, format: webUrl }),
-  api_token: secret({
-    doc: 'The token by which the product is asked. It is never shown.',
-    required: true,
-  }),
+  api_url: apiUrl,
+  api_token: apiToken,
   ...edrFields,
   last_synced_interval: lastSyncedInterval,
-  match_attributes: object(
-    {
-      disk_encryption_enabled: boolean({ doc: 'Whether the disk of the peer must be encrypted.' }),
-      failing_policies_count_max: integer({
-        doc: 'The most policies that a peer may fail; 0 wants all of them met.',
-        minimum: 0,
-      }),
-      vulnerable_software_count_max: integer({
-        doc: 'The most vulnerable programs that a peer may have.',
-        minimum: 0,
-      }),
-      status_online: boolean({ doc: 'Whether the product must see the peer online.' }),
-      required_policies: setOf(integer({ doc: 'The number of a policy in the product.' }), {
-        doc: 'Policies of the product that a peer must meet.',
-        omitEmpty: true,
-      }),
-    },
-    {
-      doc: 'What a peer must have to be approved. What is left out does not count.',
-      required: true,
-      documentDefault: {},
-    },
-  ),
+  match_attributes: matchAttributes({
+    disk_encryption_enabled: boolean({ doc: 'Whether the disk of the peer must be encrypted.' }),
+    failing_policies_count_max: integer({
+      doc: 'The most policies that a peer may fail; 0 wants all of them met.',
+      minimum: 0,
+    }),
+    vulnerable_software_count_max: integer({
+      doc: 'The most vulnerable programs that a peer may have.',
+      minimum: 0,
+    }),
+    status_online: boolean({ doc: 'Whether the product must see the peer online.' }),
+    required_policies: setOf(integer({ doc: 'The number of a policy in the product.' }), {
+      doc: 'Policies of the product that a peer must meet.',
+      omitEmpty: true,
+    }),
+  }),
 };
 
 declare module '../../model/state/stored.ts' {

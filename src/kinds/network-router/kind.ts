@@ -1,7 +1,8 @@
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, integer, optionalString, ref, refs } from '../../model/schema/field.ts';
+import { boolean, optionalString, ref } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { exactlyOne } from '../shared/exclusive.ts';
+import { masqueradeField, metricField, routingGroups, routingPeer } from '../shared/routing.ts';
 
 const spec = {
   network: ref('Network', { doc: 'The network that the router leads to.', required: true }),
@@ -12,20 +13,10 @@ const spec = {
     minLength: 1,
     maxLength: 63,
   }),
-  peer: ref('Peer', { doc: 'The peer that routes. Give either this or `peer_groups`.' }),
-  peer_groups: refs('Group', { doc: 'Groups whose peers route. Give either this or `peer`.', omitEmpty: true }),
-  metric: integer({
-    doc: 'Priority among the routers of the network; the lowest number wins.',
-    required: true,
-    documentDefault: 9999,
-    minimum: 1,
-    maximum: 9999,
-  }),
-  masquerade: boolean({
-    doc: 'Whether the routing peer puts its own address in place of the sender.',
-    required: true,
-    documentDefault: true,
-  }),
+  peer: routingPeer,
+  peer_groups: routingGroups,
+  metric: metricField('Priority among the routers of the network; the lowest number wins.'),
+  masquerade: masqueradeField,
   enabled: boolean({ doc: 'Whether the router has an effect.', required: true, documentDefault: true }),
 };
 

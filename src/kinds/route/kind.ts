@@ -1,8 +1,9 @@
 import { parseCidr } from '../../lib/net/address.ts';
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, integer, optionalString, ref, refs, setOf, string } from '../../model/schema/field.ts';
+import { boolean, optionalString, refs, setOf, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { cidr, wildcardDomain } from '../shared/formats.ts';
+import { masqueradeField, metricField, routingGroups, routingPeer } from '../shared/routing.ts';
 import { checkExclusive, checkOverlap, destinationOf } from './rules.ts';
 
 const spec = {
@@ -14,11 +15,8 @@ const spec = {
     maxLength: 40,
   }),
   enabled: boolean({ doc: 'Whether peers use the route.', required: true, documentDefault: true }),
-  peer: ref('Peer', { doc: 'The peer that routes. Give either this or `peer_groups`.' }),
-  peer_groups: refs('Group', {
-    doc: 'Groups whose peers route. Give either this or `peer`.',
-    omitEmpty: true,
-  }),
+  peer: routingPeer,
+  peer_groups: routingGroups,
   network: optionalString({
     doc: 'The range of addresses that is reached, such as 10.20.0.0/16. Give either this or `domains`.',
     format: cidr,
@@ -29,18 +27,8 @@ const spec = {
     maxItems: 32,
     omitEmpty: true,
   }),
-  metric: integer({
-    doc: 'Priority among routes to the same place; the lowest number wins.',
-    required: true,
-    documentDefault: 9999,
-    minimum: 1,
-    maximum: 9999,
-  }),
-  masquerade: boolean({
-    doc: 'Whether the routing peer puts its own address in place of the sender.',
-    required: true,
-    documentDefault: true,
-  }),
+  metric: metricField('Priority among routes to the same place; the lowest number wins.'),
+  masquerade: masqueradeField,
   groups: refs('Group', { doc: 'Groups whose peers receive the route.', required: true, minItems: 1 }),
   keep_route: boolean({
     doc: 'Whether an address stays routed after a domain stopped resolving to it.',

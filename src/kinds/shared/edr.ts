@@ -1,6 +1,7 @@
 import type { KindDeclaration } from '../../model/declare/kind.ts';
-import { boolean, integer, refs } from '../../model/schema/field.ts';
+import { boolean, type Fields, integer, object, refs, secret, string } from '../../model/schema/field.ts';
 import { createdBy, lastSyncedAt, origin } from './origin.ts';
+import { webUrl } from './web-url.ts';
 
 /** What the request to every endpoint-security product has. */
 export const edrFields = {
@@ -11,6 +12,24 @@ export const edrFields = {
   }),
   enabled: boolean({ doc: 'Whether the product decides about peers.', default: true }),
 };
+
+/** Where a product is asked that everybody runs for themselves. */
+export const apiUrl = string({ doc: 'Where the product is asked.', required: true, minLength: 1, format: webUrl });
+
+/** What lets the product be asked. */
+export const apiToken = secret({
+  doc: 'The token by which the product is asked. It is never shown.',
+  required: true,
+});
+
+/** What a product must say of a peer, in fields of its own. */
+export function matchAttributes<F extends Fields>(fields: F) {
+  return object(fields, {
+    doc: 'What a peer must have to be approved. What is left out does not count.',
+    required: true,
+    documentDefault: {},
+  });
+}
 
 /** How often data is fetched, where the user says it. */
 export const lastSyncedInterval = integer({

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findEntry } from '../../../src/db/accounts/directory.ts';
 import { insertToken } from '../../../src/db/accounts/tokens.ts';
@@ -7,9 +6,8 @@ import { foundAccount } from '../../../src/features/accounts/join.ts';
 import { hashToken } from '../../../src/features/auth/authenticate.ts';
 import { makeToken } from '../../../src/lib/token.ts';
 import { apiOn, token } from '../../api/setup.ts';
-import { emptyDatabase, temporaryDirectory } from '../../setup/database.ts';
-import { serveHeddle } from '../../setup/heddle.ts';
-import { type Gauge, readGauge } from '../hostile/gauge-reader.ts';
+import { serveGauged } from '../gauged-server.ts';
+import type { Gauge } from '../hostile/gauge-reader.ts';
 
 const otherToken = makeToken('nbp_', new Uint8Array(32).fill(12));
 
@@ -31,21 +29,12 @@ export interface BulkStand extends AsyncDisposable {
 
 /** Starts the server. */
 export async function openBulkStand(): Promise<BulkStand> {
-  const [url, dataDir] = [await emptyDatabase(), await temporaryDirectory()];
-  const socket = join(dataDir, 'gauge');
-  const env = {
-    HEDDLE_BOOTSTRAP_TOKEN: token,
-    HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
-    HEDDLE_PLAN_RATE_LIMIT: 'off',
-    HEDDLE_TEST_GAUGE: socket,
-    NODE_OPTIONS: `--import=${new URL('../hostile/gauge.ts', import.meta.url).href}`,
-  };
-  const server = await serveHeddle(['--database-url', url, '--data-dir', dataDir], { env });
-  await addNeighbour(url);
+  const { server, database, gauge } = await serveGauged(token);
+  await addNeighbour(database);
   return {
     async send(method, path, body) {
       const text = body === undefined ? undefined : JSON.stringify(body);
-      await readGauge(socket);
+      await gauge();
       const ended = new AbortController();
       const health = probe(`${server.url}/healthz`, ended.signal);
       const reads = probe(`${server.url}/api/groups`, ended.signal, otherToken);
@@ -59,7 +48,7 @@ export async function openBulkStand(): Promise<BulkStand> {
       const milliseconds = performance.now() - start;
       ended.abort();
       const waits = { health: await health, reads: await reads };
-      return { status: response.status, text: answered, gauge: await readGauge(socket), milliseconds, ...waits };
+      return { status: response.status, text: answered, gauge: await gauge(), milliseconds, ...waits };
     },
     async [Symbol.asyncDispose]() {
       await server.stop('SIGKILL');

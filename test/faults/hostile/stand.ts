@@ -1,10 +1,7 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeToken } from '../../../src/lib/token.ts';
-import { emptyDatabase, temporaryDirectory } from '../../setup/database.ts';
-import { serveHeddle } from '../../setup/heddle.ts';
+import { serveGauged } from '../gauged-server.ts';
 import type { Attack } from './attacks.ts';
-import { readGauge } from './gauge-reader.ts';
 
 /** The token of the server's owner. */
 const token = makeToken('nbp_', new Uint8Array(32).fill(11));
@@ -28,17 +25,7 @@ export interface HostileStand extends AsyncDisposable {
 
 /** Starts the server. */
 export async function openHostileStand(): Promise<HostileStand> {
-  const [url, dataDir] = [await emptyDatabase(), await temporaryDirectory()];
-  const socket = join(dataDir, 'gauge');
-  const env = {
-    HEDDLE_BOOTSTRAP_TOKEN: token,
-    HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
-    HEDDLE_PLAN_RATE_LIMIT: 'off',
-    HEDDLE_TEST_GAUGE: socket,
-    NODE_OPTIONS: `--import=${new URL('gauge.ts', import.meta.url).href}`,
-  };
-  const server = await serveHeddle(['--database-url', url, '--data-dir', dataDir], { env });
-  const gauge = () => readGauge(socket);
+  const { server, gauge } = await serveGauged(token);
   // What the first requests compile is nobody's attack.
   await probesDuring(server.url, probing(200));
   const { peak: base } = await gauge();
