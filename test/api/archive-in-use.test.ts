@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { operatorAccountOf } from '../../src/commit/operator.ts';
+import { findEntry } from '../../src/db/accounts/directory.ts';
+import { rowsOf } from '../commit/office.ts';
+import { objectsOf } from '../plan/invariants.ts';
+import { backUp, everything, furnished, keys, restore } from './archive-setup.ts';
+import { type TestApi, testApi } from './setup.ts';
+
+describe('a server in use', () => {
+  it('gets one more account, and keeps its own', async () => {
+    await using api = await furnished();
+    const archive = await backUp(api);
+    await using other = await testApi('postgres', keys);
+    await other.group('used');
+    // Both servers have the token of all tests, and here one of them is enough.
+    await rowsOf(other.engine.database, "delete from directory where kind = 'token' returning 1");
+    const operator = await operatorAccountOf(other.engine);
+    expect((await restore(other, archive)).status).toBe(200);
+    const accounts = await rowsOf(other.engine.database, 'select account_id from accounts order by 1');
+    expect(accounts.map(({ account_id: id }) => id)).toEqual([api.account, other.account].sort());
+    expect(await operatorAccountOf(other.engine)).toBe(operator);
+    expect(objectsOf(await other.engine.snapshots.fresh(api.account))).toEqual(
+      objectsOf(await api.engine.snapshots.fresh(api.account)),
+    );
+  });
+
+  it('keeps what others have: a token, an identity or a domain of the archive that leads elsewhere is refused', async () => {
+    await using api = await testApi('postgres', keys);
+    const archive = await backUp(api);
+    await using other = await testApi('postgres', keys);
+    await other.group('used');
+    // Both have the token of all tests.
+    const before = await everything(other);
+    expect(await restore(other, archive)).toMatchObject({
+      status: 409,
+      body: {
+        message: expect.stringContaining(
+          'another account of this server has entries of the archive: an entry of the kind token;',
+        ),
+      },
+    });
+    expect(await everything(other)).toBe(before);
+  });
+
+  it('is shown which domain of the archive another account has, and no hash', async () => {
+    await using api = await testApi('postgres', keys);
+    await lead(api, 'domain', 'example.com');
+    await lead(api, 'setup-key', 'hash-of-a-key');
+    const archive = await backUp(api);
+    await using other = await testApi('postgres', keys);
+    await other.group('used');
+    await lead(other, 'domain', 'example.com');
+    await lead(other, 'setup-key', 'hash-of-a-key');
+    const before = await everything(other);
+    const { status, body } = await restore(other, archive);
+    expect([status, body['message']]).toEqual([
+      409,
+      expect.stringContaining('the domain example.com, an entry of the kind setup-key, an entry of the kind token;'),
+    ]);
+    expect(body['message']).not.toContain('hash-of-a-key');
+    expect(await everything(other)).toBe(before);
+  });
+
+  it('gets the account although another one took the address of one of its people', async () => {
+    await using api = await testApi('postgres', keys);
+    await lead(api, 'email', 'ada@example.com');
+    const archive = await backUp(api);
+    await using other = await testApi('postgres', keys);
+    await other.group('used');
+    await rowsOf(other.engine.database, "delete from directory where kind = 'token' returning 1");
+    await lead(other, 'email', 'ada@example.com');
+    expect((await restore(other, archive)).status).toBe(200);
+    expect(await findEntry(other.engine.database, 'email', 'ada@example.com')).toBe(other.account);
+  });
+
+  /** Has a value of the directory lead to the account of a server. */
+  const lead = ({ account, engine }: TestApi, kind: string, value: string) =>
+    engine.database.asOwner([`insert into directory values ('${account}', '${kind}', '${value}', 'subject')`]);
+
+  it("becomes the operator's account when it takes the place of the unused one", async () => {
+    await using api = await furnished();
+    await using other = await testApi('postgres', keys);
+    expect((await restore(other, await backUp(api))).status).toBe(200);
+    expect(await operatorAccountOf(other.engine)).toBe(api.account);
+  });
+});

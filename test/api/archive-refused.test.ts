@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { backUp, everything, furnished, keys, linesOf, packed, restore, sendBack } from './archive-setup.ts';
+import { testApi } from './setup.ts';
+
+describe('an archive that is not as it was written', () => {
+  const spoiled: readonly (readonly [string, RegExp, (lines: string[]) => readonly string[] | Buffer])[] = [
+    ['cut short', /cut short/, (lines) => packed(lines).subarray(0, -40)],
+    ['without its end', /cut short/, (lines) => lines.slice(0, -1)],
+    [
+      'without a row',
+      /checksum of its section objects/,
+      (lines) => lines.filter((line) => !line.includes('"by hand"')),
+    ],
+    ['with a changed row', /checksum/, (lines) => lines.map((line) => line.replace('"by hand"', '"by foot"'))],
+    ['with rows behind its end', /goes on behind its end/, (lines) => [...lines, '{}']],
+    [
+      'of a newer format',
+      /newer Heddle/,
+      ([head = '', ...rest]) => [head.replace('"formatVersion":1', '"formatVersion":2'), ...rest],
+    ],
+    ['that is none', /no archive of Heddle/, () => ['{"hello": "world"}']],
+    ['that is no gzip', /no archive of Heddle/, () => Buffer.from('apiVersion: heddle.dev/v1')],
+    ['with changed bytes', /damaged/, (lines) => flipped(packed(lines))],
+  ];
+
+  it.each(spoiled)('%s is refused, and nothing is written', async (_, message, spoil) => {
+    await using api = await testApi('postgres', keys);
+    await api.group('by hand');
+    const archive = await backUp(api);
+    await using other = await testApi('postgres', keys);
+    const before = await everything(other);
+    const made = spoil(linesOf(archive));
+    const answer = await restore(other, Buffer.isBuffer(made) ? made : packed(made as readonly string[]));
+    expect([answer.status, answer.body['message']]).toEqual([422, expect.stringMatching(message)]);
+    expect(await everything(other)).toBe(before);
+  });
+
+  function flipped(bytes: Buffer): Buffer {
+    const copy = Buffer.from(bytes);
+    copy.writeUInt8(copy.readUInt8(copy.length >> 1) ^ 0xff, copy.length >> 1);
+    return copy;
+  }
+});
+
+describe('signatures', () => {
+  /** The lines with other rows, and every checksum re-created as anybody can. */
+  function forged(lines: readonly string[], change: (line: string) => string): Buffer {
+    const whole = createHash('sha256');
+    let section = createHash('sha256');
+    const made = lines.map((line, at) => {
+      const value = JSON.parse(line);
+      const isLast = at === lines.length - 1;
+      let text = change(line);
+      if (value.section !== undefined) section = createHash('sha256');
+      else if (isLast) text = JSON.stringify({ ...value, sha256: whole.digest('hex') });
+      else if (value.end !== undefined) text = JSON.stringify({ ...value, sha256: section.digest('hex') });
+      else section.update(`${text}\n`);
+      if (!isLast) whole.update(`${text}\n`);
+      return text;
+    });
+    return packed(made);
+  }
+  const older = (line: string) => line.replace(/"created_at":"[^"]*"/, '"created_at":"2001-01-01T00:00:00Z"');
+
+  it('tell a changed archive, whatever its checksums say; neither owner nor operator gets it in', async () => {
+    await using api = await furnished();
+    const lines = linesOf(await backUp(api));
+    const archive = forged(lines, older);
+    expect(archive.equals(forged(lines, (line) => line))).toBe(false);
+    const before = await everything(api);
+    for (const answer of [
+      await sendBack(api, archive, `?replace=${api.account}`),
+      await restore(api, archive, { replace: api.account }),
+      await restore(api, archive, { replace: api.account, acceptUnsigned: true }),
+    ])
+      expect(answer).toMatchObject({ status: 422, body: { message: expect.stringContaining('signature') } });
+    expect(await everything(api)).toBe(before);
+  });
+
+  it.each([
+    ['none', (end: JsonObject) => ({ ...end, signature: undefined, key: undefined }), /not signed/],
+    ['one of a key that is not known', (end: JsonObject) => ({ ...end, key: 'ffffffffffff' }), /ffffffffffff/],
+  ])('may be %s for an operator who says so', async (_, change, message) => {
+    await using api = await furnished();
+    const lines = linesOf(await backUp(api));
+    const end = JSON.stringify(change(JSON.parse(lines.at(-1) ?? '')));
+    const archive = packed([...lines.slice(0, -1), end]);
+    for (const answer of [
+      await sendBack(api, archive, `?replace=${api.account}`),
+      await restore(api, archive, { replace: api.account }),
+    ])
+      expect(answer).toMatchObject({ status: 422, body: { message: expect.stringMatching(message) } });
+    const accepted = await restore(api, archive, { replace: api.account, acceptUnsigned: true });
+    expect(accepted.status).toBe(200);
+  });
+});
