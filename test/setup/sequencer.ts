@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Where the paths of files begin that start many processes: to fork a worker that has grown to 1.4 GiB costs so much that
- * the tests of git take 17 s of CPU there, and 5 s in a fresh one. Those that take longest as a whole come after them.
+ * Where the paths of files begin that start many processes: to start one takes a worker of 50 MB 0.9 ms of CPU, and one
+ * that has grown to 1.4 GB 4.7 ms. Those that take longest as a whole come after them.
  */
 const first = [
   ...[
