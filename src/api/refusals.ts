@@ -22,14 +22,16 @@ export function refuseUnknown(request: FastifyRequest, reply: FastifyReply): Fas
 
 /** Notes the methods of every route that is added from now on; the function it returns refuses all others, in the one shape of errors. */
 export function collectMethods(app: FastifyInstance): () => void {
-  const methods = new Map<string, Set<string>>();
-  app.addHook('onRoute', (route) => {
-    const known = methods.get(route.url) ?? new Set();
-    for (const method of [route.method].flat()) known.add(method);
-    methods.set(route.url, known);
+  const paths = new Map<string, { readonly url: string; readonly methods: Set<string> }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    // Whatever routes call their parameters, it is one path.
+    const path = url.replace(/:\w+/g, ':');
+    const known = paths.get(path) ?? { url, methods: new Set() };
+    for (const name of [method].flat()) known.methods.add(name);
+    paths.set(path, known);
   });
   return () => {
-    for (const [url, known] of [...methods]) refuseOthers(app, url, known);
+    for (const { url, methods } of [...paths.values()]) refuseOthers(app, url, methods);
   };
 }
 

@@ -132,8 +132,8 @@ describe('an invite', () => {
   it.each<readonly [JsonObject, readonly string[]]>([
     [{ role: 'owner' }, ['user_role_owner /role']],
     [{ role: 'king' }, ['value_not_allowed /role']],
-    [{ name: '' }, ['field_required /name']],
-    [{ email: '' }, ['field_required /email']],
+    [{ name: '' }, ['value_too_short /name']],
+    [{ email: '' }, ['value_too_short /email']],
     [{ email: 'nobody' }, ['email_invalid /email']],
     [{ auto_groups: ['nobody'] }, ['reference_unknown /auto_groups/0']],
     [{ expires_in: 0 }, ['value_out_of_range /expires_in']],
@@ -145,15 +145,17 @@ describe('an invite', () => {
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
 
-  it.each(['seven c', 'x'.repeat(1025), 12_345_678, undefined])(
-    'is not accepted with the password %j',
-    async (word) => {
-      const { invite_token: token } = (await invite()).body;
-      const refused = await accept(token, word === undefined ? {} : { password: word });
-      expect([refused.status, problemsOf(refused)]).toEqual([422, ['password_invalid /password']]);
-      expect((await accept(token, { password: 'aaaaaaaa' })).status).toBe(200);
-    },
-  );
+  it.each([
+    ['seven c', 'value_too_short /password'],
+    ['x'.repeat(1025), 'value_too_long /password'],
+    [12_345_678, 'type_wrong /password'],
+    [undefined, 'field_required '],
+  ] as const)('is not accepted with the password %j', async (word, problem) => {
+    const { invite_token: token } = (await invite()).body;
+    const refused = await accept(token, word === undefined ? {} : { password: word });
+    expect([refused.status, problemsOf(refused)]).toEqual([422, [problem]]);
+    expect((await accept(token, { password: 'aaaaaaaa' })).status).toBe(200);
+  });
 
   it('gives nothing but what was invited to, whatever is sent along', async () => {
     const { invite_token: token, email } = (await invite()).body;

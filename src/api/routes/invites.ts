@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import {
   acceptInvite,
   type Invited,
@@ -8,60 +8,27 @@ import {
   regenerateInvite,
   removeInvite,
 } from '../../features/auth/invites.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import { sendLong } from '../answers/answers.ts';
-import type { AreaRoutes } from '../area-routes.ts';
-import { callOf } from '../authenticate.ts';
-import { keepInstead } from '../idempotency.ts';
-import { objectBody } from '../input/bodies.ts';
-import { recoverBody } from '../recover.ts';
-import { invitePaths } from './invite-paths.ts';
+import { invites as operations } from '../../operations/invites.ts';
+import { implement } from '../operations/implement.ts';
 
-const path = '/api/users/invites';
-
-function idOf(request: FastifyRequest): string {
-  // The routes below name the parameter, which is the token where an invite is read or accepted.
-  return (request.params as { readonly id: string }).id;
-}
-
-/** Invites: created by callers who may create users, accepted by the holder of the token. */
-export const invites: AreaRoutes = {
-  add(app, engine, { people, strangers }) {
-    const may = (operation: 'read' | 'create' | 'update' | 'delete') => ({
-      config: { access: { module: 'users', operation }, recover: recoverBody },
-    });
-    app.get(path, may('read'), async (request, reply) => {
-      const body = await readInvites(engine, callOf(request));
-      return sendLong(request, reply.header('cache-control', 'no-store'), { version: 0, body });
-    });
-    app.post(path, may('create'), async (request, reply) => {
-      const invited = await makeInvite(engine, people, callOf(request), objectBody(request.body));
-      return sendInvited(request, reply, invited);
-    });
-    app.delete(`${path}/:id`, may('delete'), async (request, reply) => {
-      await removeInvite(engine, callOf(request), idOf(request));
-      return reply.send();
-    });
-    app.post(`${path}/:id/regenerate`, may('update'), async (request, reply) => {
-      const body = request.body === undefined || request.body === null ? {} : objectBody(request.body);
-      return sendInvited(request, reply, await regenerateInvite(engine, people, callOf(request), idOf(request), body));
-    });
-    app.get(`${path}/:id`, { onRequest: strangers }, async (request, reply) => {
-      const body = await readPublicInvite(engine, idOf(request));
-      return sendLong(request, reply.header('cache-control', 'no-store'), { version: 0, body });
-    });
-    app.post(`${path}/:id/accept`, { onRequest: strangers }, async (request, reply) => {
-      await acceptInvite(engine, idOf(request), objectBody(request.body));
-      return reply.header('cache-control', 'no-store').send({ success: true });
-    });
+/** Invites: made by those who may make users, accepted by whoever has the token. */
+export const invites = implement(operations, (engine, { people, strangers }) => ({
+  list: ({ call }) => readInvites(engine, call),
+  create: async ({ call, body, reply }) => withNotice(reply, await makeInvite(engine, people, call, body)),
+  delete: ({ call, params }) => removeInvite(engine, call, params.inviteId),
+  regenerate: async ({ call, params, body, reply }) =>
+    withNotice(reply, await regenerateInvite(engine, people, call, params.inviteId, body)),
+  read: { onRequest: strangers, handle: ({ params }) => readPublicInvite(engine, params.token) },
+  accept: {
+    onRequest: strangers,
+    async handle({ params, body }) {
+      await acceptInvite(engine, params.token, body);
+      return { success: true };
+    },
   },
-  paths: invitePaths(),
-};
+}));
 
-/** Answers with a token that is shown this once. */
-function sendInvited(request: FastifyRequest, reply: FastifyReply, { body, notice }: Invited): FastifyReply {
+function withNotice<T>(reply: FastifyReply, { body, notice }: Invited<T>): T {
   if (notice !== undefined) void reply.header('heddle-notice', notice);
-  const { invite_token: _, ...kept } = body;
-  keepInstead(request, kept as JsonObject);
-  return reply.header('cache-control', 'no-store').send(body);
+  return body;
 }

@@ -14,12 +14,11 @@ import {
   spendInvite,
 } from '../../db/accounts/invites.ts';
 import { valueLost } from '../../db/repetition.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
-import { passwordFault } from '../../lib/new-password.ts';
 import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
-import type { Problem } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
+import type { SpecOf } from '../../model/schema/field.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { inviteAcceptance, inviteRequest } from '../../operations/invites.ts';
 import {
   admit,
   admitInvited,
@@ -35,25 +34,28 @@ import { inviteHash, newInviteToken } from './invite-tokens.ts';
 import type { LocalPeople } from './local-people.ts';
 import { hashPassword } from './passwords.ts';
 
-/** What the caller who invites gets: the body, and whether a mail was sent. */
-export interface Invited {
-  readonly body: JsonObject;
+/** What whoever invites is told: the body, and whether a mail was sent. */
+export interface Invited<T> {
+  readonly body: T;
   readonly notice?: string;
 }
 
-const lifetime = { least: 3600, usual: 259_200, most: 31_536_000 } as const;
-
 /** The invites of the account that make a user, oldest first. */
-export async function readInvites(engine: Engine, call: Call): Promise<readonly JsonObject[]> {
+export async function readInvites(engine: Engine, call: Call) {
   requireProvider(engine);
   const now = engine.now();
   return (await listInvites(engine.database, call.account)).map((invite) => show(invite, now));
 }
 
-/** Invites a person: the user is created when they accept. */
-export async function makeInvite(engine: Engine, people: LocalPeople, call: Call, body: JsonObject): Promise<Invited> {
+/** Invites somebody: the user is made when they accept. */
+export async function makeInvite(
+  engine: Engine,
+  people: LocalPeople,
+  call: Call,
+  { expires_in: seconds, ...person }: SpecOf<typeof inviteRequest>,
+) {
   requireProvider(engine);
-  const request = await readInvitedUser(engine, call, body);
+  const request = await readNewUser(engine, call, { ...person, is_service_user: false }, { strict: false });
   // A request that is repeated finds the invite that it made.
   const id = newIdFor(engine, call);
   const invited = await listInvites(engine.database, call.account);
@@ -64,7 +66,7 @@ export async function makeInvite(engine: Engine, people: LocalPeople, call: Call
   const createdAt = engine.now();
   const invite: NewInvite = {
     ...{ account: call.account, id, hash, user: null, email, name, role, groups },
-    ...{ createdBy: call.actor.id, createdAt, expiresAt: endOf(body, createdAt) },
+    ...{ createdBy: call.actor.id, createdAt, expiresAt: endOf(seconds, createdAt) },
   };
   const notice = await announce(engine, people, call, { ...invite, token });
   const entry = auditEntry(call, createdAt, event('create', id, email));
@@ -82,12 +84,12 @@ export async function regenerateInvite(
   people: LocalPeople,
   call: Call,
   id: string,
-  body: JsonObject,
-): Promise<Invited> {
+  { expires_in: seconds }: { readonly expires_in: number },
+) {
   requireProvider(engine);
   const present = await requireInvite(engine, call, id);
   const at = engine.now();
-  const expiresAt = endOf(body, at);
+  const expiresAt = endOf(seconds, at);
   const { token, hash } = newInviteToken(engine);
   const notice = await announce(engine, people, call, { ...present, expiresAt, token });
   const entry = auditEntry(call, at, event('regenerate', id, present.email));
@@ -119,8 +121,8 @@ async function isStored(engine: Engine, hash: string): Promise<true | undefined>
   return (await findInvite(engine.database, hash)) === undefined ? undefined : true;
 }
 
-/** What the holder of the token may know of an invite. */
-export async function readPublicInvite(engine: Engine, token: string): Promise<JsonObject> {
+/** What whoever has the token may know of an invite. */
+export async function readPublicInvite(engine: Engine, token: string) {
   const invite = await findByToken(engine, token);
   const { account, revision, email, name, expiresAt, createdBy } = invite;
   const state = await engine.snapshots.at(account, revision);
@@ -132,12 +134,13 @@ export async function readPublicInvite(engine: Engine, token: string): Promise<J
 }
 
 /** Accepts an invite: the person may sign in with the password from now on. Works once. */
-export async function acceptInvite(engine: Engine, token: string, body: JsonObject): Promise<void> {
-  const { password, proof } = body;
-  const fault = passwordFault(password);
-  if (fault !== undefined) throw invalid('/password', 'password_invalid', `\`password\` ${fault}`);
+export async function acceptInvite(
+  engine: Engine,
+  token: string,
+  { password, proof }: SpecOf<typeof inviteAcceptance>,
+): Promise<void> {
   // One hash whether there is such an invite or not.
-  const hash = await hashPassword(String(password));
+  const hash = await hashPassword(password);
   const invite = await findByToken(engine, token);
   const at = engine.now();
   if (invite.expiresAt.toISOString() <= at)
@@ -214,36 +217,9 @@ export function requireProvider({ registry }: Engine): void {
     throw new Conflict('precondition', `this server lets nobody in by a password: ${why}; use your identity provider`);
 }
 
-/** What is asked for, judged by the rules for users. */
-async function readInvitedUser(engine: Engine, call: Call, body: JsonObject): Promise<NewUserRequest> {
-  const { email, name, role, auto_groups, expires_in: seconds } = body;
-  const problems = [...requiredText('email', email), ...requiredText('name', name), ...secondsProblems(seconds)];
-  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
-  const given = Object.entries({ email, name, role, auto_groups }).filter(([, value]) => value !== undefined);
-  const user = { ...Object.fromEntries(given), is_service_user: false };
-  return readNewUser(engine, call, user, { strict: false });
-}
-
-function requiredText(name: string, value: Json | undefined): readonly Problem[] {
-  if (value === undefined || value === null || value === '')
-    return [{ code: 'field_required', path: `/${name}`, message: `\`${name}\` is required; add it` }];
-  if (typeof value === 'string') return [];
-  return [{ code: 'type_wrong', path: `/${name}`, message: `\`${name}\` must be a text` }];
-}
-
-function secondsProblems(value: Json | undefined): readonly Problem[] {
-  if (value === undefined || value === null) return [];
-  const { least, most } = lifetime;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return [];
-  const message = `\`expires_in\` must be a whole number of seconds from ${least} to ${most}`;
-  return [{ code: 'value_out_of_range', path: '/expires_in', message }];
-}
-
 /** When an invite ends that is made or renewed now. */
-function endOf({ expires_in: seconds }: JsonObject, now: string): string {
-  const problems = secondsProblems(seconds);
-  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
-  return new Date(Date.parse(now) + Number(seconds ?? lifetime.usual) * 1000).toISOString();
+function endOf(seconds: number, now: string): string {
+  return new Date(Date.parse(now) + seconds * 1000).toISOString();
 }
 
 /** Sends the mail, before anything is written; without a mail server says what to do instead. */
@@ -252,7 +228,7 @@ async function announce(
   people: LocalPeople,
   call: Call,
   { email: to, name, expiresAt, token }: Pick<NewInvite, 'email' | 'name' | 'expiresAt'> & { readonly token: string },
-): Promise<Pick<Invited, 'notice'>> {
+): Promise<Pick<Invited<unknown>, 'notice'>> {
   const link = inviteLink(people.publicUrl(), token, inviteProof(planEnvironment.mailSigner, token));
   if (people.mailer === undefined)
     return {

@@ -72,6 +72,10 @@ function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
       const bounds = purpose === 'answer' ? {} : given({ minItems: field.minItems, maxItems: field.maxItems });
       return { type: 'array', items: schemaOfField(field.of, purpose), ...bounds };
     }
+    case 'refs': {
+      const items = { type: 'string', ...(purpose === 'check' ? {} : { 'x-ref': field.kind }) };
+      return { type: 'array', items, ...(purpose === 'answer' ? {} : given({ minItems: field.minItems })) };
+    }
     case 'map':
       return { type: 'object', additionalProperties: schemaOfField(field.of, purpose) };
     case 'json':
