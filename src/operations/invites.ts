@@ -50,7 +50,7 @@ const token = string({ doc: 'The token of the invite.' });
 
 const open = { open: 'wants the token of an invite in its path' };
 
-/** Invites: made by those who may make users, accepted by whoever has the token. */
+/** Invites: created by callers who may create users, accepted by the holder of the token. */
 export const invites = {
   list: defineOperation({
     id: 'listInvites',
@@ -135,7 +135,7 @@ export const invites = {
         valid: boolean({ doc: 'Whether it can be accepted.' }),
         invited_by: string({ doc: 'Who invites.' }),
       },
-      { doc: 'What whoever has its token may know of an invite.', schema: 'PublicInvite' },
+      { doc: 'What the holder of its token may know of an invite.', schema: 'PublicInvite' },
     ),
     noStore: true,
     errors: ['precondition'],

@@ -145,9 +145,10 @@ describe('a password', () => {
   });
 
   it.each<readonly [JsonObject, readonly string[]]>([
-    [{ old_password: '', new_password: 'something else' }, ['field_required /old_password']],
-    [{ old_password: 'x' }, ['password_invalid /new_password']],
-    [{ old_password: 'x', new_password: 'seven c' }, ['password_invalid /new_password']],
+    [{ old_password: '', new_password: 'something else' }, ['value_too_short /old_password']],
+    [{ old_password: 'x' }, ['field_required ']],
+    [{ old_password: 'x', new_password: 'seven c' }, ['value_too_short /new_password']],
+    [{ old_password: 'x', new_password: 'password1' }, ['password_invalid /new_password']],
     [{ old_password: 'x', new_password: 'something else' }, ['password_wrong /old_password']],
   ])('is not changed with %j', async (body, problems) => {
     const { id } = await make();

@@ -11,7 +11,7 @@ import {
 import { invites as operations } from '../../operations/invites.ts';
 import { implement } from '../operations/implement.ts';
 
-/** Invites: made by those who may make users, accepted by whoever has the token. */
+/** Invites: created by callers who may create users, accepted by the holder of the token. */
 export const invites = implement(operations, (engine, { people, strangers }) => ({
   list: ({ call }) => readInvites(engine, call),
   create: async ({ call, body, reply }) => withNotice(reply, await makeInvite(engine, people, call, body)),

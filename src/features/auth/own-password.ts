@@ -1,10 +1,8 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import { changePassword, readCredentials } from '../../db/accounts/credentials.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
-import { passwordFault } from '../../lib/new-password.ts';
 import { Conflict, InvalidInput } from '../../model/errors.ts';
-import type { Problem } from '../../model/problem.ts';
-import type { ProblemCode } from '../../model/problem-codes.ts';
+import type { SpecOf } from '../../model/schema/field.ts';
+import type { passwordChange } from '../../operations/users.ts';
 import { auditEntry, requireUser } from '../accounts/admission.ts';
 import { requireProvider } from './invites.ts';
 import type { LocalPeople } from './local-people.ts';
@@ -25,14 +23,13 @@ export async function changeOwnPassword(
   people: LocalPeople,
   call: Call,
   id: string,
-  body: JsonObject,
+  { old_password: old, new_password: next }: SpecOf<typeof passwordChange>,
   { address }: Origin,
 ): Promise<number> {
   const { account } = call;
   const user = requireUser(await engine.snapshots.at(account, call.revision), id);
   requireProvider(engine);
   if (id !== call.actor.id) throw refuse('', 'user_not_caller', "people change their own password and nobody else's");
-  const { old, next } = readBody(body);
   const guess = { address, person: personIn(account, String(user.spec.email ?? id)) };
   const seconds = people.guesses.begin(guess);
   if (seconds > 0) return seconds;
@@ -48,28 +45,6 @@ export async function changeOwnPassword(
   return 0;
 }
 
-function readBody({ old_password: old, new_password: next }: JsonObject): {
-  readonly old: string;
-  readonly next: string;
-} {
-  const fault = passwordFault(next);
-  const problems = [
-    ...requiredText('old_password', old),
-    ...(fault === undefined ? [] : [problem('/new_password', 'password_invalid', `\`new_password\` ${fault}`)]),
-  ];
-  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
-  return { old: String(old), next: String(next) };
-}
-
-function requiredText(name: string, value: Json | undefined): readonly Problem[] {
-  if (typeof value === 'string' && value !== '') return [];
-  return [problem(`/${name}`, 'field_required', `\`${name}\` is required: a text`)];
-}
-
-function problem(path: string, code: ProblemCode, message: string): Problem {
-  return { code, path, message };
-}
-
-function refuse(path: string, code: ProblemCode, message: string): InvalidInput {
-  return new InvalidInput(message, { problems: [problem(path, code, message)] });
+function refuse(path: string, code: string, message: string): InvalidInput {
+  return new InvalidInput(message, { problems: [{ code, path, message }] });
 }

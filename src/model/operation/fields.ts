@@ -1,5 +1,6 @@
 import type { Json } from '../../lib/json.ts';
 import { passwordFault, passwordLength } from '../../lib/new-password.ts';
+import { named } from '../lower/openapi/operation.ts';
 import {
   type AnyField,
   entriesOf,
@@ -38,6 +39,11 @@ export function password(options: FieldOptions): Field<string> {
   return string({ minLength, maxLength, ...options, format: newPassword });
 }
 
+/** What answers show of an object of a kind, whose schema is that of the kind. */
+export function objectOfKind(kind: string): Field<Json> {
+  return json(named(kind), { doc: '' });
+}
+
 /** A whole number from 0. */
 export function count(options: FieldOptions & { readonly maximum?: number }): Field<number> {
   return integer({ minimum: 0, ...options });
@@ -60,7 +66,7 @@ const newPassword: Format = {
   name: 'password',
   canonical(text) {
     const fault = passwordFault(text);
-    return fault === undefined ? { value: text } : { fault: `\`password\` ${fault}` };
+    return fault === undefined ? { value: text } : { fault: `the password ${fault}` };
   },
 };
 
