@@ -26,8 +26,8 @@ declare module 'fastify' {
   }
 }
 
-/** Makes the body of an answer that was lost, `null` for none, and sets what else it says. */
-export type Recover = (request: FastifyRequest, reply: FastifyReply, done: Done) => Promise<unknown>;
+/** Makes the body of an answer that was lost, and sets what else it says. */
+export type Recover<T = unknown> = (request: FastifyRequest, reply: FastifyReply, done: Done) => Promise<T>;
 
 /**
  * Lets clients repeat a POST with the same `Idempotency-Key` until they get its answer: it is executed once, and a

@@ -11,7 +11,7 @@ import { callOf } from './authenticate.ts';
 import type { Recover } from './idempotency.ts';
 
 /** Answers a creation whose answer was lost with the object as it was made; without what is shown once after a day. */
-export function recoverCreated(engine: Engine, kind: Kind): Recover {
+export function recoverCreated(engine: Engine, kind: Kind): Recover<JsonObject | undefined> {
   return async (request, reply, { revision, once }) => {
     if (revision === undefined) return undefined;
     const call = callOf(request);

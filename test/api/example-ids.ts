@@ -56,7 +56,7 @@ function idOf({ byKind }: Known, kinds: string, beside: JsonObject): string | un
   return byKind.get(type === 'peer' ? first : second);
 }
 
-function resolved(document: JsonObject, schema: JsonObject): JsonObject {
+export function resolved(document: JsonObject, schema: JsonObject): JsonObject {
   const target = schema['$ref'];
   if (typeof target !== 'string') return schema;
   const names = target.slice(2).split('/');

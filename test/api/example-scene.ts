@@ -5,7 +5,7 @@ import { pathOf } from '../spec/walk.ts';
 import { addCluster, createWorld } from '../spec/world.ts';
 import { checkBy } from './answer-check.ts';
 import { type Described, operationsOf } from './described.ts';
-import { asObject, createKnown, type Known, placeOf, withIds } from './example-ids.ts';
+import { asObject, createKnown, type Known, placeOf, resolved, withIds } from './example-ids.ts';
 import { type Answer, asOperator, createCall, type TestApi } from './setup.ts';
 
 /** Where an operation is sent, and with which headers. */
@@ -79,7 +79,7 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
       for (const { type, body } of bodiesOf(known, of)) {
         const place = (await row?.at?.(world)) ?? placeOf(known, of) ?? {};
         const sample = await row?.request?.samples[0]?.body(world, place);
-        const sent = await withDigest(api, of, place, withOwnIds(of, body, sample));
+        const sent = await withDigest(api, of, place, withOwnIds(known, of, body, sample));
         const caller = isOperators(of) ? asOperator : await row?.as?.(world, place);
         const headers = { ...caller, ...(type === undefined ? {} : { 'content-type': type }) };
         const url = urlOf(of, place, type);
@@ -166,11 +166,16 @@ function bodiesOf(known: Known, { operation }: Described): readonly Body[] {
 }
 
 /** The example with the ids of a sample that fits the scene. */
-function withOwnIds({ operation }: Described, example: Json | undefined, sample?: JsonObject): Json | undefined {
+function withOwnIds(
+  { document }: Known,
+  { operation }: Described,
+  example: Json | undefined,
+  sample?: JsonObject,
+): Json | undefined {
   if (sample === undefined || !isObject(example)) return example;
   const content = asObject(asObject(operation['requestBody'])?.['content']);
-  const schema = asObject(asObject(content?.['application/json'])?.['schema']);
-  const refs = Object.entries(asObject(schema?.['properties']) ?? {}).filter(([, of]) => asObject(of)?.['x-ref']);
+  const schema = resolved(document, asObject(asObject(content?.['application/json'])?.['schema']) ?? {});
+  const refs = Object.entries(asObject(schema['properties']) ?? {}).filter(([, of]) => asObject(of)?.['x-ref']);
   return { ...example, ...Object.fromEntries(refs.map(([name]) => [name, sample[name] as Json])) } as JsonObject;
 }
 

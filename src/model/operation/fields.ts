@@ -44,6 +44,11 @@ export function objectOfKind(kind: string): Field<Json> {
   return json(named(kind), { doc: '' });
 }
 
+/** The id of an object of a kind, which must not be empty. */
+export function reference(kind: string, options: FieldOptions): Field<string> {
+  return { type: 'ref', kind, ...options };
+}
+
 /** A whole number from 0. */
 export function count(options: FieldOptions & { readonly maximum?: number }): Field<number> {
   return integer({ minimum: 0, ...options });

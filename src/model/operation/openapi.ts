@@ -85,7 +85,7 @@ function parametersOf(declared: Operation) {
   const parameters = [
     ...entriesOf(declared.query).map(([name, field]) => queryOf(declared, name, field)),
     ...(hasEtag(declared) ? [header('IfNoneMatch')] : []),
-    ...(declared.body === undefined ? [] : [header('Prefer')]),
+    ...(takesBody(declared) ? [header('Prefer')] : []),
   ];
   return parameters.length === 0 ? {} : { parameters };
 }
@@ -102,7 +102,7 @@ function queryOf({ example }: Operation, name: string, field: AnyField): JsonObj
 function headersOf(declared: Operation) {
   const headers = [
     ...(hasEtag(declared) ? ['ETag'] : []),
-    ...(declared.body === undefined ? [] : ['Heddle-Ignored']),
+    ...(takesBody(declared) ? ['Heddle-Ignored'] : []),
     ...(declared.headers ?? []),
   ];
   return headers.length === 0 ? {} : { headers };
@@ -133,10 +133,11 @@ function withoutDoc(field: AnyField): JsonObject {
   return schemaOfField({ ...field, doc: '' }, 'answer');
 }
 
-function bodyName({ id, bodySchema }: Operation): string {
-  return bodySchema ?? `${capitalized(id)}Request`;
+function takesBody({ body, requestOf }: Operation): boolean {
+  return body !== undefined || requestOf !== undefined;
 }
 
-function capitalized(word: string): string {
-  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+function bodyName({ id, bodySchema, requestOf }: Operation): string {
+  if (requestOf !== undefined) return `${requestOf}Request`;
+  return bodySchema ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`;
 }

@@ -42,6 +42,8 @@ interface Facts {
    * the request.
    */
   readonly bodyUnion?: BodyUnion;
+  /** In place of `body`: it takes a request of this kind, which its handler checks by the rules of the kind. */
+  readonly requestOf?: string;
   /** The body may be left out, which is as if it were `{}`. */
   readonly optionalBody?: true;
   /** Status of success, 200 unless given. */

@@ -67,7 +67,11 @@ function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
     case 'enum':
       return { type: 'string', enum: field.values };
     case 'ref':
-      return { type: 'string', ...(purpose === 'check' ? {} : { 'x-ref': field.kind }) };
+      return {
+        type: 'string',
+        ...(purpose === 'check' ? {} : { 'x-ref': field.kind }),
+        ...(purpose !== 'answer' && isRequired(field) ? { minLength: 1 } : {}),
+      };
     case 'list': {
       const bounds = purpose === 'answer' ? {} : given({ minItems: field.minItems, maxItems: field.maxItems });
       return { type: 'array', items: schemaOfField(field.of, purpose), ...bounds };

@@ -1,0 +1,45 @@
+import { optional, time } from '../model/operation/fields.ts';
+import { defineOperation } from '../model/operation/operation.ts';
+import { boolean, integer, list, object, string } from '../model/schema/field.ts';
+
+/** Members of a peer's own answer that this one shows too. */
+export const accessiblePeerFields = {
+  id: string({ doc: 'The id of the peer.' }),
+  name: string({ doc: 'The name people see.' }),
+  ip: string({ doc: 'Its IPv4 address in the mesh.' }),
+  ipv6: optional(string({ doc: 'Its IPv6 address in the mesh, if it has one.' })),
+  dns_label: string({ doc: 'Its name in the mesh.' }),
+  user_id: string({ doc: 'The user who enrolled it; empty for a peer that came with a setup key.' }),
+  os: string({ doc: 'Its operating system, with the version.' }),
+  country_code: string({ doc: 'The country where it is, in two letters.' }),
+  city_name: string({ doc: 'The city where it is.' }),
+  geoname_id: integer({ doc: 'The place where it is, by its number at GeoNames.' }),
+  connected: boolean({ doc: 'Whether it is connected.' }),
+  last_seen: time({ doc: 'When it was last connected.' }),
+};
+
+/** The peers to which a peer may open a connection. */
+export const accessiblePeers = {
+  list: defineOperation({
+    id: 'listAccessiblePeers',
+    method: 'GET',
+    path: '/api/peers/{peerId}/accessible-peers',
+    access: { module: 'peers', operation: 'read', own: true },
+    summary: 'List the peers that a peer may open a connection to',
+    doc: 'Rules that drop and posture checks are weighed; what depends on something that is not known about the peer counts as closed. Who may not read peers is told this about their own.',
+    params: { peerId: string({ doc: 'The id of the peer.' }) },
+    answer: list(
+      object(accessiblePeerFields, { doc: 'A peer to which another one may connect.', schema: 'AccessiblePeer' }),
+      { doc: '' },
+    ),
+    example: {
+      answer: [
+        {
+          ...{ id: 'ch8i4ug6lnn4g9hqv7n0', name: 'Database', ip: '100.72.0.13', dns_label: 'database.heddle.internal' },
+          ...{ user_id: '', os: 'Debian 13', country_code: 'DE', city_name: 'Berlin', geoname_id: 2950159 },
+          ...{ connected: true, last_seen: '2026-12-02T00:00:00Z' },
+        },
+      ],
+    },
+  }),
+};

@@ -1,0 +1,18 @@
+import { defineOperation } from '../model/operation/operation.ts';
+import { string } from '../model/schema/field.ts';
+
+/** The end of an account; the kind itself lists and replaces it. */
+export const accounts = {
+  delete: defineOperation({
+    id: 'deleteAccount',
+    method: 'DELETE',
+    path: '/api/accounts/{accountId}',
+    access: { module: 'accounts', operation: 'delete' },
+    tag: 'settings',
+    summary: 'Delete the account with everything in it',
+    doc: 'Only owners may. There is no way back but an archive.',
+    params: { accountId: string({ doc: 'The id of the account.' }) },
+    errors: ['conflict'],
+    example: {},
+  }),
+};
