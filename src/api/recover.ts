@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Call, Engine } from '../commit/engine.ts';
+import type { Done } from '../commit/idempotency.ts';
 import type { ObjectOutput } from '../commit/shown-once.ts';
 import { findApplied, findCreated, findDoneRevision } from '../features/config/plans/recover.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -22,17 +23,17 @@ export function recoverCreated(engine: Engine, kind: Kind): Recover<JsonObject |
   };
 }
 
-/** Answers a change of the object in the path whose answer was lost with the object as it was left. */
-export function recoverChanged(engine: Engine): Recover {
-  return async (request, reply, { revision }) => {
-    if (revision === undefined) return undefined;
-    const call = callOf(request);
-    // The routes name the parameter.
-    const { id } = request.params as { readonly id: string };
-    const state = (await findDoneRevision(engine, call, revision))?.after;
-    const object = state?.get(id);
-    return state === undefined || object === undefined ? undefined : showFound(engine, call, { object, state }, reply);
-  };
+/** Answers a change of an object whose answer was lost with the object as it was left. */
+export async function recoverChanged(
+  engine: Engine,
+  { call, reply }: { readonly call: Call; readonly reply: FastifyReply },
+  id: string,
+  { revision }: Done,
+) {
+  if (revision === undefined) return undefined;
+  const state = (await findDoneRevision(engine, call, revision))?.after;
+  const object = state?.get(id);
+  return state === undefined || object === undefined ? undefined : showFound(engine, call, { object, state }, reply);
 }
 
 function showFound(

@@ -26,7 +26,7 @@ export const accessiblePeers = {
     path: '/api/peers/{peerId}/accessible-peers',
     access: { module: 'peers', operation: 'read', own: true },
     summary: 'List the peers that a peer may open a connection to',
-    doc: 'Rules that drop and posture checks are weighed; what depends on something that is not known about the peer counts as closed. Who may not read peers is told this about their own.',
+    doc: 'Rules that drop and posture checks are weighed; what depends on something that is not known about the peer counts as closed. Callers who may not read peers may ask about their own.',
     params: { peerId: string({ doc: 'The id of the peer.' }) },
     answer: list(
       object(accessiblePeerFields, { doc: 'A peer to which another one may connect.', schema: 'AccessiblePeer' }),

@@ -70,7 +70,7 @@ export const invites = {
     path,
     access: { module: 'users', operation: 'create' },
     summary: 'Invite a person',
-    doc: 'The user is made when the invite is accepted. With a mail server the link goes by mail; without one `Heddle-Notice` says so, and whoever invites hands it over.',
+    doc: 'The user is made when the invite is accepted. With a mail server the link goes by mail; without one `Heddle-Notice` says so, and the caller who invites delivers it.',
     body: inviteRequest,
     answer: object(
       { ...fields, invite_token: string({ doc: 'Its token, shown this once.' }) },

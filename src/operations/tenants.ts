@@ -1,3 +1,4 @@
+import { tenantAnswers } from '../model/declare/tenant-words.ts';
 import { objectOfKind, reference } from '../model/operation/fields.ts';
 import { defineOperation } from '../model/operation/operation.ts';
 import { oneOf, string } from '../model/schema/field.ts';
@@ -103,7 +104,7 @@ export const tenants = {
     summary: 'Accept or decline an invitation',
     doc: 'For the owner of the invited account, whose id stands in the path.',
     params,
-    body: { value: oneOf(['accept', 'decline'], { doc: 'The answer.' }) },
+    body: { value: oneOf(tenantAnswers, { doc: 'The answer.' }) },
     errors: ['conflict', 'precondition'],
     example: { body: { value: 'accept' } },
   }),

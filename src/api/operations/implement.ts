@@ -14,7 +14,7 @@ import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { keepInstead, type Recover } from '../idempotency.ts';
-import { recoverBody } from '../recover.ts';
+import { recoverBody, recoverEmpty } from '../recover.ts';
 import { readInput } from './input.ts';
 import { routeOf } from './route.ts';
 
@@ -37,7 +37,7 @@ interface Handling<O extends Operation> {
   /** Runs before the body is read. */
   readonly onRequest?: NonNullable<RouteShorthandOptions['onRequest']>;
   readonly bodyLimit?: number;
-  /** Answers a repetition of a request whose answer was lost; absent: with the body that was kept for it. */
+  /** Answers a repetition of a request whose answer was lost; absent: without a body, or with the one that was kept. */
   readonly recover?: (given: Given<O>, done: Done) => Promise<AnswerOf<O> | undefined>;
   /** Throws when the caller may not see again what is shown once; absent: every caller that may call it may. */
   readonly mayRepeat?: (given: Pick<Given<O>, 'call' | 'params' | 'request'>, body: Json) => Promise<void>;
@@ -99,9 +99,10 @@ function givenBy(operation: Operation, request: FastifyRequest, reply: FastifyRe
   };
 }
 
-/** Answers a repetition as the handler says, or with the body that was kept for it. */
+/** Answers a repetition as the handler says; else without a body when there is none, or with the one that was kept for it. */
 function recoverBy(operation: Operation, recover: Handling<Operation>['recover']): Recover {
-  if (recover === undefined) return recoverBody;
+  const isEmpty = operation.answer === undefined && operation.headers === undefined;
+  if (recover === undefined) return isEmpty ? recoverEmpty : recoverBody;
   return (request, reply, done) => {
     if (operation.status !== undefined) void reply.code(operation.status);
     return recover(givenBy(operation, request, reply), done);

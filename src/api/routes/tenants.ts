@@ -5,7 +5,7 @@ import { tenants as operations } from '../../operations/tenants.ts';
 import { objectBody } from '../input/bodies.ts';
 import { sendWritten, writeOptions } from '../kind-routes.ts';
 import { implement } from '../operations/implement.ts';
-import { recoverCreated } from '../recover.ts';
+import { recoverChanged, recoverCreated } from '../recover.ts';
 
 /** How tenants come and what becomes of them; the kind itself lists and replaces them. */
 export const tenants = implement(operations, (engine, { pendingTenants: mostPending }) => {
@@ -23,8 +23,11 @@ export const tenants = implement(operations, (engine, { pendingTenants: mostPend
     verify: ({ call, params }) => verifyTenant(engine, call, params.id),
     unlink: ({ call, params, body }) => unlinkTenant(engine, call, params.id, body.owner),
     subscribe: ({ call, params, body }) => subscribeTenant(engine, call, params.id, body.priceID),
-    invite: async ({ call, params, request, reply }) =>
-      sendWritten(engine, await inviteTenant(engine, call, params.id), request, reply),
+    invite: {
+      handle: async ({ call, params, request, reply }) =>
+        sendWritten(engine, await inviteTenant(engine, call, params.id), request, reply),
+      recover: (given, done) => recoverChanged(engine, given, given.params.id, done),
+    },
     answerInvite: ({ call, params, body }) => answerInvite(engine, call, params.id, body.value === 'accept'),
   };
 });

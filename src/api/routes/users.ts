@@ -17,9 +17,12 @@ export const users = implement(operations, (engine, { people }) => ({
     const { link } = await inviteAgain(engine, people, call, params.userId);
     if (link !== undefined) handOver(reply, link);
   },
-  async approve({ call, params, request, reply }) {
-    const approved = await approveUser(engine, call, params.userId, writeOptions(request));
-    return sendWritten(engine, approved, request, reply);
+  approve: {
+    async handle({ call, params, request, reply }) {
+      const approved = await approveUser(engine, call, params.userId, writeOptions(request));
+      return sendWritten(engine, approved, request, reply);
+    },
+    recover: (given, done) => recoverChanged(engine, given, given.params.userId, done),
   },
   reject: ({ call, params, request }) => rejectUser(engine, call, params.userId, writeOptions(request)),
   async changePassword({ call, params, body, request, reply }) {

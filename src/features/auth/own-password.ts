@@ -1,6 +1,7 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import { changePassword, readCredentials } from '../../db/accounts/credentials.ts';
 import { Conflict, InvalidInput } from '../../model/errors.ts';
+import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { SpecOf } from '../../model/schema/field.ts';
 import type { passwordChange } from '../../operations/users.ts';
 import { auditEntry, requireUser } from '../accounts/admission.ts';
@@ -45,6 +46,6 @@ export async function changeOwnPassword(
   return 0;
 }
 
-function refuse(path: string, code: string, message: string): InvalidInput {
+function refuse(path: string, code: ProblemCode, message: string): InvalidInput {
   return new InvalidInput(message, { problems: [{ code, path, message }] });
 }
