@@ -21,7 +21,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/api/metrics.ts gauges': 'names of metrics; counts of the whole server',
   'src/api/metrics.ts histograms': 'names of metrics; counts of the whole server',
   'src/api/metrics.ts inPlace': 'names of sources; for the operator of the server',
-  'src/api/refusals.ts methods': 'routes of the program',
+  'src/api/refusals.ts paths': 'routes of the program',
   'src/api/routes/proxy.ts present': 'the id of a proxy token, which no two accounts share, and a proxy',
   'src/api/routes/proxy.ts streams': 'streams that are open, ended at the end',
   'src/app/engine.ts preparers': 'who prepares; every state is of one account',

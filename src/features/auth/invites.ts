@@ -34,7 +34,7 @@ import { inviteHash, newInviteToken } from './invite-tokens.ts';
 import type { LocalPeople } from './local-people.ts';
 import { hashPassword } from './passwords.ts';
 
-/** What whoever invites is told: the body, and whether a mail was sent. */
+/** What the caller who invites gets: the body, and whether a mail was sent. */
 export interface Invited<T> {
   readonly body: T;
   readonly notice?: string;
@@ -121,7 +121,7 @@ async function isStored(engine: Engine, hash: string): Promise<true | undefined>
   return (await findInvite(engine.database, hash)) === undefined ? undefined : true;
 }
 
-/** What whoever has the token may know of an invite. */
+/** What the holder of the token may know of an invite. */
 export async function readPublicInvite(engine: Engine, token: string) {
   const invite = await findByToken(engine, token);
   const { account, revision, email, name, expiresAt, createdBy } = invite;

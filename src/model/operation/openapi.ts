@@ -46,8 +46,8 @@ function unionSchemas(declared: Operation): readonly (readonly [string, JsonObje
   return [[bodyName(declared), union], ...alternatives.map(([, name, schema]) => [name, schema] as const)];
 }
 
-function takesBody({ body, bodyUnion }: Operation): boolean {
-  return body !== undefined || bodyUnion !== undefined;
+function takesBody(declared: Operation): boolean {
+  return reportsUnknown(declared) || declared.bodyUnion !== undefined;
 }
 
 /** The section of the reference in which an operation stands. */
@@ -85,7 +85,7 @@ function parametersOf(declared: Operation) {
   const parameters = [
     ...entriesOf(declared.query).map(([name, field]) => queryOf(declared, name, field)),
     ...(hasEtag(declared) ? [header('IfNoneMatch')] : []),
-    ...(takesBody(declared) ? [header('Prefer')] : []),
+    ...(reportsUnknown(declared) ? [header('Prefer')] : []),
   ];
   return parameters.length === 0 ? {} : { parameters };
 }
@@ -102,7 +102,7 @@ function queryOf({ example }: Operation, name: string, field: AnyField): JsonObj
 function headersOf(declared: Operation) {
   const headers = [
     ...(hasEtag(declared) ? ['ETag'] : []),
-    ...(takesBody(declared) ? ['Heddle-Ignored'] : []),
+    ...(reportsUnknown(declared) ? ['Heddle-Ignored'] : []),
     ...(declared.headers ?? []),
   ];
   return headers.length === 0 ? {} : { headers };
@@ -133,11 +133,16 @@ function withoutDoc(field: AnyField): JsonObject {
   return schemaOfField({ ...field, doc: '' }, 'answer');
 }
 
-function takesBody({ body, requestOf }: Operation): boolean {
+/** Whether it names the members of its body that are unknown, or refuses them. */
+function reportsUnknown({ body, requestOf }: Operation): boolean {
   return body !== undefined || requestOf !== undefined;
 }
 
 function bodyName({ id, bodySchema, requestOf }: Operation): string {
   if (requestOf !== undefined) return `${requestOf}Request`;
-  return bodySchema ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`;
+  return bodySchema ?? `${capitalized(id)}Request`;
+}
+
+function capitalized(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
