@@ -111,7 +111,7 @@ describe('heddle reconcile', () => {
 
   it.each([
     [1, ['ofice'], 'source ofice not found; did you mean office?'],
-    [4, ['ci'], 'is pushed by whoever has its documents'],
+    [4, ['ci'], 'is pushed by the holder of its documents'],
     [1, ['office', '--wait', '--timeout', 'soon'], '--timeout is no duration'],
   ])('E146 exits with %i for %j', async (code, words, message) => {
     expect(await heddle('reconcile', ...words)).toMatchObject({ code, note: expect.stringContaining(message) });
