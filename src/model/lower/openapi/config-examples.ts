@@ -3,7 +3,6 @@ import type { JsonObject } from '../../../lib/json.ts';
 const groupFile = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: developers\nspec: {}\n';
 const digest = '9f2c1d0e8b7a6f5e4d3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0f9e8d7c';
 const planId = 'ch8i4ug6lnn4g9hqv7m0';
-const groupId = 'ch8i4ug6lnn4g9hqv7mg';
 const created = { create: 1, update: 0, delete: 0, claims: 0 };
 const units = [{ path: 'name', after: 'developers' }];
 const place = { file: 'groups.yaml', line: 1 };
@@ -28,37 +27,6 @@ const standing = {
   ...{ createdAt: '2026-01-02T03:04:05.000Z', expiresAt: '2026-01-03T03:04:05.000Z' },
 };
 const savedPlan = { ...plan, ...standing };
-
-const revision = {
-  revision: 18,
-  created_at: '2026-01-02T03:04:05.000Z',
-  actor,
-  source: 'cli',
-  plan: planId,
-  digest,
-  request: '4c1f2a6e-9d0b-4e57-8a3c-0b6f5d2e7a91',
-  counts: created,
-};
-
-const source = {
-  id: 'office',
-  type: 'directory',
-  path: '/etc/heddle/office',
-  managedBy: 'server',
-  suspended: false,
-  generation: 1,
-  status: { state: 'applied', message: 'source office: 15 documents, nothing to do' },
-  objects: 22,
-};
-
-const gitSource = {
-  name: 'network',
-  type: 'git',
-  url: 'https://git.example.com/mesh/network.git',
-  branch: 'main',
-  path: 'config',
-  interval: '10m',
-};
 
 /** Believable bodies of the endpoints under `/api/config`, by what they are. */
 export const configExamples = {
@@ -87,31 +55,4 @@ export const configExamples = {
   applied: { plan, revision: 18 },
   outputs: [{ kind: 'SetupKey', key: 'build-agents', field: 'key', value: 'A616097E-FCF0-48FA-9354-CA4A61142761' }],
   exported: [{ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'developers' }, spec: {} }],
-  rotated: {
-    rows: 128,
-    unreadable: [
-      {
-        ...{ what: 'object', account: 'c7g0ac2pjhspd6ljvpb0', object: 'c7g0ac2pjhspd6ljvpc0' },
-        ...{ path: 'target.headers.Authorization' },
-        reason: 'a secret is sealed with the key 0a1b2c3d4e5f, which this server does not have; give it that key too',
-      },
-    ],
-    unreadableCount: 1,
-  },
-  rotatedKey: { key: 'q8vJ2rT0x1sLw5Zk' },
-  source,
-  sources: [source],
-  gitSource,
-  changedSource: { ...gitSource, conflictMode: 'correct', scope: { kinds: ['Group', 'Policy'] } },
-  sourceEnd: { revision: 19, released: 22, shared: 2, deleted: 0, reconciled: ['office'] },
-  revisions: [revision],
-  revision: { ...revision, changes: [{ action: 'create', ...group, id: groupId, units }] },
-  status: {
-    account: 'ch8i4ug6lnn4g9hqv7a0',
-    revision: 18,
-    version: '0.1.0',
-    database: 'postgres',
-    objects: { Group: 7, Peer: 25, Policy: 6 },
-    sources: [source],
-  },
 } satisfies JsonObject;
