@@ -64,10 +64,6 @@ export function recoverApplied(engine: Engine): Recover {
   };
 }
 
-/** Answers with the generated values alone, where they are the whole answer. */
-export const recoverOutputs: Recover = async (_request, _reply, { once }) =>
-  once?.outputs === undefined ? undefined : valuesOf(once.outputs);
-
 /** Answers a request that made no revision as it was to be answered; nothing after a day. */
 export const recoverBody: Recover = async (_request, _reply, { once }) => once?.body;
 

@@ -27,7 +27,7 @@ type Given<O extends Operation> = InputOf<O> & {
 };
 
 /** Answers what is declared. What cannot be a value, such as a stream, is sent by the handler itself. */
-type Handle<O extends Operation> = (given: Given<O>) => Result<O> | Promise<Result<O>>;
+export type Handle<O extends Operation> = (given: Given<O>) => Result<O> | Promise<Result<O>>;
 
 type Result<O extends Operation> = AnswerOf<O> | FastifyReply;
 

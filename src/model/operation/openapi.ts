@@ -85,6 +85,7 @@ function parametersOf(declared: Operation) {
   const parameters = [
     ...entriesOf(declared.query).map(([name, field]) => queryOf(declared, name, field)),
     ...(hasEtag(declared) ? [header('IfNoneMatch')] : []),
+    ...(declared.ifMatch === true ? [header('IfMatch')] : []),
     ...(reportsUnknown(declared) ? [header('Prefer')] : []),
   ];
   return parameters.length === 0 ? {} : { parameters };

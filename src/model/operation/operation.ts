@@ -44,6 +44,8 @@ interface Facts {
   readonly bodyUnion?: BodyUnion;
   /** In place of `body`: it takes a request of this kind, which its handler checks by the rules of the kind. */
   readonly requestOf?: string;
+  /** `If-Match` says which version of the object it is about; the handler looks at it. */
+  readonly ifMatch?: true;
   /** The body may be left out, which is as if it were `{}`. */
   readonly optionalBody?: true;
   /** Status of success, 200 unless given. */

@@ -1,0 +1,73 @@
+import { syncLogLevels } from '../model/declare/list-words.ts';
+import { time } from '../model/operation/fields.ts';
+import { defineOperation } from '../model/operation/operation.ts';
+import { integer, list, object, oneOf, string } from '../model/schema/field.ts';
+
+const directory = '/api/integrations/directory-idp/{id}';
+const scim = '/api/integrations/scim-idp/{id}';
+const params = { id: integer({ doc: 'The id of the integration.' }) };
+
+/** An entry of the log of a run, as `GET …/logs` shows it. */
+const noConnector = {
+  id: 1,
+  level: 'error',
+  timestamp: '2026-01-02T03:04:05.000Z',
+  message: 'this version has no connector to directories yet: nothing was synced',
+};
+
+const entry = object(
+  {
+    id: integer({ doc: 'The number of the entry; numbers grow.' }),
+    level: oneOf(syncLogLevels, { doc: 'How grave it is.' }),
+    timestamp: time({ doc: 'When it happened.' }),
+    message: string({ doc: 'What happened.' }),
+  },
+  { doc: 'Something that a run of an integration had to say.', schema: 'IntegrationLogEntry' },
+);
+
+const logs = {
+  method: 'GET',
+  access: { module: 'idp', operation: 'read' },
+  summary: 'List what runs of the integration had to say',
+  doc: 'Newest first; the newest 1,000 entries are kept.',
+  params,
+  answer: list(entry, { doc: '' }),
+  example: { answer: [noConnector] },
+} as const;
+
+/** What integrations with directories do beside being configured. */
+export const integrations = {
+  sync: defineOperation({
+    id: 'syncDirectoryIntegration',
+    method: 'POST',
+    path: `${directory}/sync`,
+    access: { module: 'idp', operation: 'update' },
+    summary: 'Ask for a sync of users and groups',
+    doc: 'The answer says what became of the run; the logs of the integration keep it.',
+    params,
+    answer: object(
+      { result: string({ doc: 'What became of the run, in a sentence.' }) },
+      { doc: 'What became of a run.', schema: 'SyncResult' },
+    ),
+    example: { answer: { result: noConnector.message } },
+  }),
+  listDirectoryLogs: defineOperation({ ...logs, id: 'listDirectoryIntegrationLogs', path: `${directory}/logs` }),
+  listScimLogs: defineOperation({ ...logs, id: 'listScimIntegrationLogs', path: `${scim}/logs` }),
+  renewToken: defineOperation({
+    id: 'renewScimIntegrationToken',
+    method: 'POST',
+    path: `${scim}/token`,
+    access: { module: 'idp', operation: 'update' },
+    summary: 'Make a new token for the provider',
+    doc: 'The old token stops working. The new one is shown this once.',
+    params,
+    ifMatch: true,
+    answer: object(
+      { auth_token: string({ doc: 'The token.' }) },
+      { doc: 'The new token of an integration.', schema: 'RenewedIntegrationToken' },
+    ),
+    noStore: true,
+    errors: ['precondition'],
+    example: { answer: { auth_token: 'nbs_07LD2NdQx4kZ5sT8vWb3yHc6jRf9mGp0' } },
+  }),
+};
