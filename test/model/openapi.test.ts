@@ -10,7 +10,10 @@ import type { AnyField } from '../../src/model/schema/field.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
 import { registry } from './product.ts';
 
-const declared = areas.flatMap(({ operations: stated = [] }) => stated);
+// Operations that stand beside those of kinds at their paths are no verbs of theirs.
+const declared = areas
+  .flatMap(({ operations: stated = [] }) => stated)
+  .filter(({ path }) => !registry.kinds.some((kind) => kind.path !== undefined && path.startsWith(kind.path)));
 const options = {
   version: '1.2.3',
   edition: 'hosted',
