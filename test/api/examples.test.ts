@@ -21,7 +21,7 @@ const leftOut: Readonly<Record<string, string>> = {
       .map((name) => [name, 'wants a proxy token; see proxy.test.ts']),
   ),
   'DELETE /api/accounts/{accountId}': 'ends the account that everything else is in; see account-scope.test.ts',
-  'POST /api/config/restore': 'wants an archive, and an account that was never used; see archives.test.ts',
+  'POST /api/config/restore': 'wants an archive, and an account that was never used; see archive-of-owner.test.ts',
   'POST /api/setup': 'wants a server that nobody came to yet; see instance.test.ts',
   ...Object.fromEntries(
     ['POST /api/config/overrides', 'POST /api/config/overrides/end'].map((name) => [
