@@ -7,7 +7,7 @@ import type { Authenticator } from '../features/auth/authenticate.ts';
 import { ownAccount } from '../features/auth/sign-in.ts';
 import type { Operation } from '../model/declare/roles.ts';
 import { NotAllowed } from '../model/errors.ts';
-import { requireRight } from '../plan/guards/authorize.ts';
+import { requireRight } from '../plan/checks/authorize.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

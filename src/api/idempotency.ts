@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Engine } from '../commit/engine.ts';
 import { createRequests, type Done, type KeptAnswer } from '../commit/idempotency.ts';
 import type { Attempt } from '../db/commit/idempotency.ts';
-import { alreadyDone } from '../db/repetition.ts';
+import { alreadyDone } from '../db/repeated-requests.ts';
 import { canonicalJson, type Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';

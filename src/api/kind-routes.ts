@@ -23,7 +23,7 @@ import {
   type Written,
 } from '../objects/objects.ts';
 import { readObserved } from '../objects/observed.ts';
-import { isAllowed, requireRight } from '../plan/guards/authorize.ts';
+import { isAllowed, requireRight } from '../plan/checks/authorize.ts';
 import {
   type Answer,
   type AnswerWork,

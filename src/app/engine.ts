@@ -14,7 +14,7 @@ import { keyBytes } from '../db/sealing/derive-key.ts';
 import { createSigner } from '../db/sealing/signer.ts';
 import type { UnreadableSecret } from '../db/sealing/unreadable.ts';
 import { createVault } from '../db/sealing/vault.ts';
-import { createTxtResolver } from '../features/integrations/challenge.ts';
+import { createTxtResolver } from '../features/accounts/tenants/txt-resolver.ts';
 import { createObservedPeers } from '../features/peers/observed-peers.ts';
 import * as kinds from '../kinds/index.ts';
 import { newAccount } from '../kinds/new-account.ts';

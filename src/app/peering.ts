@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Engine } from '../commit/engine.ts';
-import type { LeaseKeeper } from '../db/sources/lease-keeper.ts';
+import type { LeaseKeeper } from '../db/leases/lease-keeper.ts';
 import { type ConnectionTracker, createConnectionTracker } from '../features/peers/connection-tracker.ts';
 import { locateNowhere, openPlaces } from '../features/peers/geo.ts';
-import { createPeering, type Peering } from '../features/peers/service.ts';
+import { createPeering, type Peering } from '../features/peers/peering.ts';
 import { runPeerUpkeep } from '../features/peers/upkeep/upkeep.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';

@@ -1,7 +1,7 @@
 import type { RevisionInput } from '../db/commit/history.ts';
 import type { KeptValues } from '../db/commit/kept-values.ts';
 import type { AccountAccess } from '../db/database.ts';
-import type { Lease } from '../db/sources/leases.ts';
+import type { Lease } from '../db/leases/leases.ts';
 import { Conflict } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { driftEventsInSteps } from '../plan/ownership/drift-events.ts';

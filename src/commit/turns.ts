@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { turnLease } from '../db/commit/commit-statement.ts';
 import type { Database } from '../db/database.ts';
-import { type Lease, leaseOwner, releaseLease, renewLease, takeLease } from '../db/sources/leases.ts';
+import { type Lease, leaseOwner, releaseLease, renewLease, takeLease } from '../db/leases/leases.ts';
 
 /**
  * Who may plan undisturbed. A plan that takes long would be overtaken again and again by short ones of other servers;

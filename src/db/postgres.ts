@@ -24,8 +24,8 @@ import type {
 } from './database.ts';
 import { DiskWatch } from './embedded/disk-watch.ts';
 import { heldMessage, holderQuery } from './lock-holder.ts';
-import { shortageOf } from './resources.ts';
 import { columnParsers } from './schema.ts';
+import { shortageOf } from './shortage.ts';
 import { sendTogether } from './transaction-query.ts';
 
 /**

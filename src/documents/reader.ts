@@ -3,12 +3,12 @@ import type { Document, ForeignFile, SourceFile } from '../model/document.ts';
 import { Internal } from '../model/errors.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { ProblemCode } from '../model/problem-codes.ts';
+import { createByteCache } from './cache-by-bytes.ts';
 import { digestOfFile } from './digest.ts';
 import { createDuplicateFinder } from './duplicates.ts';
 import { describeBytes, limits } from './limits.ts';
 import type { ReadResult } from './objects.ts';
 import type { Position } from './position.ts';
-import { createByteCache } from './threads/cache.ts';
 import type { Asked } from './threads/job.ts';
 import { createParser, type ParsedFile, type ParserOptions, type ReadFor } from './threads/parser.ts';
 

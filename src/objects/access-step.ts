@@ -1,5 +1,5 @@
 import type { Access } from '../access/ruleset/access.ts';
-import { kindOf, partOf, testKind } from '../access/ruleset/vocabulary.ts';
+import { kindOf, partOf, testKind } from '../access/ruleset/object-readers.ts';
 import type { Engine } from '../commit/engine.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';

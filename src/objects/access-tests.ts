@@ -1,6 +1,6 @@
 import { runTests, type TestReport, testsIn } from '../access/explain/tests.ts';
 import type { Access } from '../access/ruleset/access.ts';
-import { isEnforced } from '../access/ruleset/vocabulary.ts';
+import { isEnforced } from '../access/ruleset/object-readers.ts';
 import type { Engine } from '../commit/engine.ts';
 import { runInSlices } from '../commit/slices.ts';
 import type { Problem } from '../model/problem.ts';

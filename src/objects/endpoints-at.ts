@@ -1,4 +1,4 @@
-import { kindOf, readResource, readRoute } from '../access/ruleset/vocabulary.ts';
+import { kindOf, readResource, readRoute } from '../access/ruleset/object-readers.ts';
 import { canonicalAddress, contains, parseAddress, parseCidr } from '../lib/net/address.ts';
 import { peerDomainOf } from '../model/declare/peer-domain.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';

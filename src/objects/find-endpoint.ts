@@ -1,4 +1,4 @@
-import { kindOf } from '../access/ruleset/vocabulary.ts';
+import { kindOf } from '../access/ruleset/object-readers.ts';
 import { InvalidInput, NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { nearestEndpointsAt } from './endpoints-at.ts';

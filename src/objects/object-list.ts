@@ -4,7 +4,7 @@ import type { ObjectStatus } from '../model/declare/object-status.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { ObjectStanding } from '../operations/config/objects.ts';
-import { isAllowed } from '../plan/guards/authorize.ts';
+import { isAllowed } from '../plan/checks/authorize.ts';
 import type { PendingClaim } from '../plan/ownership/claims-of-others.ts';
 import { type Found, objectStatus } from '../plan/ownership/drift.ts';
 import { findObject } from './find-object.ts';

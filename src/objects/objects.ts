@@ -19,9 +19,9 @@ import {
 } from '../plan/requests/requests.ts';
 import { judgeRequest } from './access-tests.ts';
 import { type OtherUses, usedByInvites } from './invite-uses.ts';
-import { withCommits } from './managed.ts';
 import { type OverrideRequest, startBreakGlass } from './overrides.ts';
 import { readableProblems } from './readable-problems.ts';
+import { withCommits } from './with-commits.ts';
 
 /** An object with the state it was read from. */
 export interface Found {

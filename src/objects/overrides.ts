@@ -1,9 +1,9 @@
 import type { Engine } from '../commit/engine.ts';
-import type { Lease } from '../db/sources/leases.ts';
+import type { Lease } from '../db/leases/leases.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import { NotAllowed } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
-import { isAllowed } from '../plan/guards/authorize.ts';
+import { isAllowed } from '../plan/checks/authorize.ts';
 import { planExpiry } from '../plan/ownership/expiry.ts';
 import { isEmptyPlan, type Plan } from '../plan/plan.ts';
 import type { BreakGlass } from '../plan/requests/break-glass.ts';

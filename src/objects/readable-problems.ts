@@ -2,8 +2,8 @@ import type { Call } from '../commit/engine.ts';
 import type { Problem } from '../model/problem.ts';
 import type { SourceStatus } from '../model/sources/status.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
-import { isAllowed } from '../plan/guards/authorize.ts';
-import { kindOfReferrer, type Referrer, restText } from '../plan/guards/referrers.ts';
+import { isAllowed } from '../plan/checks/authorize.ts';
+import { kindOfReferrer, type Referrer, restText } from '../plan/checks/referrers.ts';
 import { readableBy, readableNames } from './object-list.ts';
 
 type Reader = Pick<Call, 'actor'>;

@@ -13,11 +13,11 @@ import { withMemberOrder } from '../model/state/member-order.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { diffUnits, isHandover } from '../model/state/units.ts';
+import { checkRules, type Locate, type StepInput } from './checks/rules.ts';
 import { createComparison } from './comparison.ts';
 import { withDerivedChanges } from './derived-changes.ts';
 import { digestOf } from './digest.ts';
 import { engineVersionOf } from './engine-version.ts';
-import { checkRules, type Locate, type StepInput } from './guards/rules.ts';
 import { orderChanges } from './order.ts';
 import { type Change, type Claim, type Counts, type Move, type Outcome, subjectOf, type TrippedGuard } from './plan.ts';
 

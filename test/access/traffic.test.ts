@@ -12,7 +12,7 @@ import {
   trafficText,
 } from '../../src/access/evaluate/traffic.ts';
 import { partitionTraffic } from '../../src/access/evaluate/traffic-partition.ts';
-import type { Protocol } from '../../src/access/ruleset/vocabulary.ts';
+import type { Protocol } from '../../src/access/ruleset/object-readers.ts';
 import { intersectIntervals, joinIntervals, subtractIntervals } from '../../src/lib/bits/intervals.ts';
 
 const port = (start: number, end = start) => ({ start, end });

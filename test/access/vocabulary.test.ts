@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { mapKindOf } from '../../src/access/netmap/vocabulary.ts';
-import { groupFields, kindOf, readPolicy } from '../../src/access/ruleset/vocabulary.ts';
+import { mapKindOf } from '../../src/access/netmap/object-readers.ts';
+import { groupFields, kindOf, readPolicy } from '../../src/access/ruleset/object-readers.ts';
 import { entriesOf } from '../../src/model/schema/field.ts';
 import { registry, stored } from '../kinds/objects.ts';
 

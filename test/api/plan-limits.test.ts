@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPlanLimit } from '../../src/api/rate-limit.ts';
-import { limitSize } from '../../src/plan/guards/size.ts';
+import { limitSize } from '../../src/plan/checks/size.ts';
 import { office, planOn } from '../plan/steps.ts';
 import { doc } from './documents.ts';
 import { testApi } from './setup.ts';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { takeLease } from '../../src/db/sources/leases.ts';
+import { takeLease } from '../../src/db/leases/leases.ts';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import { outboundOf } from '../outbound/hosts.ts';
 import { temporaryDirectory } from '../setup/database.ts';

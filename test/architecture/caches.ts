@@ -56,7 +56,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/features/peers/streams/preparation.ts #updates': 'streams; the object is of one account',
   'src/features/peers/streams/update.ts maps': 'the map itself, which is of one account',
   'src/features/peers/streams/update.ts changes': 'the very text that is sent; equal texts are equal for everybody',
-  'src/db/sources/lease-keeper.ts held': 'the leases that this server has, each until it is let go',
+  'src/db/leases/lease-keeper.ts held': 'the leases that this server has, each until it is let go',
   'src/db/notices.ts #pending': 'kind of notice and account',
   'src/db/postgres.ts #dead': 'connections that broke',
   'src/db/sealing/signer.ts known': 'keys of the installation',

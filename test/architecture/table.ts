@@ -12,7 +12,7 @@ export interface Row {
 
 const core = ['operations', 'objects', 'commit', 'db', 'plan', 'access', 'model', 'lib'];
 
-/** "Who may import whom" of the architecture page, a line a module: a folder of src, or a file of src itself. */
+/** Who may import whom, a line a module: a folder of src, or a file of src itself. */
 const table: Readonly<Record<string, Row>> = {
   lib: { pure: true, modules: [] },
   model: { pure: true, modules: ['lib'], packages: ['ajv', 'ajv-formats'] },
@@ -32,13 +32,12 @@ const table: Readonly<Record<string, Row>> = {
     packages: ['jose', 'nodemailer', 'oidc-provider', 'qr'],
   },
   'features/config': { modules: core },
-  'features/integrations': { modules: core },
   'features/logs': { modules: core },
   'features/peers': { modules: core, packages: ['mmdb-lib'] },
   'features/proxy': { modules: ['features/logs', 'features/peers', ...core] },
   'features/sources': {
     modules: ['features/config', 'documents', 'outbound', ...core],
-    packages: ['chokidar', '@kubernetes/client-node'],
+    packages: ['chokidar'],
   },
   documents: { modules: ['model', 'lib'], packages: ['yaml'] },
   api: { modules: ['features/*', 'documents', 'kinds', ...core], packages: ['fastify', '@fastify/*', 'prom-client'] },

@@ -2,7 +2,7 @@ import { statement } from '../../src/db/builder.ts';
 import type { Database, Run } from '../../src/db/database.ts';
 import { makePartitions, weekOf } from '../../src/db/logs/feed-partitions.ts';
 import { proxyFeed } from '../../src/db/logs/feeds.ts';
-import { keyOf, partsOf, type Slice, sliceKey } from '../../src/features/logs/slices.ts';
+import { keyOf, partsOf, type Slice, sliceKey } from '../../src/features/logs/count-slices.ts';
 import { saltOf } from '../../src/features/logs/terms.ts';
 
 const day = 86_400_000;

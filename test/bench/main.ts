@@ -27,7 +27,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Every benchmark, in the order of the table of budgets (`architecture.md`). */
+/** Every benchmark, in the order in which they are printed. */
 const benchmarks: readonly Benchmark[] = [
   apply,
   sources,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { LeaseLost } from '../../src/commit/batch.ts';
-import { type Lease, takeLease } from '../../src/db/sources/leases.ts';
+import { type Lease, takeLease } from '../../src/db/leases/leases.ts';
 import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { document } from '../plan/steps.ts';

@@ -6,7 +6,7 @@ import { LeaseLost } from '../../src/commit/batch.ts';
 import { statement } from '../../src/db/builder.ts';
 import { loadSnapshot } from '../../src/db/commit/snapshots.ts';
 import type { Database } from '../../src/db/database.ts';
-import { revokeLease, takeLease } from '../../src/db/sources/leases.ts';
+import { revokeLease, takeLease } from '../../src/db/leases/leases.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
 import { loadSnapshot } from '../../src/db/commit/snapshots.ts';
-import { revokeLease, takeLease } from '../../src/db/sources/leases.ts';
+import { revokeLease, takeLease } from '../../src/db/leases/leases.ts';
 import { runLapseLoop } from '../../src/features/config/overrides/lapses.ts';
 import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import type { JsonObject } from '../../src/lib/json.ts';

@@ -5,7 +5,7 @@ import type { Engine } from '../../src/commit/engine.ts';
 import { createTurns, type TurnTimes } from '../../src/commit/turns.ts';
 import { turnLease } from '../../src/db/commit/commit-statement.ts';
 import type { Database } from '../../src/db/database.ts';
-import { takeLease } from '../../src/db/sources/leases.ts';
+import { takeLease } from '../../src/db/leases/leases.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { newOffice, type Office, withGroup } from './office.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { openLeaseKeeper } from '../../src/db/sources/lease-keeper.ts';
-import { renewLease, takeLease } from '../../src/db/sources/leases.ts';
+import { openLeaseKeeper } from '../../src/db/leases/lease-keeper.ts';
+import { renewLease, takeLease } from '../../src/db/leases/leases.ts';
 import { testDatabase } from '../setup/database.ts';
 import { refuseThreads } from '../setup/threads.ts';
 

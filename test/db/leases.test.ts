@@ -7,7 +7,7 @@ import {
   renewLease,
   revokeLease,
   takeLease,
-} from '../../src/db/sources/leases.ts';
+} from '../../src/db/leases/leases.ts';
 import { type Engine, eachEngine, testDatabase } from '../setup/database.ts';
 
 const request = { account: 'a', name: 'source/x', seconds: 30 };

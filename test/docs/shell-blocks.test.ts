@@ -38,7 +38,9 @@ const notRun: Readonly<Record<string, string>> = {
 const reasonNotToRun = (line: string) => Object.keys(notRun).find((start) => line.startsWith(start));
 
 test.each(lines.filter((line) => reasonNotToRun(line) === undefined))('`%s` prints a result', async (line) => {
-  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', line], { cwd: root });
+  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', line], {
+    cwd: root,
+  });
   expect({ printed: stdout !== '', stderr }).toEqual({ printed: true, stderr: '' });
 });
 

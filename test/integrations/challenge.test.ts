@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTxtResolver } from '../../src/features/integrations/challenge.ts';
+import { createTxtResolver } from '../../src/features/accounts/tenants/txt-resolver.ts';
 
 /** What the name server of these tests answers: TXT records in their pieces, or an error code. */
 const answers: Readonly<Record<string, readonly (readonly string[])[] | number>> = {

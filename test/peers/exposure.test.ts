@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { takeLease } from '../../src/db/sources/leases.ts';
+import { takeLease } from '../../src/db/leases/leases.ts';
 import { proofFor } from '../../src/features/peers/enrolment/client.ts';
 import { endExposures } from '../../src/features/peers/exposure/upkeep.ts';
 import type { JsonObject } from '../../src/lib/json.ts';

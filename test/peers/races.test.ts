@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
 import { statement } from '../../src/db/builder.ts';
+import { takeLease } from '../../src/db/leases/leases.ts';
 import { dropDeadServers } from '../../src/db/peers/peer-status.ts';
-import { takeLease } from '../../src/db/sources/leases.ts';
 import { answerTo, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import { keepPeers } from '../../src/features/peers/upkeep/peers.ts';
 import { callAs, person } from '../api/people.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
 import { accountsWith } from '../../src/db/accounts/directory.ts';
-import { takeLease } from '../../src/db/sources/leases.ts';
+import { takeLease } from '../../src/db/leases/leases.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import { duePeers } from '../../src/features/peers/upkeep/due-peers.ts';
 import { keepPeers } from '../../src/features/peers/upkeep/peers.ts';

@@ -12,7 +12,7 @@ const entries = [
   'src/cli/program.ts',
   'src/cli/server/serve.ts',
   'src/documents/threads/worker.ts',
-  'src/db/sources/lease-worker.ts',
+  'src/db/leases/lease-worker.ts',
   'src/db/database.ts',
   'src/db/embedded/directory-lock.ts',
   'src/db/embedded/embedded.ts',

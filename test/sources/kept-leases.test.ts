@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openLeaseKeeper } from '../../src/db/sources/lease-keeper.ts';
+import { openLeaseKeeper } from '../../src/db/leases/lease-keeper.ts';
 import { groups, newShelf, openOffice } from './office-source.ts';
 
 test('a server keeps its sources while its main thread is busy for longer than their leases last', async () => {

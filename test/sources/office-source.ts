@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
-import type { LeaseKeeper } from '../../src/db/sources/lease-keeper.ts';
+import type { LeaseKeeper } from '../../src/db/leases/lease-keeper.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import type { SourceDefinition } from '../../src/features/sources/definition.ts';
 import type { Fetched, Origin } from '../../src/features/sources/files/origin.ts';

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { takeLease } from '../../src/db/sources/leases.ts';
+import { takeLease } from '../../src/db/leases/leases.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import { processClock } from '../../src/features/sources/loop/loop.ts';
 import { createReconciler } from '../../src/features/sources/loop/reconcile.ts';

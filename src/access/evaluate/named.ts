@@ -1,7 +1,7 @@
 import { type BitSet, bitsOf, noBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import type { State } from '../../model/declare/kind.ts';
 import type { Access } from '../ruleset/access.ts';
-import { type Part, partOf } from '../ruleset/vocabulary.ts';
+import { type Part, partOf } from '../ruleset/object-readers.ts';
 
 /** An object that people know by its name. */
 export interface Named {

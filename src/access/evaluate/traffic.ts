@@ -1,5 +1,5 @@
 import { type Interval, joinIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
-import type { Protocol, Rule } from '../ruleset/vocabulary.ts';
+import type { Protocol, Rule } from '../ruleset/object-readers.ts';
 
 /**
  * What passes between two ends, as numbers on one line: each port of each protocol is one, and so are ICMP and the rest.

@@ -1,7 +1,7 @@
 import { subtractIntervals } from '../../lib/bits/intervals.ts';
 import type { Named } from '../evaluate/named.ts';
 import { missingText, trafficText } from '../evaluate/traffic.ts';
-import type { Policy, RuleAction } from '../ruleset/vocabulary.ts';
+import type { Policy, RuleAction } from '../ruleset/object-readers.ts';
 import { considerationText, verdictText } from './describe-text.ts';
 import type { Consideration, Explanation, Obstacle, Verdict } from './explain.ts';
 import type { CheckOutcome, Mismatch } from './matching.ts';

@@ -3,7 +3,7 @@ import type { verdicts } from '../../model/declare/access-words.ts';
 import type { PassingTraffic } from '../evaluate/layers.ts';
 import { noTraffic, type Traffic, trafficAsked } from '../evaluate/traffic.ts';
 import type { Access } from '../ruleset/access.ts';
-import { type Protocol, partOf, readRoute } from '../ruleset/vocabulary.ts';
+import { type Protocol, partOf, readRoute } from '../ruleset/object-readers.ts';
 import { type Match, type Mismatch, matchRules, weighMatches } from './matching.ts';
 import { groupRepresentative, type InactiveReason, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 

@@ -3,7 +3,6 @@ import type { PassingTraffic } from '../evaluate/layers.ts';
 import { compareTexts, type Named, nameOf } from '../evaluate/named.ts';
 import { allTraffic, noTraffic, type Traffic, trafficOf } from '../evaluate/traffic.ts';
 import type { Access } from '../ruleset/access.ts';
-import { type CheckName, checkResults, combine, type PostureResult } from '../ruleset/posture.ts';
 import {
   kindOf,
   type Policy,
@@ -13,7 +12,8 @@ import {
   readPolicy,
   readRoute,
   type Side,
-} from '../ruleset/vocabulary.ts';
+} from '../ruleset/object-readers.ts';
+import { type CheckName, checkResults, combine, type PostureResult } from '../ruleset/posture.ts';
 import type { QueryEndpoint } from './query-endpoint.ts';
 
 /** Why a rule does not speak about a connection. */

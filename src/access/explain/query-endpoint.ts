@@ -3,8 +3,8 @@ import { type Named, nameOf } from '../evaluate/named.ts';
 import type { Access } from '../ruleset/access.ts';
 import type { PeerFacts } from '../ruleset/facts.ts';
 import type { Membership } from '../ruleset/groups.ts';
-import type { RuleAction } from '../ruleset/vocabulary.ts';
-import { groupFields, partOf, readGroup, readResource, readRoute } from '../ruleset/vocabulary.ts';
+import type { RuleAction } from '../ruleset/object-readers.ts';
+import { groupFields, partOf, readGroup, readResource, readRoute } from '../ruleset/object-readers.ts';
 
 /** Why an end can be at no end of a connection, whatever rules say. */
 export type InactiveReason = 'waiting' | 'disabled' | 'unreachable';

@@ -11,7 +11,7 @@ import {
 import { type testOutcomes, verdicts } from '../../model/declare/access-words.ts';
 import type { Traffic } from '../evaluate/traffic.ts';
 import type { Access } from '../ruleset/access.ts';
-import { partOf } from '../ruleset/vocabulary.ts';
+import { partOf } from '../ruleset/object-readers.ts';
 import { type Explanation, explainPair, type Question, trafficOfQuestion, type Verdict } from './explain.ts';
 import { groupRepresentative, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 import { countMemberPairs, countPair, countPairs, countPairsWith, type VerdictCounts } from './verdict-counts.ts';

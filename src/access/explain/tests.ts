@@ -4,7 +4,7 @@ import type { Stored } from '../../model/state/stored.ts';
 import { type Named, nameOf } from '../evaluate/named.ts';
 import { trafficText } from '../evaluate/traffic.ts';
 import type { Access } from '../ruleset/access.ts';
-import { readTest, testKind } from '../ruleset/vocabulary.ts';
+import { readTest, testKind } from '../ruleset/object-readers.ts';
 import { describeAccess } from './describe.ts';
 import { type Explanation, trafficOfQuestion } from './explain.ts';
 import { judgeAccess, type TestOutcome, testAccess } from './test-access.ts';

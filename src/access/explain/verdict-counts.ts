@@ -18,7 +18,7 @@ import { compareTexts, endpointsNamed } from '../evaluate/named.ts';
 import type { Traffic } from '../evaluate/traffic.ts';
 import { partitionTraffic } from '../evaluate/traffic-partition.ts';
 import type { Access } from '../ruleset/access.ts';
-import { kindOf, type Policy, readPolicy, type Side } from '../ruleset/vocabulary.ts';
+import { kindOf, type Policy, readPolicy, type Side } from '../ruleset/object-readers.ts';
 import { explainPair, type Verdict } from './explain.ts';
 import { type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 

@@ -3,10 +3,10 @@ import type { Stored } from '../../model/state/stored.ts';
 import type { Access } from '../ruleset/access.ts';
 import { changeOfListing } from './listing.ts';
 import { expiredIn, isFor, type NetmapBuilder, netmapBuilderOf } from './netmap-builder.ts';
+import { writePeer } from './object-readers.ts';
 import { changeOfPeers, writePeerSet } from './peer-set.ts';
 import { type Entry, hexOf, type Section, type SectionChange, sameDigest, sameEntry, writeEntry } from './section.ts';
 import { listNames, peerLists, type SharedMap, sharedMapOf } from './shared.ts';
-import { writePeer } from './vocabulary.ts';
 
 /** The network map of a peer: the part that it alone is sent, and the part that it shares with others. */
 export interface PeerMap {

@@ -3,9 +3,6 @@ import type { Access } from '../ruleset/access.ts';
 import { slotsOf } from '../ruleset/endpoints.ts';
 import { type Digests, digestOfSlots, reuseDigests } from './digests.ts';
 import type { PreviousMaps } from './incremental.ts';
-import type { PeerEntries, PeerSet } from './peer-set.ts';
-import type { Entry } from './section.ts';
-import type { SharedMap } from './shared.ts';
 import {
   type ClientSettings,
   type Distributed,
@@ -15,7 +12,10 @@ import {
   readUnmanaged,
   readZones,
   writePeer,
-} from './vocabulary.ts';
+} from './object-readers.ts';
+import type { PeerEntries, PeerSet } from './peer-set.ts';
+import type { Entry } from './section.ts';
+import type { SharedMap } from './shared.ts';
 
 /** Something that is meant for the peers of some groups; `what` is another value when it changed. */
 export interface Audience {

@@ -5,8 +5,8 @@ import { compareTexts } from '../evaluate/named.ts';
 import type { DestinationAt } from '../evaluate/neighbours.ts';
 import type { Access } from '../ruleset/access.ts';
 import { idsAt } from '../ruleset/endpoints.ts';
+import { partOf, readResource, readRoute } from '../ruleset/object-readers.ts';
 import type { RoutedDestination, Way } from '../ruleset/routed-destinations.ts';
-import { partOf, readResource, readRoute } from '../ruleset/vocabulary.ts';
 import { rulesTo, type Sets } from './rules.ts';
 import { type Entry, type Section, writeEntry } from './section.ts';
 

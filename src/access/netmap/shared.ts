@@ -5,11 +5,11 @@ import { type DirectionMap, directionOf, type OwnSide } from './direction.ts';
 import { flowTableOf } from './flow-rules.ts';
 import { joinListings, type Listing, listed, nothingListed } from './listing.ts';
 import { type DnsAudience, expiredIn, isFor, type NetmapBuilder, peersIn } from './netmap-builder.ts';
+import { usersOf } from './object-readers.ts';
 import { peerClassOf } from './peer-classes.ts';
 import type { PeerSet } from './peer-set.ts';
 import { routesBy, routesTo } from './routes.ts';
 import { type Digest, digestOf, type Entry, inOrder, type Section, writeEntry } from './section.ts';
-import { usersOf } from './vocabulary.ts';
 
 /** The lists of peers in a map, and its other lists, in the order in which they are written. */
 export const peerLists = ['peers', 'away'] as const;

@@ -3,10 +3,10 @@ import { neighbourhoodOf } from '../evaluate/neighbours.ts';
 import { touchedPeers } from '../evaluate/touched.ts';
 import type { Access } from '../ruleset/access.ts';
 import { agreeOnSlots, idsAt, slotsOf } from '../ruleset/endpoints.ts';
-import { partOf } from '../ruleset/vocabulary.ts';
+import { partOf } from '../ruleset/object-readers.ts';
 import { reuseMaps } from './incremental.ts';
 import { type Audience, audiencesOf, netmapBuilderOf, reuseNetmapBuilder } from './netmap-builder.ts';
-import { mapPartOf } from './vocabulary.ts';
+import { mapPartOf } from './object-readers.ts';
 
 /**
  * Ids of peers whose maps may differ between an image and one carried on from it, in order; none is missing. `changed` are

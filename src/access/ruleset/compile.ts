@@ -5,8 +5,8 @@ import type { State } from '../../model/declare/kind.ts';
 import type { Access } from './access.ts';
 import { type Endpoints, noEndpoints, reserveSlots } from './endpoints.ts';
 import { nothingObserved, type ObservedPeers } from './facts.ts';
+import { kindOf, type Part, partOf } from './object-readers.ts';
 import { updateImage } from './update-image.ts';
-import { kindOf, type Part, partOf } from './vocabulary.ts';
 
 /** Computes who reaches whom. `like` makes the result comparable with an image that has these endpoints. */
 export function compileAccess(

@@ -12,9 +12,9 @@ import type { PersistentMap } from '../../lib/persistent-map.ts';
 import { allTraffic, type Traffic, trafficKey, trafficOf } from '../evaluate/traffic.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Membership } from './groups.ts';
+import type { Policy, Rule, Side } from './object-readers.ts';
 import type { PostureBits } from './postures.ts';
 import type { RoutedDestination } from './routed-destinations.ts';
-import type { Policy, Rule, Side } from './vocabulary.ts';
 
 /** Ends that are meant for sure, and those that are meant or may be: where nothing is open both are the same set. */
 export interface EndpointSets {

@@ -1,7 +1,7 @@
 import { type BitSet, intersectBits, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import type { State } from '../../model/declare/kind.ts';
 import { type Endpoints, slotsOf } from './endpoints.ts';
-import { groupFields, partOf, readGroup } from './vocabulary.ts';
+import { groupFields, partOf, readGroup } from './object-readers.ts';
 
 /** Who is meant when a rule names a group. */
 export interface Membership {

@@ -4,7 +4,7 @@ import type { State } from '../../model/declare/kind.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Membership } from './groups.ts';
-import { type Gateway, kindOf, readResource, readRoute, readRouter } from './vocabulary.ts';
+import { type Gateway, kindOf, readResource, readRoute, readRouter } from './object-readers.ts';
 
 /** Peers that lead to a destination, as far as they take part, and how. */
 export interface Way {

@@ -1,6 +1,7 @@
 import { type BitSet, intersectBits, isEmptyBits, numbersIn, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import type { PersistentMap } from '../../lib/persistent-map.ts';
 import { type Endpoints, slotsOf } from './endpoints.ts';
+import { kindOf, readRoute } from './object-readers.ts';
 import {
   destinationOfResource,
   destinationOfRoute,
@@ -11,7 +12,6 @@ import {
 import type { GroupsStep } from './step-groups.ts';
 import type { PeersStep } from './step-peers.ts';
 import type { UpdateStep } from './update-image.ts';
-import { kindOf, readRoute } from './vocabulary.ts';
 
 /** Resources and routes of a step. */
 export interface DestinationsStep {

@@ -6,13 +6,13 @@ import type { StoredObject } from '../../model/state/object.ts';
 import type { Access } from './access.ts';
 import type { Endpoints } from './endpoints.ts';
 import { equalFlows, type Flow, type FlowInput, flowsOfPolicy, flowsOfRoute } from './flows.ts';
+import { readPolicy, readResource, readRoute } from './object-readers.ts';
 import type { RoutedDestination } from './routed-destinations.ts';
 import type { DestinationsStep } from './step-destinations.ts';
 import type { GroupsStep } from './step-groups.ts';
 import type { PeersStep } from './step-peers.ts';
 import type { PosturesStep } from './step-postures.ts';
 import type { UpdateStep } from './update-image.ts';
-import { readPolicy, readResource, readRoute } from './vocabulary.ts';
 
 /** What the stages before found. */
 interface Found {

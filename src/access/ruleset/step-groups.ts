@@ -3,8 +3,8 @@ import type { PersistentMap } from '../../lib/persistent-map.ts';
 import { inParts } from '../../lib/steps.ts';
 import type { Endpoints } from './endpoints.ts';
 import { type Membership, membershipOf } from './groups.ts';
+import { groupFields, partOf, readGroup, readResource, readRoute } from './object-readers.ts';
 import type { UpdateStep } from './update-image.ts';
-import { groupFields, partOf, readGroup, readResource, readRoute } from './vocabulary.ts';
 
 /** The groups of a step. */
 export interface GroupsStep {

@@ -1,7 +1,7 @@
 import { type BitSet, hasBit, intersectBits, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import { changeEndpoints, type Endpoints, type NewEndpoint, slotsOf } from './endpoints.ts';
+import { partOf, readPeer } from './object-readers.ts';
 import type { UpdateStep } from './update-image.ts';
-import { partOf, readPeer } from './vocabulary.ts';
 
 /** The peers of a step. */
 export interface PeersStep {

@@ -1,9 +1,9 @@
 import { isEmptyBits, uniteBits } from '../../lib/bits/bit-set.ts';
 import type { PersistentMap } from '../../lib/persistent-map.ts';
 import { type Endpoints, slotsOf } from './endpoints.ts';
+import { readChecks } from './object-readers.ts';
 import { askAgain, askAll, type PostureBits } from './postures.ts';
 import type { UpdateStep } from './update-image.ts';
-import { readChecks } from './vocabulary.ts';
 
 /** The posture checks of a step. */
 export interface PosturesStep {

@@ -1,12 +1,12 @@
 import type { State } from '../../model/declare/kind.ts';
 import type { Access } from './access.ts';
 import type { ObservedPeers } from './facts.ts';
+import { type Part, partOf } from './object-readers.ts';
 import { stepDestinations } from './step-destinations.ts';
 import { stepFlows } from './step-flows.ts';
 import { stepGroups } from './step-groups.ts';
 import { stepEndpoints, stepPeers } from './step-peers.ts';
 import { stepPostures } from './step-postures.ts';
-import { type Part, partOf } from './vocabulary.ts';
 
 /** Ids that a step has to look at again. */
 export type Touched = Readonly<Record<Exclude<Part, 'network' | 'router'>, ReadonlySet<string>>>;

@@ -11,7 +11,7 @@ import type { Json } from '../../lib/json.ts';
 import { planStates } from '../../model/declare/plan-words.ts';
 import { NotAllowed } from '../../model/errors.ts';
 import { refusalOf } from '../../objects/objects.ts';
-import { requireRight } from '../../plan/guards/authorize.ts';
+import { requireRight } from '../../plan/checks/authorize.ts';
 import { renderMarkdown } from '../../plan/view/markdown.ts';
 import { callOf } from '../authenticate.ts';
 import { keepInstead } from '../idempotency.ts';

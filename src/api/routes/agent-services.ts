@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { exposedUntil } from '../../features/peers/exposure/exposure.ts';
-import type { Agent, Peering } from '../../features/peers/service.ts';
+import type { Agent, Peering } from '../../features/peers/peering.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { asKind } from '../../model/state/stored.ts';

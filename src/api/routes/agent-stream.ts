@@ -4,7 +4,7 @@ import { openHttpSink } from '../../features/peers/streams/http-sink.ts';
 import { operation, textual } from '../../model/lower/openapi/operation.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
 import { agentRequest } from './agent.ts';
-import { proofParameter } from './agent-paths.ts';
+import { proofParameter } from './agent-openapi.ts';
 
 const example = [
   'id: 41.0f3c5a7e9b1d2c4e6f8091a2b3c4d5e6',

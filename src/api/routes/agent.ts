@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { planOnlyRefusal } from '../../commit/commit.ts';
 import type { Engine } from '../../commit/engine.ts';
-import type { AgentRequest, PeerSession } from '../../features/peers/service.ts';
+import type { AgentRequest, PeerSession } from '../../features/peers/peering.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { NotAllowed } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
@@ -9,8 +9,8 @@ import type { AreaRoutes, Services } from '../area-routes.ts';
 import { scoped } from '../authenticate.ts';
 import { listOf, nameMember, objectBody, parseJson } from '../input/bodies.ts';
 import { textOfBody } from '../input/utf8.ts';
-import { agentPaths } from './agent-paths.ts';
-import { agentServicePaths } from './agent-service-paths.ts';
+import { agentPaths } from './agent-openapi.ts';
+import { agentServicePaths } from './agent-service-openapi.ts';
 import { addServiceRoutes } from './agent-services.ts';
 
 /** How large what agents send may be. */

@@ -11,7 +11,7 @@ import { type EventStream, openEventStream } from '../answers/event-stream.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
 import { queryOf } from '../config/request.ts';
 import { acceptJson, listOf, nameMember, objectBody } from '../input/bodies.ts';
-import { proxyPaths } from './proxy-paths.ts';
+import { proxyPaths } from './proxy-openapi.ts';
 
 /** How many records one report may have, and how large it may be. */
 const mostRecords = 5000;

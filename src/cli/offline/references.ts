@@ -6,8 +6,8 @@ import type { Problem } from '../../model/problem.ts';
 import { type Mention, mentionsOf } from '../../model/schema/references.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
+import { type Names, resolveName } from '../../plan/checks/resolve.ts';
 import { type Desired, type Expanded, problemAt } from '../../plan/documents/desired.ts';
-import { type Names, resolveName } from '../../plan/guards/resolve.ts';
 import { unmade } from './account.ts';
 
 /** References that lead out of the documents. */

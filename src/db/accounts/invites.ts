@@ -4,7 +4,7 @@ import { statement } from '../builder.ts';
 import type { Beside } from '../commit/commit-together.ts';
 import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { AccountAccess, Database } from '../database.ts';
-import { conflictOfRepetition } from '../repetition.ts';
+import { conflictOfRepetition } from '../repeated-requests.ts';
 
 /** An invite as it is stored: never its token. */
 export interface Invite {

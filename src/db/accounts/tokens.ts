@@ -4,7 +4,7 @@ import { build, statement } from '../builder.ts';
 import type { Beside } from '../commit/commit-together.ts';
 import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { Database, Run } from '../database.ts';
-import { conflictOfRepetition } from '../repetition.ts';
+import { conflictOfRepetition } from '../repeated-requests.ts';
 
 /** A personal access token as it is stored: never the value. */
 export interface TokenRecord {

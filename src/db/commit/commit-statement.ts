@@ -1,6 +1,6 @@
 import { jsonInSteps } from '../../lib/json-steps.ts';
 import { plannedEachTime } from '../builder.ts';
-import type { Lease } from '../sources/leases.ts';
+import type { Lease } from '../leases/leases.ts';
 import { keepRowsText } from './kept-values.ts';
 
 /** What a commit writes: each part is one clause of the statement and one list of rows. */

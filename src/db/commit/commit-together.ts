@@ -3,7 +3,7 @@ import { runToEnd } from '../../lib/steps.ts';
 import { insertIdentity, type NewIdentity } from '../accounts/identities.ts';
 import { restrictTo } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
-import { conflictOfRepetition } from '../repetition.ts';
+import { conflictOfRepetition } from '../repeated-requests.ts';
 import { deleteAccountRows } from './account-rows.ts';
 import { type CommitInput, compileCommit, refusalIn } from './commit.ts';
 

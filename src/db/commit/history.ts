@@ -10,9 +10,9 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import { applyUnits, type UnitChange } from '../../model/state/units.ts';
 import type { Change, Claim, Plan } from '../../plan/plan.ts';
 import type { SavedPlan } from '../config/plans.ts';
+import type { Lease } from '../leases/leases.ts';
 import type { StatusUpdate } from '../peers/peer-status.ts';
 import type { ClaimUpdate } from '../sources/claims.ts';
-import type { Lease } from '../sources/leases.ts';
 import type { KeptValues } from './kept-values.ts';
 
 /** One plan on its way into the store. */

@@ -1,5 +1,5 @@
 import { Unavailable } from '../../model/errors.ts';
-import { diskFull } from '../resources.ts';
+import { diskFull } from '../shortage.ts';
 
 /** How long after a write that lacked room it is tried again whether there is some, in milliseconds. */
 const probeMs = 2000;

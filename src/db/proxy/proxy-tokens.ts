@@ -2,7 +2,7 @@ import { type AuditEntry, auditParameters, headText, insertAuditText } from '../
 import { statement } from '../builder.ts';
 import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { Database } from '../database.ts';
-import { conflictOfRepetition } from '../repetition.ts';
+import { conflictOfRepetition } from '../repeated-requests.ts';
 
 /** A token of a reverse proxy as answers show it: without its hash. */
 export interface ProxyTokenRow {

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import { build, statement } from '../builder.ts';
 import type { AccountAccess, Database } from '../database.ts';
-import { conflictOfRepetition } from '../repetition.ts';
-import type { Lease } from './leases.ts';
+import type { Lease } from '../leases/leases.ts';
+import { conflictOfRepetition } from '../repeated-requests.ts';
 
 /** A source as it is stored. */
 export interface SourceRecord {

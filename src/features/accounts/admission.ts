@@ -9,8 +9,8 @@ import type { AuditEvent } from '../../model/declare/kind.ts';
 import { NotFound } from '../../model/errors.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { withCommits } from '../../objects/managed.ts';
 import { contextOf, refusalOf, type WriteOptions, type Written } from '../../objects/objects.ts';
+import { withCommits } from '../../objects/with-commits.ts';
 import { planCreate, type RequestOutcome } from '../../plan/requests/requests.ts';
 import { changeTogether } from './tenants/steps.ts';
 

@@ -1,7 +1,7 @@
 import type { Invite } from '../../db/accounts/invites.ts';
 import { may } from '../../model/declare/roles.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { subjectOf } from '../../plan/guards/authorize.ts';
+import { subjectOf } from '../../plan/checks/authorize.ts';
 
 /**
  * Why an invite counts no more, `undefined` when it does. One for a user who is there is for their first sign-in only; any

@@ -9,7 +9,7 @@ import type { SpecOf } from '../../model/schema/field.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import type { tokenRequest } from '../../operations/tokens.ts';
-import { isAllowed } from '../../plan/guards/authorize.ts';
+import { isAllowed } from '../../plan/checks/authorize.ts';
 import { requireUser } from './admission.ts';
 
 /** A new token: its value, which is shown this once, and how it is kept. */

@@ -8,7 +8,7 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { contextOf, type WriteOptions, type Written, write } from '../../objects/objects.ts';
 import { readObserved } from '../../objects/observed.ts';
-import { subjectOf } from '../../plan/guards/authorize.ts';
+import { subjectOf } from '../../plan/checks/authorize.ts';
 import { planDelete, planReplace } from '../../plan/requests/requests.ts';
 import { requireUser, userKind } from './admission.ts';
 

@@ -13,7 +13,7 @@ import {
   renewInvite,
   spendInvite,
 } from '../../db/accounts/invites.ts';
-import { valueLost } from '../../db/repetition.ts';
+import { valueLost } from '../../db/repeated-requests.ts';
 import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { SpecOf } from '../../model/schema/field.ts';

@@ -1,8 +1,8 @@
 import type { Engine } from '../../commit/engine.ts';
 import { likeText, readValues } from '../../db/logs/feed-read.ts';
 import type { Condition, Feed } from '../../db/logs/feeds.ts';
+import { anyValue, type Slice, sliceKey } from './count-slices.ts';
 import type { Page } from './pages.ts';
-import { anyValue, type Slice, sliceKey } from './slices.ts';
 import { beginningTerm, saltOf, shortestPart, termsWith, wholeTerm } from './terms.ts';
 
 /** The log of an account that is asked. */

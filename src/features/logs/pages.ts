@@ -3,8 +3,8 @@ import { countRecords, readHours, readRecords, sampleShares } from '../../db/log
 import type { Condition, Feed, Range } from '../../db/logs/feeds.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { SortOrder } from '../../model/declare/list-words.ts';
+import { allSlice } from './count-slices.ts';
 import { type HourRange, hourRangesOf, newestWith, rangeAtOffset, spreadMoments, sumOf } from './hours.ts';
-import { allSlice } from './slices.ts';
 
 /** Where one way to an answer ends and another begins. */
 export interface PageLimits {

@@ -23,9 +23,9 @@ import {
   type WantedSlices,
   withPart,
 } from './conditions.ts';
+import { allSlice, anyValue, type Slice } from './count-slices.ts';
 import { type Page, type PageLimits, readPage } from './pages.ts';
 import { type Persons, userIdsOf, usersNamed } from './people.ts';
-import { allSlice, anyValue, type Slice } from './slices.ts';
 
 /** What the log of reverse proxies is asked for. */
 export interface ProxyLogQuery extends Partial<Range> {

@@ -2,11 +2,11 @@ import { proxyFeed } from '../../db/logs/feeds.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { plainAddress } from '../../lib/net/address.ts';
 import { serviceModes } from '../../model/declare/service-words.ts';
+import { anyValue, partsOf, type Slice } from './count-slices.ts';
 import type { Report } from './ingest.ts';
 import type { Listing } from './listings.ts';
 import { checkTime, type Members, readMembers, type Span } from './members.ts';
 import { statusOf } from './proxy-log.ts';
-import { anyValue, partsOf, type Slice } from './slices.ts';
 import { beginnings, saltOf, termsOf, wholeTerms } from './terms.ts';
 import { gatherValues } from './values.ts';
 

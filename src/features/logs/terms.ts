@@ -1,4 +1,4 @@
-import { keyOf } from './slices.ts';
+import { keyOf } from './count-slices.ts';
 
 // Texts that are too various for a list of values are found by the triples of characters in them. A record has the numbers of
 // its triples in one column, and one index over it answers which records have all triples of what is looked for; whether they

@@ -16,9 +16,9 @@ import {
   slicesWith,
   withPart,
 } from './conditions.ts';
+import { allSlice, type Slice } from './count-slices.ts';
 import { type Page, readPage } from './pages.ts';
 import { usersNamed } from './people.ts';
-import { allSlice, type Slice } from './slices.ts';
 
 /** What the log of traffic is asked for. */
 export interface TrafficQuery extends Partial<Range> {

@@ -1,6 +1,6 @@
+import { keyOf } from './count-slices.ts';
 import type { Report } from './ingest.ts';
 import type { Listing } from './listings.ts';
-import { keyOf } from './slices.ts';
 
 /** The values of the records of a report, as far as they are listed. */
 export interface Values {

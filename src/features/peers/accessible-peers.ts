@@ -4,7 +4,7 @@ import { observedIn } from '../../commit/presence.ts';
 import type { State } from '../../model/declare/kind.ts';
 import { NotFound } from '../../model/errors.ts';
 import type { StoredObject } from '../../model/state/object.ts';
-import { isAllowed } from '../../plan/guards/authorize.ts';
+import { isAllowed } from '../../plan/checks/authorize.ts';
 
 /** Peers to which a peer may open a connection, and the state that shows them. */
 export interface Accessible {

@@ -1,7 +1,7 @@
 import type { Engine } from '../../commit/engine.ts';
+import type { LeaseKeeper } from '../../db/leases/lease-keeper.ts';
+import type { Lease } from '../../db/leases/leases.ts';
 import type { StatusUpdate } from '../../db/peers/peer-status.ts';
-import type { LeaseKeeper } from '../../db/sources/lease-keeper.ts';
-import type { Lease } from '../../db/sources/leases.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { createServerLeases, type ServerLeases } from './server-leases.ts';
 

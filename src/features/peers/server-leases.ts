@@ -1,6 +1,6 @@
 import type { Engine } from '../../commit/engine.ts';
-import type { LeaseKeeper } from '../../db/sources/lease-keeper.ts';
-import { type Lease, releaseLease, renewLease, takeLease } from '../../db/sources/leases.ts';
+import type { LeaseKeeper } from '../../db/leases/lease-keeper.ts';
+import { type Lease, releaseLease, renewLease, takeLease } from '../../db/leases/leases.ts';
 
 /** The leases, one an account, by which others see that the peers of a server are connected. */
 export interface ServerLeases {

@@ -8,8 +8,8 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import { judgeRequest } from '../../objects/access-tests.ts';
 import { refusalOf } from '../../objects/objects.ts';
 import { parseTemporaryRule } from '../../operations/temporary-access.ts';
+import { requireRight } from '../../plan/checks/authorize.ts';
 import type { Edit } from '../../plan/finish.ts';
-import { requireRight } from '../../plan/guards/authorize.ts';
 import type { Outcome } from '../../plan/plan.ts';
 
 /** A temporary access to a peer. */

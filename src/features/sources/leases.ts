@@ -7,7 +7,7 @@ import {
   renewLease,
   revokeLease,
   takeLease,
-} from '../../db/sources/leases.ts';
+} from '../../db/leases/leases.ts';
 
 /** The right of this server to run a source; changes on its behalf are refused once it is lost. */
 export type SourceLease = Lease;

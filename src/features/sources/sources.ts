@@ -3,9 +3,9 @@ import { storeOnce } from '../../commit/in-doubt.ts';
 import { runInSlices } from '../../commit/slices.ts';
 import { findRequest } from '../../db/commit/idempotency.ts';
 import type { AccountAccess } from '../../db/database.ts';
+import type { Lease } from '../../db/leases/leases.ts';
 import { recordEvents } from '../../db/logs/events.ts';
 import { putClaimedKeys } from '../../db/sources/claims.ts';
-import type { Lease } from '../../db/sources/leases.ts';
 import { listManualRevisions } from '../../db/sources/manual-revisions.ts';
 import {
   listSources,

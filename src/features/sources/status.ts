@@ -1,4 +1,4 @@
-import { testKind } from '../../access/ruleset/vocabulary.ts';
+import { testKind } from '../../access/ruleset/object-readers.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
 import { listManualRevisions, type ManualRevision } from '../../db/sources/manual-revisions.ts';
 import { listSources, type SourceRecord } from '../../db/sources/sources.ts';

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { count, nullable, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
-import { problem } from '../../model/operation/problem.ts';
+import { problem } from '../../model/operation/problem-field.ts';
 import {
   boolean,
   type Field,

@@ -9,7 +9,7 @@ import type { StoredObject } from '../../model/state/object.ts';
 import { optionsOf } from '../options.ts';
 import { apiOrigin, sourceOrigin, withSourceOrigins } from '../ownership/membership.ts';
 import { keepingOfNew } from '../ownership/ownership.ts';
-import { declarationOf, type Stating } from '../ownership/unit-part.ts';
+import { declarationOf, type Stating } from '../ownership/state-on-object.ts';
 import { isPrunable } from './annotations.ts';
 import { type Desired, problemOf } from './desired.ts';
 import type { Planning, Target } from './stated-object.ts';

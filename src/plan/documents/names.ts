@@ -2,7 +2,7 @@ import { statesOnly } from '../../model/declare/kind.ts';
 import type { Document } from '../../model/document.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import type { Names } from '../guards/resolve.ts';
+import type { Names } from '../checks/resolve.ts';
 import { labelOf } from '../view/view.ts';
 import type { ReferenceRule } from './scope.ts';
 import type { Target } from './stated-object.ts';

@@ -5,7 +5,7 @@ import { listOrderMember, listOrderOf } from '../../model/schema/list-order.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import type { Base } from '../base.ts';
+import type { Base } from '../keyed-account.ts';
 import type { Target } from './stated-object.ts';
 
 /** The targets when some of them are re-created: these have a new id, and the object that goes for them. */

@@ -1,8 +1,8 @@
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { withKeyIf } from '../base.ts';
 import { isPrunable } from '../documents/annotations.ts';
 import { finishPlan } from '../finish.ts';
+import { withKeyIf } from '../keyed-account.ts';
 import type { Outcome } from '../plan.ts';
 import { withoutSourceOrigins } from './membership.ts';
 import { overridesMember, statedOverrides } from './overrides.ts';

@@ -3,8 +3,8 @@ import { mapReferences } from '../../model/schema/references.ts';
 import { facetsOf, parentField } from '../../model/state/facets.ts';
 import { originOf, type StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
+import { describeReferrer } from '../checks/referrers.ts';
 import type { Edit } from '../finish.ts';
-import { describeReferrer } from '../guards/referrers.ts';
 import { objectProblem } from './object.ts';
 
 /** Edits that can be made, what is in their way, and what is left out of them. */

@@ -4,7 +4,7 @@ import { entryIdsOf } from '../../model/schema/entry-ids.ts';
 import { entriesOf } from '../../model/schema/field.ts';
 import { keyedEntries } from '../../model/schema/keyed-entries.ts';
 import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
-import { mostAliases } from '../base.ts';
+import { mostAliases } from '../keyed-account.ts';
 import { isLive, overridesMember, statedOverrides } from '../ownership/overrides.ts';
 import { concerns, type RollbackScope } from './scope.ts';
 

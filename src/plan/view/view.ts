@@ -9,7 +9,7 @@ import { parentField } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { diffUnits, type UnitChange } from '../../model/state/units.ts';
-import { describeReferrers } from '../guards/referrers.ts';
+import { describeReferrers } from '../checks/referrers.ts';
 import type { RunningOverride } from '../ownership/running-overrides.ts';
 import {
   type Change,

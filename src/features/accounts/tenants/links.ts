@@ -4,8 +4,8 @@ import { Conflict, NotAllowed } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import { refusalOf, type Written } from '../../../objects/objects.ts';
+import { requireRight } from '../../../plan/checks/authorize.ts';
 import type { Edit } from '../../../plan/finish.ts';
-import { requireRight } from '../../../plan/guards/authorize.ts';
 import {
   accountIn,
   activation,

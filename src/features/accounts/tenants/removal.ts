@@ -4,7 +4,7 @@ import { findRevision } from '../../../db/commit/accounts.ts';
 import { Conflict } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import { requireRight } from '../../../plan/guards/authorize.ts';
+import { requireRight } from '../../../plan/checks/authorize.ts';
 import type { Outcome } from '../../../plan/plan.ts';
 import { accountIn, changeTogether, isLinked, requireHomeOwner, requireTenant, statusOf } from './steps.ts';
 

@@ -9,7 +9,7 @@ import type { StoredObject } from '../../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import { contextOf, type WriteOptions, type Written } from '../../../objects/objects.ts';
-import { requireRight } from '../../../plan/guards/authorize.ts';
+import { requireRight } from '../../../plan/checks/authorize.ts';
 import type { Outcome } from '../../../plan/plan.ts';
 import { planCreate, type RequestOutcome } from '../../../plan/requests/requests.ts';
 import {

@@ -3,12 +3,12 @@ import { parseTraffic } from '../../../access/evaluate/parse-traffic.ts';
 import { type DescribedAccess, type DescribedRule, describeAccess } from '../../../access/explain/describe.ts';
 import { explainAccess, type Question, type Verdict } from '../../../access/explain/explain.ts';
 import { testAccess } from '../../../access/explain/test-access.ts';
-import { kindOf } from '../../../access/ruleset/vocabulary.ts';
+import { kindOf } from '../../../access/ruleset/object-readers.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { verdicts } from '../../../model/declare/access-words.ts';
 import { InvalidInput } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { requireRight } from '../../../plan/guards/authorize.ts';
+import { requireRight } from '../../../plan/checks/authorize.ts';
 import { findEndOrPerson } from './find-person.ts';
 
 /** Where something is declared. */

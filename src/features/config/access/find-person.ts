@@ -1,10 +1,10 @@
-import { kindOf } from '../../../access/ruleset/vocabulary.ts';
+import { kindOf } from '../../../access/ruleset/object-readers.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { InvalidInput, NotFound } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { findEndpoint } from '../../../objects/find-endpoint.ts';
-import { isAllowed } from '../../../plan/guards/authorize.ts';
+import { isAllowed } from '../../../plan/checks/authorize.ts';
 
 /**
  * An end of a question, also the one peer of a person who is named by e-mail address or name, as far as the caller may see

@@ -1,7 +1,7 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { listManualRevisions } from '../../../db/sources/manual-revisions.ts';
 import type { DriftReport, DriftUnit } from '../../../operations/config/drift.ts';
-import { isAllowed } from '../../../plan/guards/authorize.ts';
+import { isAllowed } from '../../../plan/checks/authorize.ts';
 import { type Drift, driftOf } from '../../../plan/ownership/drift.ts';
 import { type Label, labeler, viewUnits } from '../../../plan/view/view.ts';
 

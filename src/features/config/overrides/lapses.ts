@@ -1,9 +1,9 @@
 import { LeaseLost } from '../../../commit/batch.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import { accountsWith, overrideEntry } from '../../../db/accounts/directory.ts';
+import { releaseLease, takeLease } from '../../../db/leases/leases.ts';
 import { recordEvents } from '../../../db/logs/events.ts';
 import { claimEntry, type DueClaims, endClaims, hasDueClaims } from '../../../db/sources/claims.ts';
-import { releaseLease, takeLease } from '../../../db/sources/leases.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { NotFound } from '../../../model/errors.ts';
 import { endOverrides } from '../../../objects/overrides.ts';

@@ -1,4 +1,4 @@
-import type { Lease } from '../../../db/sources/leases.ts';
+import type { Lease } from '../../../db/leases/leases.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import type { Document, ForeignFile } from '../../../model/document.ts';
 import type { Problem } from '../../../model/problem.ts';

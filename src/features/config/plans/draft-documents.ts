@@ -7,10 +7,10 @@ import { environmentOfPush, environmentOfSource } from '../../../model/schema/va
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { type OtherUses, planWithInvites } from '../../../objects/invite-uses.ts';
 import type { PendingClaims } from '../../../objects/pending-claims.ts';
+import { limitSize } from '../../../plan/checks/size.ts';
 import { planDocuments } from '../../../plan/documents/documents.ts';
 import { judgeForeign } from '../../../plan/documents/foreign-files.ts';
 import type { DocumentsInput } from '../../../plan/documents/stated-object.ts';
-import { limitSize } from '../../../plan/guards/size.ts';
 import { requestedOptions } from '../../../plan/options.ts';
 import type { Outcome, Plan } from '../../../plan/plan.ts';
 import { planRollback } from '../../../plan/rollback/rollback.ts';

@@ -1,4 +1,4 @@
-import { kindOf, testKind } from '../../../access/ruleset/vocabulary.ts';
+import { kindOf, testKind } from '../../../access/ruleset/object-readers.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import { movePositions } from '../../../db/commit/positions.ts';
 import type { StoredObject } from '../../../model/state/object.ts';

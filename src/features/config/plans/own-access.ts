@@ -1,6 +1,6 @@
 import { testAccess } from '../../../access/explain/test-access.ts';
 import type { Access } from '../../../access/ruleset/access.ts';
-import { kindOf } from '../../../access/ruleset/vocabulary.ts';
+import { kindOf } from '../../../access/ruleset/object-readers.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { HeddleError } from '../../../model/errors.ts';
 import type { GuardLimits } from '../../../model/sources/settings.ts';

@@ -2,7 +2,7 @@ import type { AccessDiff } from '../../../access/diff/diff.ts';
 import { diffAccessInSteps } from '../../../access/diff/diff.ts';
 import type { Named } from '../../../access/evaluate/named.ts';
 import { missingText, trafficText } from '../../../access/evaluate/traffic.ts';
-import { kindOf } from '../../../access/ruleset/vocabulary.ts';
+import { kindOf } from '../../../access/ruleset/object-readers.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import type { Actor } from '../../../model/declare/actor.ts';

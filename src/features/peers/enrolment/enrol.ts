@@ -6,7 +6,7 @@ import { sha256Base64 } from '../../../lib/node-pure.ts';
 import { readPublicKey, tunnelSpelling } from '../../../lib/public-key.ts';
 import { InvalidInput, Unauthenticated } from '../../../model/errors.ts';
 import type { Problem } from '../../../model/problem.ts';
-import type { PeeringOptions } from '../service.ts';
+import type { PeeringOptions } from '../peering.ts';
 import type { Challenges, TunnelProof } from './challenges.ts';
 import { type Authorizer, type Enrolled, enrolPeer } from './enrolment.ts';
 import { readFacts } from './facts.ts';

@@ -1,6 +1,6 @@
 import { planEdits } from '../../../commit/edits.ts';
 import type { Engine } from '../../../commit/engine.ts';
-import type { Lease } from '../../../db/sources/leases.ts';
+import type { Lease } from '../../../db/leases/leases.ts';
 import { HeddleError } from '../../../model/errors.ts';
 import { originOf } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';

@@ -1,6 +1,6 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { accountsWith } from '../../../db/accounts/directory.ts';
-import { releaseLease, takeLease } from '../../../db/sources/leases.ts';
+import { releaseLease, takeLease } from '../../../db/leases/leases.ts';
 import { NotFound } from '../../../model/errors.ts';
 import { endExposures } from '../exposure/upkeep.ts';
 import { removeVanished } from '../proxy-peers.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../lib/json.ts';
-import { problem } from '../../operation/problem.ts';
+import { problem } from '../../operation/problem-field.ts';
 import { namedSchemas } from '../../operation/schema.ts';
 import { json, named } from './operation.ts';
 

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { codeOf } from '../../lib/error-code.ts';
+import { codeOf } from '../../../lib/error-code.ts';
 
 /** How long one name server may take, and how often each is asked. */
 const limits = { timeout: 2000, tries: 2 };

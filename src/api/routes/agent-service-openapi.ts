@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { serviceModes } from '../../model/declare/service-words.ts';
 import { json, operation } from '../../model/lower/openapi/operation.ts';
-import { proofParameter } from './agent-paths.ts';
+import { proofParameter } from './agent-openapi.ts';
 
 const text = (description: string): JsonObject => ({ type: 'string', description });
 const port = (description: string): JsonObject => ({ type: 'integer', minimum: 1, maximum: 65535, description });

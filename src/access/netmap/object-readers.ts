@@ -7,7 +7,7 @@ import type { State } from '../../model/declare/kind.ts';
 import { peerDomainOf } from '../../model/declare/peer-domain.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { isOfKind, type Stored } from '../../model/state/stored.ts';
-import { partReader, readerOf } from '../ruleset/readers.ts';
+import { partReader, readerOf } from '../ruleset/cached-readers.ts';
 import { type Entry, writeEntry } from './section.ts';
 
 /** What maps are made of besides the parts of access, and the kind that each part is stored as. */

@@ -1,6 +1,6 @@
-import type { Engine } from '../../../commit/engine.ts';
-import { watchAccessTests } from '../access/watch-tests.ts';
-import { type RetentionLoop, runRetention } from './retention.ts';
+import type { Engine } from '../../commit/engine.ts';
+import { watchAccessTests } from './access/watch-tests.ts';
+import { type RetentionLoop, runRetention } from './history/retention.ts';
 
 /**
  * Compacts changes that are older than the kept history, and writes events when access tests begin to fail. Returns a

@@ -10,8 +10,8 @@ import { entryIdsOf } from '../../model/schema/entry-ids.ts';
 import { keyedEntries } from '../../model/schema/keyed-entries.ts';
 import { originOf } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
+import { partReader, readerOf } from './cached-readers.ts';
 import type { Checks } from './posture.ts';
-import { partReader, readerOf } from './readers.ts';
 
 /** What access is made of, and the kind that each part is stored as. */
 export const kindOf = {
