@@ -18,8 +18,8 @@ export interface NotThere {
   isSettled(object: StoredObject, name: string): boolean;
 }
 
-/** Some 50 ms of comparing. */
-const mostCompared = 200_000;
+/** Some 20 ms of comparing, in one turn of the event loop. */
+const mostCompared = 40_000;
 
 /** What the texts of references mean in one plan: its documents first, then the account. */
 export function namesOf(
