@@ -25,7 +25,7 @@ function cellsOf(row: Row): readonly string[] {
   const ratio = reference === undefined ? '' : judgedValue(row).toFixed(2);
   const factor = reference === undefined ? ` ${unit}` : ' ×';
   const limit = budget === undefined ? '' : `${budget.is === 'at most' ? '≤' : '≥'} ${budget.value}${factor}`;
-  const verdict = budget === undefined ? 'told' : isWithin(row) ? 'ok' : 'over';
+  const verdict = budget === undefined ? 'reported' : isWithin(row) ? 'ok' : 'over';
   return [
     note === undefined ? what : `${what} (${note})`,
     quantity(figure, unit),
