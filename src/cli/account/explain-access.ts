@@ -1,10 +1,9 @@
-import type { AccessAnswer } from '../../features/config/access/explain-access.ts';
-import { isObject } from '../../lib/json.ts';
-import { clientSettings, connect, unreadable } from '../client.ts';
+import { access as operations } from '../../operations/config/access.ts';
+import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
-import { jsonFlag, queryOf } from '../flags.ts';
+import { jsonFlag, textsOf } from '../flags.ts';
 import { renderAccess } from '../render/access.ts';
 
 export const explainAccess = defineCommand({
@@ -32,13 +31,10 @@ export const explainAccess = defineCommand({
   async run({ flags, positionals, config, terminal }) {
     const client = await connect(config);
     const [from = '', to = ''] = positionals;
-    const query = queryOf({ ...flags, from, to }, ['from', 'to', 'port']);
-    if (flags['all'] === true) query.set('all', 'true');
-    const body = await client.read(`/api/config/access?${query}`);
-    if (!isObject(body)) throw unreadable('an explanation');
-    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...body });
-    // The interface says what it holds.
-    else terminal.out(renderAccess(body as unknown as AccessAnswer, terminal.paint));
+    const all = flags['all'] === true ? { all: true } : {};
+    const answer = await call(client, operations.explain, { query: { from, to, ...textsOf(flags, ['port']), ...all } });
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...answer });
+    else terminal.out(renderAccess(answer, terminal.paint));
     return exit.ok;
   },
 });

@@ -1,6 +1,10 @@
-import type { AccessAnswer, Declared, Placed, PlacedRule } from '../../features/config/access/explain-access.ts';
+import type { AccessAnswer } from '../../operations/config/access.ts';
 import { type Paint, printable, type Style } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';
+
+type Rule = AccessAnswer['rules'][number];
+type Named = Pick<AccessAnswer['from'], 'name' | 'declared'>;
+type Place = Named['declared'][number];
 
 const answers: Readonly<Record<AccessAnswer['verdict'], readonly [word: string, style: Style]>> = {
   allow: ['Allowed', 'added'],
@@ -64,7 +68,7 @@ function membersOf({ pairs, exceptions = [] }: AccessAnswer): readonly string[] 
   ];
 }
 
-function ruleLines(rule: PlacedRule, paint: Paint): readonly string[] {
+function ruleLines(rule: Rule, paint: Paint): readonly string[] {
   const { policy, action, traffic, matches, decides, direction } = rule;
   const name = policy === undefined ? 'the route itself' : `${policy.name} / ${rule.rule?.name ?? ''}`;
   const place = placesOf(policy?.declared ?? []);
@@ -78,19 +82,19 @@ function ruleLines(rule: PlacedRule, paint: Paint): readonly string[] {
 }
 
 /** Where groups and checks are stated by which the rule matches. */
-function namedLines({ from, to, checks }: PlacedRule, paint: Paint): readonly string[] {
+function namedLines({ from, to, checks }: Rule, paint: Paint): readonly string[] {
   const checked = checks.map(({ check, result, parts }) => {
     const why = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
     return `      posture check ${printable(check.name)}: ${result === 'unknown' ? 'not known' : result}${why}`;
   });
   const places = new Map([...from, ...to, ...checks.map(({ check }) => check)].map((named) => [named.id, named]));
-  const stated = [...places.values()].flatMap((named: Placed) => {
+  const stated = [...places.values()].flatMap((named: Named) => {
     const place = placesOf(named.declared);
     return place === '' ? [] : [paint('faint', `      ${printable(named.name)} is stated at ${place}`)];
   });
   return [...checked, ...stated];
 }
 
-function placesOf(declared: readonly Declared[]): string {
+function placesOf(declared: readonly Place[]): string {
   return declared.map(({ file, line }) => placeOf({ file, line })).join(', ');
 }

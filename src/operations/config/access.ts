@@ -150,6 +150,9 @@ const results = object(
   { doc: 'What access tests find.', schema: 'TestResults' },
 );
 
+/** Whether something may be reached, and why. */
+export type AccessAnswer = ValueOf<typeof answer>;
+
 /** What all access tests find. */
 export type TestResults = ValueOf<typeof results>;
 
