@@ -1,65 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type DirectoryOptions, openDirectory } from '../../src/features/sources/directory/directory.ts';
+import { openDirectory } from '../../src/features/sources/directory/directory.ts';
 import { watchDirectory } from '../../src/features/sources/directory/watch-directory.ts';
-import { processClock, runLoop } from '../../src/features/sources/loop/loop.ts';
-import { plainTiming } from '../../src/features/sources/loop/schedule.ts';
-import { project, temporaryDirectory, writeFiles } from './mount.ts';
-
-const hour = 3_600_000;
-// Only events and retries lead to a reconcile, and as many as there are.
-const timing = { ...plainTiming, intervalMs: hour, firstRetryMs: 5, lastRetryMs: 10, burst: 1000 };
-
-type Options = Partial<DirectoryOptions>;
-
-type Files = Readonly<Record<string, string>>;
-
-/** A loop over a directory: what it reconciled is recorded as the files' texts or as `unavailable`. */
-function start(path: string, options: Options = {}, deliver: () => Promise<void> | void = () => undefined) {
-  const seen: string[] = [];
-  const errors: unknown[] = [];
-  const onError = (error: unknown) => void errors.push(error);
-  const directory = openDirectory({ path, settleMs: 20, pollMs: hour, onError, ...options });
-  const reconcile = async (): ReturnType<Parameters<typeof runLoop>[0]['reconcile']> => {
-    const found = await directory.fetch();
-    const state = found.ok ? found.files.map(({ text }) => text).join() : 'unavailable';
-    if (state !== seen.at(-1)) seen.push(state);
-    try {
-      await deliver();
-    } catch (error) {
-      errors.push(error);
-      return { result: 'failed' };
-    }
-    if (!found.ok) return { result: 'refused', key: found.reason, content: '' };
-    return { result: 'done', key: found.digest, content: found.digest, wrote: false };
-  };
-  const loop = runLoop({ timing, clock: processClock, reconcile, ranHot: () => undefined });
-  const unwatch = directory.watch(() => loop.want('content'));
-  const stop = async () => {
-    // At once: what the watcher sees until it has stopped begins nothing any more.
-    await Promise.all([loop.stop(), unwatch()]);
-  };
-  onTestFinished(stop);
-  return { seen, errors, stop };
-}
-
-/** Resolves when the watcher has announced itself, so that what follows is seen by an event and not by the first look. */
-async function startWatched(path: string, options: Options = {}) {
-  let looks = 0;
-  const onListed = async () => {
-    looks += 1;
-    await options.read?.onListed?.();
-  };
-  const source = start(path, { ...options, read: { onListed } });
-  // The first reconcile, the first look and the one at `ready`.
-  await expect.poll(() => looks).toBeGreaterThanOrEqual(3);
-  // What was written just now is read once it has been quiet.
-  await expect.poll(() => source.seen.length).toBeGreaterThan(0);
-  return { ...source, looks: () => looks };
-}
+import { type Files, hour, type Options, start, startWatched } from './directory-loop.ts';
+import { temporaryDirectory, writeFiles } from './mount.ts';
 
 describe('an ordinary directory', () => {
   test('is delivered once at the start and again for each change, in a directory below too', async () => {
@@ -264,108 +211,6 @@ describe('a file that is written to all the time', () => {
     const timer = setInterval(write, 3);
     onTestFinished(() => clearInterval(timer));
     expect((await fetch()).names).toMatch(/being written to all the time/);
-  });
-});
-
-describe('a ConfigMap mount', () => {
-  test.each([
-    ['kept', undefined],
-    ['removed', '1'],
-  ])('E124: a swap is delivered when the old generation is %s', async (_, removes) => {
-    const mount = await temporaryDirectory();
-    await project(mount, '1', { 'a.yaml': 'a1' });
-    const { seen } = await startWatched(mount);
-    await project(mount, '2', { 'a.yaml': 'a2' }, removes === undefined ? {} : { removes });
-    await expect.poll(() => seen).toEqual(['a1', 'a2']);
-  });
-
-  test('E125: five swaps in a burst are one delivery, of the last', async () => {
-    const mount = await temporaryDirectory();
-    await project(mount, '1', { 'a.yaml': 'a1' });
-    // However long the burst takes, a reader meanwhile has read nothing before it is over.
-    let burst: Promise<void> | undefined;
-    const { seen } = await startWatched(mount, { read: { onListed: async () => burst } });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    burst = promise;
-    for (const next of [2, 3, 4, 5, 6]) {
-      await project(mount, String(next), { 'a.yaml': `a${next}` }, { removes: String(next - 1) });
-    }
-    resolve();
-    await expect.poll(() => seen).toEqual(['a1', 'a6']);
-  });
-
-  test('E125: changes during a delivery wait for it and become one further delivery', async () => {
-    const mount = await temporaryDirectory();
-    await project(mount, '1', { 'a.yaml': 'a1' });
-    let active = 0;
-    let most = 0;
-    const gate = Promise.withResolvers<void>();
-    const { seen } = start(mount, { pollMs: 5 }, async () => {
-      active += 1;
-      most = Math.max(most, active);
-      await gate.promise;
-      active -= 1;
-    });
-    await expect.poll(() => seen).toEqual(['a1']);
-    for (const next of [2, 3, 4]) await project(mount, String(next), { 'a.yaml': `a${next}` });
-    gate.resolve();
-    await expect.poll(() => seen).toEqual(['a1', 'a4']);
-    expect(most).toBe(1);
-  });
-
-  test('E126: the same content projected again is not delivered', async () => {
-    const mount = await temporaryDirectory();
-    await project(mount, '1', { 'a.yaml': 'a1' });
-    const { seen, looks } = await startWatched(mount);
-    const before = looks();
-    await project(mount, '2', { 'a.yaml': 'a1' }, { removes: '1' });
-    await expect.poll(() => looks()).toBeGreaterThan(before);
-    await project(mount, '3', { 'a.yaml': 'a3' });
-    await expect.poll(() => seen).toEqual(['a1', 'a3']);
-  });
-
-  test('E127: a mount that vanishes is unavailable, and after its return its events are heard again', async () => {
-    // Polls come when the test says so; everything else runs in real time.
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const mount = join(await temporaryDirectory(), 'mount');
-    await mkdir(mount);
-    await project(mount, '1', { 'a.yaml': 'a1' });
-    let looks = 0;
-    const onListed = async () => {
-      looks += 1;
-    };
-    const { seen } = start(mount, { read: { onListed } });
-    await expect.poll(() => looks).toBe(3);
-    await rm(mount, { recursive: true });
-    await expect.poll(() => seen).toEqual(['a1', 'unavailable']);
-    await mkdir(mount);
-    await project(mount, '2', { 'a.yaml': 'a1' });
-    vi.advanceTimersByTime(hour);
-    await expect.poll(() => seen).toEqual(['a1', 'unavailable', 'a1']);
-    await expect.poll(() => looks).toBeGreaterThanOrEqual(6);
-    await project(mount, '3', { 'a.yaml': 'a3' });
-    await expect.poll(() => seen).toEqual(['a1', 'unavailable', 'a1', 'a3']);
-  });
-
-  test('E127: the directory below a mount that went away is unavailable, not empty', async () => {
-    const mount = await temporaryDirectory();
-    await project(mount, '1', { 'a.yaml': 'a1' });
-    const { seen } = await startWatched(mount);
-    for (const name of ['a.yaml', '..data', '..1']) await rm(join(mount, name), { recursive: true });
-    await expect.poll(() => seen).toEqual(['a1', 'unavailable']);
-    await project(mount, '2', { 'a.yaml': 'a1' });
-    await expect.poll(() => seen).toEqual(['a1', 'unavailable', 'a1']);
-  });
-
-  test('E127: the watcher itself follows a directory that was removed and made again', async () => {
-    const mount = join(await temporaryDirectory(), 'mount');
-    await mkdir(mount);
-    await project(mount, '1', { 'a.yaml': 'a1' });
-    const { seen } = await startWatched(mount);
-    await rm(mount, { recursive: true });
-    // No poll comes within the hour: the removal must be an event.
-    await expect.poll(() => seen).toEqual(['a1', 'unavailable']);
   });
 });
 

@@ -1,0 +1,56 @@
+import { expect, onTestFinished } from 'vitest';
+import { type DirectoryOptions, openDirectory } from '../../src/features/sources/directory/directory.ts';
+import { processClock, runLoop } from '../../src/features/sources/loop/loop.ts';
+import { plainTiming } from '../../src/features/sources/loop/schedule.ts';
+
+export const hour = 3_600_000;
+// Only events and retries lead to a reconcile, and as many as there are.
+const timing = { ...plainTiming, intervalMs: hour, firstRetryMs: 5, lastRetryMs: 10, burst: 1000 };
+
+export type Options = Partial<DirectoryOptions>;
+
+export type Files = Readonly<Record<string, string>>;
+
+/** A loop over a directory: what it reconciled is recorded as the files' texts or as `unavailable`. */
+export function start(path: string, options: Options = {}, deliver: () => Promise<void> | void = () => undefined) {
+  const seen: string[] = [];
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const directory = openDirectory({ path, settleMs: 20, pollMs: hour, onError, ...options });
+  const reconcile = async (): ReturnType<Parameters<typeof runLoop>[0]['reconcile']> => {
+    const found = await directory.fetch();
+    const state = found.ok ? found.files.map(({ text }) => text).join() : 'unavailable';
+    if (state !== seen.at(-1)) seen.push(state);
+    try {
+      await deliver();
+    } catch (error) {
+      errors.push(error);
+      return { result: 'failed' };
+    }
+    if (!found.ok) return { result: 'refused', key: found.reason, content: '' };
+    return { result: 'done', key: found.digest, content: found.digest, wrote: false };
+  };
+  const loop = runLoop({ timing, clock: processClock, reconcile, ranHot: () => undefined });
+  const unwatch = directory.watch(() => loop.want('content'));
+  const stop = async () => {
+    // At once: what the watcher sees until it has stopped begins nothing any more.
+    await Promise.all([loop.stop(), unwatch()]);
+  };
+  onTestFinished(stop);
+  return { seen, errors, stop };
+}
+
+/** Resolves when the watcher has announced itself, so that what follows is seen by an event and not by the first look. */
+export async function startWatched(path: string, options: Options = {}) {
+  let looks = 0;
+  const onListed = async () => {
+    looks += 1;
+    await options.read?.onListed?.();
+  };
+  const source = start(path, { ...options, read: { onListed } });
+  // The first reconcile, the first look and the one at `ready`.
+  await expect.poll(() => looks).toBeGreaterThanOrEqual(3);
+  // What was written just now is read once it has been quiet.
+  await expect.poll(() => source.seen.length).toBeGreaterThan(0);
+  return { ...source, looks: () => looks };
+}
