@@ -26,7 +26,6 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'POST /signin/account': 'wants that session and a form that was shown in it',
   'GET /signin/:uid': 'wants the cookie of the sign-in, and asks who it is',
   'POST /signin/:uid': 'wants that cookie and a form that was shown with it; guesses are slowed down',
-  'GET /invite/:token': 'is a page that tells nothing by itself',
   'POST /proxy/register': 'wants a proxy token',
   'POST /proxy/heartbeat': 'wants a proxy token',
   'POST /proxy/disconnect': 'wants a proxy token',

@@ -78,9 +78,10 @@ export async function call<O extends Operation>(
   operation: O,
   given: Given<O> = {},
 ): Promise<AnswerOf<O>> {
-  const { id, method, answer } = operation;
+  const { id, method, answer, answerType } = operation;
   const path = addressOf(operation, given);
-  const { body } = accept(await sendBy(client, method, path, given.body ?? {}));
+  const accepted = accept(await sendBy(client, method, path, given.body ?? {}));
+  const body: unknown = answerType === undefined ? accepted.body : accepted.text;
   const misfit = answer === undefined ? undefined : misfitOf(answer, body);
   if (misfit !== undefined) throw unreadable(`an answer of ${id} (at ${misfit === '' ? 'the top' : misfit})`);
   // It was compared with the declaration just now.

@@ -65,6 +65,8 @@ export function implement<A extends Area>(
   };
 }
 
+const eventStream = 'text/event-stream';
+
 function mount(
   app: FastifyInstance,
   operation: Operation,
@@ -75,6 +77,8 @@ function mount(
     ...route,
     method: operation.method,
     url: routeOf(operation.path),
+    // The head alone would keep a stream open.
+    ...(operation.answerType === eventStream ? { exposeHeadRoute: false } : {}),
     config: {
       ...(access === 'operator' ? { server: true } : {}),
       ...(access === 'anyone' || (typeof access === 'object' && 'module' in access) ? { access } : {}),
@@ -124,6 +128,7 @@ function send(operation: Operation, request: FastifyRequest, reply: FastifyReply
   if (status !== undefined) void reply.code(status);
   if (noStore === true || shownOnce !== undefined) void reply.header('cache-control', 'no-store');
   if (operation.answer === undefined) return reply.send();
+  if (operation.answerType !== undefined) return reply.type(`${operation.answerType}; charset=utf-8`).send(answer);
   // By its type it is what a field declares, which is JSON.
   const body = answer as Json;
   if (shownOnce !== undefined && isObject(body)) keepInstead(request, { ...body, [shownOnce]: mask });

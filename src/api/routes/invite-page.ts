@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { header, operation, pathParameters, textual } from '../../model/lower/openapi/operation.ts';
-import type { AreaRoutes } from '../area-routes.ts';
-
-const path = '/invite/{token}';
+import { invitePage as operations } from '../../operations/invite-page.ts';
+import { implement } from '../operations/implement.ts';
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -103,25 +101,9 @@ function hashOf(text: string): string {
 }
 
 /** The page on which a person accepts an invite. */
-export const invitePage: AreaRoutes = {
-  add(app) {
-    app.get('/invite/:token', async (_request, reply) =>
-      reply.header('content-type', 'text/html; charset=utf-8').header('content-security-policy', policy).send(page),
-    );
+export const invitePage = implement(operations, () => ({
+  read({ reply }) {
+    void reply.header('content-security-policy', policy);
+    return page;
   },
-  paths: {
-    [path]: {
-      ...pathParameters(path, () => ({
-        description: 'The token of the invite.',
-        schema: { type: 'string' },
-        example: 'nbi_apTmlmUXHSC4PKmHwtIZNaGr8eqcVI2gMURp',
-      })),
-      get: operation({
-        ...{ id: 'readInvitePage', tag: 'users', summary: 'Accept an invite in a browser', open: true },
-        answer: textual('text/html', '<!doctype html>'),
-        ...{ parameters: [header('IfNoneMatch')], headers: ['ETag'], unchanged: true },
-        errors: [404],
-      }),
-    },
-  },
-};
+}));

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { header, json, named, operation, pathParameters, query } from '../lower/openapi/operation.ts';
+import { header, json, named, operation, pathParameters, query, textual } from '../lower/openapi/operation.ts';
 import { type AnyField, entriesOf } from '../schema/field.ts';
 import { isRequired } from './fields.ts';
 import { failures, type Operation } from './operation.ts';
@@ -71,7 +71,7 @@ function describe(declared: Operation): JsonObject {
     ...parametersOf(declared),
     ...(takesBody(declared) ? { body: json(named(bodyName(declared)), example.body ?? {}) } : {}),
     ...(declared.optionalBody === true ? { optionalBody: true } : {}),
-    ...(answer === undefined ? {} : { answer: json(schemaOfField(answer, 'answer'), example.answer ?? {}) }),
+    ...(answer === undefined ? {} : { answer: contentOf(declared, answer) }),
     ...(status === undefined ? {} : { status }),
     ...headersOf(declared),
     ...(isRead ? { unchanged: true } : {}),
@@ -79,6 +79,13 @@ function describe(declared: Operation): JsonObject {
     ...(access === 'operator' ? { operator: true } : {}),
     errors: statusesOf(declared),
   });
+}
+
+/** The answer by media type. */
+function contentOf({ answerType, alsoAs = {}, example }: Operation, answer: AnyField): JsonObject {
+  const others = Object.entries(alsoAs).map(([type, text]) => textual(type, text));
+  const own = { schema: schemaOfField(answer, 'answer'), example: example.answer ?? {} };
+  return Object.assign({ [answerType ?? 'application/json']: own }, ...others) as JsonObject;
 }
 
 function parametersOf(declared: Operation) {

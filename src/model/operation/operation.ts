@@ -53,6 +53,13 @@ interface Facts {
   /** Headers of the answer beside those that follow from its shape. */
   readonly headers?: readonly string[];
   readonly errors?: readonly (keyof typeof failures)[];
+  /**
+   * Media type of an answer that is not JSON: `answer` is a string then, which is sent as it is. What is made while it is sent,
+   * such as a stream of events or an archive, is sent by the handler.
+   */
+  readonly answerType?: string;
+  /** Media types in which callers may have the answer instead, with an example of each. The handler sends it in these. */
+  readonly alsoAs?: Readonly<Record<string, string>>;
   /** No cache may keep the answer. */
   readonly noStore?: true;
   /** What is read carries no ETag: it can be read once, or is sent while it is made. */

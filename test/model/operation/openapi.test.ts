@@ -84,3 +84,21 @@ it('a declaration must name the parameters of its path', () => {
     });
   expect(declare).toThrow('readRoom: `params` must name what stands in /api/rooms/{roomId}');
 });
+
+it('the OpenAPI document describes an answer by each media type in which it is sent', () => {
+  const facts = {
+    ...({ method: 'GET', access: 'anyone', tag: 'rooms', summary: 'Read it', answer: string({ doc: '' }) } as const),
+    ...({ id: 'readRoom', path: '/api/room' } as const),
+  };
+  const contentOf = (declared: Parameters<typeof pathsOf>[0][number]) => {
+    const { '/api/room': item } = pathsOf([declared]);
+    return (item as { get: { responses: { 200: { content: object } } } }).get.responses[200].content;
+  };
+  const example = { answer: 'a room' };
+  const text = { schema: { type: 'string' }, example: 'a room' };
+  expect(contentOf(defineOperation({ ...facts, example, answerType: 'text/html' }))).toEqual({ 'text/html': text });
+  expect(contentOf(defineOperation({ ...facts, example, alsoAs: { 'application/yaml': 'room: a\n' } }))).toEqual({
+    'application/json': text,
+    'application/yaml': { schema: { type: 'string' }, example: 'room: a\n' },
+  });
+});
