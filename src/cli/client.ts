@@ -47,26 +47,33 @@ export const clientSettings = ['server', 'token', 'dataDir', 'configDir'] as con
 export async function connect(config: Pick<Config, (typeof clientSettings)[number]>): Promise<Client> {
   const authorize = await authorizationOf(config);
   const headersNow = async () => ({ authorization: await authorize(), accept: 'application/json, text/yaml' });
-  const get = async (path: string) => send(config.server, path, { headers: await headersNow() });
+  const get = async (path: string) => fetchAnswer(config.server, path, { headers: await headersNow() });
   return {
     get,
     async post(path, body, more = {}) {
       const json = { ...(await headersNow()), ...more, 'content-type': 'application/json' };
-      return send(config.server, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
+      return fetchAnswer(config.server, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
     },
-    delete: async (path) => send(config.server, path, { method: 'DELETE', headers: await headersNow() }),
+    delete: async (path) => fetchAnswer(config.server, path, { method: 'DELETE', headers: await headersNow() }),
     read: async (path) => accept(await get(path)).body,
     download: async (path) => stream(config.server, path, { headers: { ...(await headersNow()), accept: '*/*' } }),
     upload: async (path, body, type) =>
-      send(config.server, path, { method: 'POST', headers: { ...(await headersNow()), 'content-type': type }, body }),
+      fetchAnswer(config.server, path, {
+        method: 'POST',
+        headers: { ...(await headersNow()), 'content-type': type },
+        body,
+      }),
   };
 }
 
-/** What a command gives an operation. A value of the query may be a text as people wrote it, which the server reads. */
+type OrTexts<Values> = { readonly [Name in keyof Values]: Values[Name] | string };
+
+/** What a command gives an operation. A value of the address may be a text as people wrote it, which the server reads. */
 interface Given<O extends Operation> {
-  readonly params?: InputOf<O>['params'];
-  readonly query?: { readonly [Name in keyof InputOf<O>['query']]?: InputOf<O>['query'][Name] | string };
+  readonly params?: OrTexts<InputOf<O>['params']>;
+  readonly query?: Partial<OrTexts<InputOf<O>['query']>>;
   readonly body?: InputOf<O>['body'];
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -78,14 +85,44 @@ export async function call<O extends Operation>(
   operation: O,
   given: Given<O> = {},
 ): Promise<AnswerOf<O>> {
-  const { id, method, answer, answerType } = operation;
-  const path = addressOf(operation, given);
-  const accepted = accept(await sendBy(client, method, path, given.body ?? {}));
-  const body: unknown = answerType === undefined ? accepted.body : accepted.text;
+  return readAnswer(operation, await send(client, operation, given));
+}
+
+/** Sends the request of an operation. Refusals are answers too: a command may know what to do about them. */
+function send<O extends Operation>(client: Client, operation: O, given: Given<O> = {}): Promise<Answer> {
+  const { method } = operation;
+  const address = addressOf(operation, given);
+  switch (method) {
+    case 'GET':
+      return client.get(address);
+    case 'POST':
+      return client.post(address, given.body ?? {}, given.headers);
+    case 'DELETE':
+      return client.delete(address);
+    case 'PUT':
+      throw new Error(`${address}: no command replaces anything`);
+  }
+}
+
+/** What an operation answered. Refusals are exceptions, and so is an answer that is not the declared one. */
+function readAnswer<O extends Operation>({ id, answer, answerType }: O, given: Answer): AnswerOf<O> {
+  const { server, text, ...accepted } = accept(given);
+  const body = answerType === undefined ? accepted.body : text;
   const misfit = answer === undefined ? undefined : misfitOf(answer, body);
-  if (misfit !== undefined) throw unreadable(`an answer of ${id} (at ${misfit === '' ? 'the top' : misfit})`);
+  if (misfit !== undefined) throw unreadable(server, id, body === undefined ? 'no JSON' : unexpectedAt(misfit));
   // It was compared with the declaration just now.
   return body as AnswerOf<O>;
+}
+
+function unexpectedAt(misfit: string): string {
+  return misfit === '' ? 'something else' : `something else at ${misfit}`;
+}
+
+/** The failure of an answer that is not what the interface says. */
+export function unreadable(server: string, asked: string, what: string): Internal {
+  return new Internal(
+    `${server} answered ${asked} with ${what}, which this program cannot read; name a Heddle server with --server, and use the heddle that belongs to it.`,
+  );
 }
 
 function addressOf<O extends Operation>({ path }: O, { params, query = {} }: Given<O>): string {
@@ -94,33 +131,6 @@ function addressOf<O extends Operation>({ path }: O, { params, query = {} }: Giv
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   const texts = new URLSearchParams(Object.fromEntries(pairs.map(([name, value]) => [name, String(value)])));
   return pairs.length === 0 ? address : `${address}?${texts}`;
-}
-
-function sendBy(client: Client, method: Operation['method'], path: string, body: object): Promise<Answer> {
-  switch (method) {
-    case 'GET':
-      return client.get(path);
-    case 'POST':
-      return client.post(path, body);
-    case 'DELETE':
-      return client.delete(path);
-    case 'PUT':
-      throw new Error(`${path}: no command replaces anything`);
-  }
-}
-
-/** A list that is a member of an answer. */
-export function listIn(body: unknown, member: string, what: string): readonly unknown[] {
-  const list = isObject(body) ? body[member] : undefined;
-  if (Array.isArray(list)) return list;
-  throw unreadable(what);
-}
-
-/** The failure of an answer that is not what the interface says. */
-export function unreadable(what: string): Internal {
-  return new Internal(
-    `The server answered with ${what} that this program cannot read; use the heddle that belongs to the server.`,
-  );
 }
 
 const tokenHint = (server: string) =>
@@ -169,7 +179,7 @@ function aboutDocuments(problems: readonly Problem[]): readonly Problem[] {
   return problems.filter(({ code }) => code !== 'filter_invalid');
 }
 
-async function send(server: string, path: string, request: RequestInit): Promise<Answer> {
+async function fetchAnswer(server: string, path: string, request: RequestInit): Promise<Answer> {
   try {
     return await answerOf(server, await fetch(`${server}${path}`, { redirect: 'error', ...request }));
   } catch (error) {

@@ -3,6 +3,7 @@ import { renderStatus } from '../../src/cli/render/status.ts';
 import { paint } from '../../src/cli/terminal/paint.ts';
 import { renderProblems } from '../../src/cli/terminal/problems.ts';
 import type { Problem } from '../../src/model/problem.ts';
+import type { AccountStatus } from '../../src/operations/config/status.ts';
 
 test('problems are sorted by place and carry object, path and code', () => {
   const problems: readonly Problem[] = [
@@ -33,7 +34,7 @@ test('one problem is counted as one', () => {
 });
 
 test('the status is a table of sources below the account', () => {
-  const status = {
+  const status: AccountStatus = {
     ...{
       account: 'acc',
       revision: 7,
@@ -43,12 +44,13 @@ test('the status is a table of sources below the account', () => {
     },
     sources: [
       {
-        id: 'team',
-        type: 'directory',
-        objects: 3,
+        ...{ id: 'team', type: 'directory', suspended: false, generation: 1, objects: 3 },
         status: { state: 'applied', lastAppliedRevision: 7, lastAppliedAt: '2026-01-02T03:04:05Z' },
       },
-      { id: 'cli', type: 'push', objects: 0, status: { state: 'invalid', message: 'a.yaml:1: wrong' } },
+      {
+        ...{ id: 'cli', type: 'push', suspended: false, generation: 1, objects: 0 },
+        status: { state: 'invalid', message: 'a.yaml:1: wrong' },
+      },
     ],
   };
   expect(renderStatus(status, 'http://x', paint(false))).toBe(`server    http://x, Heddle 1.2.3
@@ -64,5 +66,8 @@ cli     push       -      invalid  0        -         -
 });
 
 test('an account without sources says how to get one', () => {
-  expect(renderStatus({}, 'http://x', paint(false))).toContain('No sources. `heddle serve --source DIR` watches one');
+  const status = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded', objects: {}, sources: [] };
+  expect(renderStatus(status, 'http://x', paint(false))).toContain(
+    'No sources. `heddle serve --source DIR` watches one',
+  );
 });

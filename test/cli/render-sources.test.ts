@@ -24,6 +24,8 @@ function source(...events: readonly SourceEvent[]) {
   return {
     id: 'office',
     type: 'git',
+    suspended: false,
+    generation: 1,
     url: 'https://git.example.com/mesh.git',
     objects: 3,
     status: statusAfter(...events),

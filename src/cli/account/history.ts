@@ -1,10 +1,11 @@
 import { InvalidInput } from '../../model/errors.ts';
-import { clientSettings, connect, unreadable } from '../client.ts';
+import { revisions as operations, type Revision, type RevisionWithChanges } from '../../operations/config/revisions.ts';
+import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
-import { jsonFlag, queryOf } from '../flags.ts';
-import { renderRevision, renderRevisions, revisionIn } from '../render/history.ts';
+import { jsonFlag, textsOf } from '../flags.ts';
+import { renderRevision, renderRevisions } from '../render/history.ts';
 
 const filters = {
   source: { placeholder: 'NAME', doc: 'Only revisions that applied this source.' },
@@ -52,17 +53,14 @@ export const history = defineCommand({
 
 type Call = Invocation<(typeof clientSettings)[number]>;
 
-async function readOne({ flags, config }: Call, number: string) {
+async function readOne({ flags, config }: Call, revision: string): Promise<RevisionWithChanges> {
   const given = Object.keys(filters).filter((name) => flags[name] !== undefined);
   if (given.length > 0) throw new InvalidInput(`--${given[0]} is for the list; leave it out, or the revision.`);
-  const client = await connect(config);
-  return revisionIn(await client.read(`/api/config/revisions/${encodeURIComponent(number)}`));
+  return call(await connect(config), operations.read, { params: { revision } });
 }
 
-async function readSome({ flags, config }: Call) {
-  const client = await connect(config);
-  const query = queryOf({ limit: '20', ...flags }, Object.keys(filters));
-  const found = await client.read(`/api/config/revisions?${query}`);
-  if (!Array.isArray(found)) throw unreadable('a history');
-  return found.map(revisionIn);
+async function readSome({ flags, config }: Call): Promise<readonly Revision[]> {
+  // Its keys are those that it is written with.
+  const names = Object.keys(filters) as readonly (keyof typeof filters)[];
+  return call(await connect(config), operations.list, { query: textsOf({ limit: '20', ...flags }, names) });
 }

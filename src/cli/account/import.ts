@@ -1,5 +1,5 @@
-import { isObject } from '../../lib/json.ts';
-import { accept, type Client, clientSettings, connect, listIn } from '../client.ts';
+import { objects as operations } from '../../operations/config/objects.ts';
+import { accept, type Client, call, clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
@@ -41,12 +41,9 @@ export const importObject = defineCommand({
 
 /** A sentence about an object that is stated already. */
 async function ownerOf(client: Client, object: string): Promise<string | undefined> {
-  const list = await client.read(`/api/config/objects?${new URLSearchParams({ object })}`);
-  const [found] = listIn(list, 'objects', 'objects').filter(isObject);
-  const declared = Array.isArray(found?.['declared']) ? found['declared'].filter(isObject) : [];
+  const { objects } = await call(client, operations.list, { query: { object } });
+  const [{ declared } = { declared: [] }] = objects;
   if (declared.length === 0) return undefined;
-  const places = declared.map(
-    ({ source, file, line }) => `${String(source)} (${placeOf({ file: String(file), line: Number(line) })})`,
-  );
+  const places = declared.map(({ source, ...place }) => `${source} (${placeOf(place)})`);
   return `${printable(object)} is stated already, by the source ${printable(places.join(' and by '))}; move that document rather than stating the object twice.`;
 }

@@ -1,7 +1,7 @@
-import { isObject } from '../../lib/json.ts';
 import type { AnswerOf } from '../../model/operation/operation.ts';
 import { objects } from '../../operations/config/objects.ts';
-import { type Client, call, clientSettings, connect, unreadable } from '../client.ts';
+import { status as operations } from '../../operations/config/status.ts';
+import { type Client, call, clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
@@ -36,10 +36,9 @@ export const status = defineCommand({
       else terminal.out(renderObjects(list.objects, terminal.paint));
       return exit.ok;
     }
-    const body = await client.read('/api/config/status');
-    if (!isObject(body)) throw unreadable('a status');
-    if (json) writeJson(terminal, { formatVersion: '1.0', ...body });
-    else terminal.out(renderStatus(body, config.server, terminal.paint));
+    const standing = await call(client, operations.read);
+    if (json) writeJson(terminal, { formatVersion: '1.0', ...standing });
+    else terminal.out(renderStatus(standing, config.server, terminal.paint));
     return exit.ok;
   },
 });

@@ -1,5 +1,6 @@
-import type { TestResult, TestResults } from '../../operations/config/access.ts';
-import { accept, clientSettings, connect, listIn } from '../client.ts';
+import { isObject } from '../../lib/json.ts';
+import { access as operations, type TestResult, type TestResults } from '../../operations/config/access.ts';
+import { accept, call, clientSettings, connect, unreadable } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { failureDocument, writeJson } from '../failure.ts';
@@ -35,22 +36,22 @@ export const test = defineCommand({
   ],
   async run({ flags, positionals, config, terminal }) {
     const files = positionals.length === 0 ? undefined : (await collectFiles(positionals, terminal)).files;
-    const run = async (): Promise<unknown> => {
+    const run = async (): Promise<TestResults> => {
       if (files !== undefined && flags['offline'] === true) {
         // Loaded here: the other ways leave the checking to the server.
         const { testOffline } = await import('./tests.ts');
         return testOffline(files, config);
       }
       const client = await connect(config);
-      if (files === undefined) return client.read('/api/config/tests');
+      if (files === undefined) return call(client, operations.runTests);
       const source = await sourceNameOf(positionals, flags);
       const values = await collectValues(files, config);
-      return accept(await client.post('/api/config/tests', { source, files, values })).body;
+      const { server, body } = accept(await client.post('/api/config/tests', { source, files, values }));
+      if (!isObject(body) || !Array.isArray(body['tests'])) throw unreadable(server, 'the tests', 'something else');
+      // The interface says what it holds.
+      return body as unknown as TestResults;
     };
-    const body = await withProgress(terminal, 'testing', run);
-    listIn(body, 'tests', 'results of tests');
-    // The interface says what it holds.
-    const results = body as TestResults;
+    const results = await withProgress(terminal, 'testing', run);
     const isFine = results.failed === 0;
     const head = isFine
       ? { formatVersion: '1.0' }

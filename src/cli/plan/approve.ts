@@ -73,10 +73,10 @@ interface Next {
 }
 
 async function nextStep(client: Client, { id, source }: StoredPlan): Promise<Next> {
-  const found = (await readSources(client)).find((one) => one['id'] === source);
+  const found = (await readSources(client)).find((one) => one.id === source);
   const own = `\`heddle apply ${id}\` applies it.`;
-  if (found === undefined || found['type'] === 'push') return { by: 'apply', text: own };
-  if (found['suspended'] === true)
+  if (found === undefined || found.type === 'push') return { by: 'apply', text: own };
+  if (found.suspended)
     return {
       by: 'apply',
       text: `The source ${source} is suspended: \`heddle resume ${source}\` lets it go on, or ${own}`,

@@ -38,7 +38,7 @@ export function outputsIn(body: unknown): readonly Output[] {
   return items.map((item) => {
     if (isObject(item) && ['kind', 'key', 'field', 'value'].every((name) => typeof item[name] === 'string'))
       return item as unknown as Output;
-    throw unreadable('values');
+    throw unreadable('The server', 'the outputs of a plan', 'something else');
   });
 }
 

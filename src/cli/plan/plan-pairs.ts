@@ -1,7 +1,8 @@
 import type { PlanPair, PlanPairs } from '../../features/config/plans/plan-access.ts';
+import { isObject } from '../../lib/json.ts';
 import type { AccessName } from '../../plan/view/access.ts';
 import type { ReviewComment } from '../../plan/view/review-comments.ts';
-import { type Client, listIn } from '../client.ts';
+import { type Client, unreadable } from '../client.ts';
 import type { Flags } from '../command.ts';
 import { type Paint, paint as paintWith, printable } from '../terminal/paint.ts';
 import type { StoredPlan } from './planning.ts';
@@ -14,7 +15,8 @@ export const accessFlag: Flags = {
 /** Reads who exactly gains and loses access by a plan. */
 export async function readPairs(client: Client, { id }: StoredPlan): Promise<PlanPairs> {
   const body = await client.read(`/api/config/plans/${encodeURIComponent(id)}/access?limit=1000`);
-  listIn(body, 'pairs', 'pairs of a plan');
+  if (!isObject(body) || !Array.isArray(body['pairs']))
+    throw unreadable('The server', 'the pairs of a plan', 'something else');
   // The interface says what it holds.
   return body as unknown as PlanPairs;
 }

@@ -184,5 +184,5 @@ function planOf(body: unknown): StoredPlan {
     // The format says what it holds: within one major number members are only added.
     return body as unknown as StoredPlan;
   }
-  throw unreadable('a plan');
+  throw unreadable('The server', 'a plan', 'something else');
 }

@@ -46,7 +46,7 @@ export const plans = defineCommand({
       return exit.ok;
     }
     const list = await client.read(`/api/config/plans?${queryOf(flags, ['state', 'source', 'limit'])}`);
-    if (!Array.isArray(list)) throw unreadable('plans');
+    if (!Array.isArray(list)) throw unreadable('The server', 'plans', 'something else');
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', plans: list });
     else terminal.out(renderPlans(list.filter(isObject), terminal.paint));
     return exit.ok;

@@ -54,9 +54,10 @@ export function createEdge(server: string, token: string, proxyId: string): Edge
 export async function objectIn(response: Response, hint?: string): Promise<JsonObject> {
   const text = await response.text();
   const body = text === '' ? {} : jsonIn(text);
-  accept({ server: new URL(response.url).origin, status: response.status, text, body }, hint);
+  const { origin: server, pathname } = new URL(response.url);
+  accept({ server, status: response.status, text, body }, hint);
   if (isObject(body)) return body;
-  throw unreadable('something else than an object');
+  throw unreadable(server, pathname, 'something else than an object');
 }
 
 /** A proxy in between may answer with a page. */

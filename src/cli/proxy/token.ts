@@ -1,8 +1,9 @@
 import { parseDuration } from '../../lib/duration.ts';
-import { isObject } from '../../lib/json.ts';
 import { InvalidInput, NotFound } from '../../model/errors.ts';
+import type { AnswerOf } from '../../model/operation/operation.ts';
+import { proxyTokens } from '../../operations/proxy-tokens.ts';
 import { guessHint } from '../arguments.ts';
-import { accept, type Client, clientSettings, connect, unreadable } from '../client.ts';
+import { type Client, call, clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
@@ -11,8 +12,6 @@ import { cell } from '../terminal/cell.ts';
 import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { printable } from '../terminal/paint.ts';
 import { renderTable } from '../terminal/table.ts';
-
-const path = '/api/reverse-proxies/proxy-tokens';
 
 export const proxyTokenCreate = defineCommand({
   name: 'proxy token create',
@@ -31,11 +30,11 @@ export const proxyTokenCreate = defineCommand({
   examples: [['heddle proxy token create bern > proxy.token', 'Make a token for the proxies in Bern']],
   async run({ flags, positionals: [name = ''], config, terminal }) {
     const expires_in = secondsIn(flags);
-    const made = await createToken(await connect(config), { name, ...(expires_in === 0 ? {} : { expires_in }) });
+    const made = await createToken(await connect(config), { name, expires_in });
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', token: made });
     else {
       terminal.out(`${made.plain_token}\n`);
-      const ends = made['expires_at'] === undefined ? 'until it is revoked' : `until ${String(made['expires_at'])}`;
+      const ends = made.expires_at === undefined ? 'until it is revoked' : `until ${printable(made.expires_at)}`;
       terminal.note(`The token ${printable(name)} (${made.id}) is valid ${ends}. Its value is shown this once.\n`);
     }
     return exit.ok;
@@ -49,7 +48,7 @@ export const proxyTokenList = defineCommand({
   settings: clientSettings,
   examples: [['heddle proxy token list', 'A line a token, and when a proxy registered with it last']],
   async run({ flags, config, terminal }) {
-    const tokens = await readTokens(await connect(config));
+    const tokens = await call(await connect(config), proxyTokens.list);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', tokens });
     else if (tokens.length === 0)
       terminal.out('No tokens of reverse proxies; `heddle proxy token create` makes one.\n');
@@ -74,7 +73,7 @@ export const proxyTokenRevoke = defineCommand({
     requireConfirmable(invocation, 'revoke', 'the token');
     const client = await connect(config);
     const token = await requireToken(client, positionals[0] ?? '');
-    const subject = `the token ${printable(String(token['name']))} (${token.id})`;
+    const subject = `the token ${printable(token.name)} (${token.id})`;
     if (!(await isConfirmed(invocation, `Revoke ${subject}?`)))
       return printFailure(invocation, exit.error, 'Nothing was revoked.');
     await revokeToken(client, token.id);
@@ -85,41 +84,25 @@ export const proxyTokenRevoke = defineCommand({
 });
 
 const headings = ['TOKEN', 'NAME', 'MADE AT', 'ENDS AT', 'LAST USED'];
-const columns = ['id', 'name', 'created_at', 'expires_at', 'last_used'];
+const columns = ['id', 'name', 'created_at', 'expires_at', 'last_used'] as const;
 
-/** A token of reverse proxies as the interface shows it. */
-interface Token {
-  readonly id: string;
-  readonly [member: string]: unknown;
-}
+type Token = AnswerOf<typeof proxyTokens.list>[number];
 
-/** Makes a token; its value is in the answer, this once. */
-export async function createToken(
+/** Makes a token that ends after so many seconds, with 0 not by itself; its value is in the answer, this once. */
+export function createToken(
   client: Client,
-  body: { readonly name: string; readonly expires_in?: number },
-): Promise<Token & { readonly plain_token: string }> {
-  const { body: made } = accept(await client.post(path, body));
-  if (!isToken(made) || typeof made['plain_token'] !== 'string') throw unreadable('a token');
-  return { ...made, plain_token: made['plain_token'] };
+  body: { readonly name: string; readonly expires_in: number },
+): Promise<AnswerOf<typeof proxyTokens.create>> {
+  return call(client, proxyTokens.create, { body });
 }
 
 /** Ends a token. */
-export async function revokeToken(client: Client, id: string): Promise<void> {
-  accept(await client.delete(`${path}/${encodeURIComponent(id)}`));
-}
-
-async function readTokens(client: Client): Promise<readonly Token[]> {
-  const list = await client.read(path);
-  if (!Array.isArray(list)) throw unreadable('tokens');
-  return list.filter(isToken);
-}
-
-function isToken(value: unknown): value is Token {
-  return isObject(value) && typeof value['id'] === 'string';
+export async function revokeToken(client: Client, tokenId: string): Promise<void> {
+  await call(client, proxyTokens.delete, { params: { tokenId } });
 }
 
 async function requireToken(client: Client, word: string): Promise<Token> {
-  const tokens = await readTokens(client);
+  const tokens = await call(client, proxyTokens.list);
   const named = tokens.filter(({ name }) => name === word);
   const found = tokens.find(({ id }) => id === word) ?? (named.length === 1 ? named[0] : undefined);
   if (found !== undefined) return found;
@@ -129,7 +112,7 @@ async function requireToken(client: Client, word: string): Promise<Token> {
     );
   const hint = guessHint(
     word,
-    tokens.map(({ name }) => String(name)),
+    tokens.map(({ name }) => name),
   );
   throw new NotFound(
     `proxy token ${printable(word)} not found${hint === '' ? '; `heddle proxy token list` shows all.' : hint}`,

@@ -1,33 +1,23 @@
-import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { ChangeView, UnitView } from '../../plan/view/view.ts';
-import { unreadable } from '../client.ts';
+import { isObject } from '../../lib/json.ts';
+import type { Revision, RevisionChange, RevisionWithChanges } from '../../operations/config/revisions.ts';
+import type { UnitView } from '../../plan/view/view.ts';
 import { cell } from '../terminal/cell.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { renderTable } from '../terminal/table.ts';
 import { renderUnits } from './units.ts';
 
-/** A revision as the server answers it. */
-export type RevisionView = JsonObject & { readonly revision: number };
-
-/** What an answer says about a revision. */
-export function revisionIn(body: unknown): RevisionView {
-  // The interface says what it holds.
-  if (isObject(body) && typeof body['revision'] === 'number') return body as unknown as RevisionView;
-  throw unreadable('a revision');
-}
-
 /** Revisions, a line each; what they did to the object that was asked for stands below. */
-export function renderRevisions(revisions: readonly RevisionView[], paint: Paint): string {
+export function renderRevisions(revisions: readonly Revision[], paint: Paint): string {
   if (revisions.length === 0) return 'No revision fits.\n';
   const rows = revisions.map((revision) => ({
     cells: [String(revision.revision), timeOf(revision), authorOf(revision), whatOf(revision)],
-    below: changesIn(revision).flatMap((change) => renderChange(change, paint)),
+    below: (revision.changes ?? []).flatMap((change) => renderChange(change, paint)),
   }));
   return `${renderTable(['REVISION', 'TIME', 'BY', 'WHAT'], rows, paint).join('\n')}\n`;
 }
 
 /** One revision with everything that it changed. */
-export function renderRevision(revision: RevisionView, paint: Paint): string {
+export function renderRevision(revision: RevisionWithChanges, paint: Paint): string {
   const { source, commit, commit_author: author, commit_subject: subject, plan, digest } = revision;
   const facts = [
     ['made', timeOf(revision)],
@@ -39,53 +29,42 @@ export function renderRevision(revision: RevisionView, paint: Paint): string {
     ['plan', plan],
     ['digest', digest],
   ].filter(([, value]) => value !== undefined);
-  const changes = changesIn(revision);
   return [
     paint('strong', `Revision ${revision.revision}: ${whatOf(revision)}`),
     ...facts.map(([name, value]) => `  ${String(name).padEnd(7)} ${cell(value)}`),
-    ...changes.flatMap((change) => ['', ...renderChange(change, paint)]),
+    ...revision.changes.flatMap((change) => ['', ...renderChange(change, paint)]),
     '',
   ].join('\n');
 }
 
-function timeOf({ created_at: time }: RevisionView): string {
-  return printable(
-    String(time)
-      .replace('T', ' ')
-      .replace(/\.\d+Z$/, 'Z'),
-  );
+function timeOf({ created_at: time }: Revision): string {
+  return printable(time.replace('T', ' ').replace(/\.\d+Z$/, 'Z'));
 }
 
-function authorOf({ actor, source, commit, commit_author: author }: RevisionView): string {
-  const name = isObject(actor) ? String(actor['name']) : '-';
-  const from = source === undefined || source === name ? '' : ` for ${String(source)}`;
-  const at = commit === undefined ? '' : ` at ${String(commit).slice(0, 10)}`;
-  const by = typeof author === 'string' && author !== '' ? ` by ${author}` : '';
-  return printable(`${name}${from}${at}${by}`);
+function authorOf({ actor, source, commit, commit_author: author = '' }: Revision): string {
+  const from = source === undefined || source === actor.name ? '' : ` for ${source}`;
+  const at = commit === undefined ? '' : ` at ${commit.slice(0, 10)}`;
+  const by = author === '' ? '' : ` by ${author}`;
+  return printable(`${actor.name}${from}${at}${by}`);
 }
 
 const words = { create: 'created', update: 'changed', delete: 'deleted', claims: 'changed hands' } as const;
 
 /** How much a revision did, and what kind of step it was. */
-function whatOf(revision: RevisionView): string {
-  const { commit_subject: subject } = revision;
+function whatOf(revision: Revision): string {
+  const { commit_subject: subject = '' } = revision;
   const effect = effectOf(revision);
-  return typeof subject === 'string' && subject !== '' ? `${effect} (${printable(subject)})` : effect;
+  return subject === '' ? effect : `${effect} (${printable(subject)})`;
 }
 
-function effectOf({ counts, rollback, restored }: RevisionView): string {
-  const numbers = isObject(counts) ? counts : {};
+function effectOf({ counts, rollback, restored }: Revision): string {
   const parts = Object.entries(words).flatMap(([name, word]) =>
-    typeof numbers[name] === 'number' && numbers[name] > 0 ? [`${numbers[name]} ${word}`] : [],
+    Number(counts[name] ?? 0) > 0 ? [`${counts[name]} ${word}`] : [],
   );
   if (isObject(rollback)) return [`back to revision ${String(rollback['revision'])}`, ...parts].join(', ');
-  if (restored !== undefined) return `restored from a backup of revision ${String(restored)}`;
-  if (numbers['sources'] !== undefined) return 'a source set up, suspended or resumed';
+  if (restored !== undefined) return `restored from a backup of revision ${restored}`;
+  if (counts['sources'] !== undefined) return 'a source set up, suspended or resumed';
   return parts.length === 0 ? 'nothing but declarations' : parts.join(', ');
-}
-
-function changesIn({ changes }: RevisionView): readonly JsonObject[] {
-  return Array.isArray(changes) ? changes.filter((change): change is JsonObject => isObject(change)) : [];
 }
 
 const marks: Readonly<Record<string, readonly [string, 'added' | 'changed' | 'removed']>> = {
@@ -94,37 +73,31 @@ const marks: Readonly<Record<string, readonly [string, 'added' | 'changed' | 're
   delete: ['-', 'removed'],
 };
 
-function renderChange(change: JsonObject, paint: Paint): readonly string[] {
-  const { action, kind, key, name, units } = change;
-  const [mark, style] = marks[String(action)] ?? ['=', 'changed'];
-  const subject = printable(`${String(kind)} ${String(key ?? name)}`);
-  // A deleted object comes with all that it was; its name is enough, unless the document is printed.
-  const isGone = action === 'delete';
-  const shown =
-    isGone || !Array.isArray(units) ? [] : unitLines(action === 'create' ? 'create' : 'update', units, paint);
-  const lines = [...shown, ...metadataLines(change, paint), ...declaredLines(change, paint)];
+function renderChange(change: RevisionChange, paint: Paint): readonly string[] {
+  const { action, kind, key, name } = change;
+  const [mark, style] = marks[action] ?? ['=', 'changed'];
+  const subject = printable(`${kind} ${key ?? name}`);
+  const lines = [...unitLines(change, paint), ...metadataLines(change, paint), ...declaredLines(change, paint)];
   return [paint(style, `${mark} ${subject}`), ...lines.map((line) => `    ${line}`)];
 }
 
-function unitLines(action: ChangeView['action'], units: readonly unknown[], paint: Paint): readonly string[] {
-  // The interface says what it holds.
-  return renderUnits(action, units as readonly UnitView[], paint);
+function unitLines({ action, units }: RevisionChange, paint: Paint): readonly string[] {
+  // A deleted object comes with all that it was; its name is enough, unless the document is printed.
+  if (action === 'delete') return [];
+  // They are those of plans.
+  return renderUnits(action === 'create' ? 'create' : 'update', units as readonly UnitView[], paint);
 }
 
-function metadataLines({ metadata, action }: JsonObject, paint: Paint): readonly string[] {
+function metadataLines({ metadata, action }: RevisionChange, paint: Paint): readonly string[] {
   if (!isObject(metadata) || action === 'create' || action === 'delete') return [];
   return Object.entries(metadata).map(([name, value]) => paint('faint', `${printable(name)} is ${cell(value)}`));
 }
 
-function declaredLines({ declared }: JsonObject, paint: Paint): readonly string[] {
-  if (!isObject(declared)) return [];
+function declaredLines({ declared }: RevisionChange, paint: Paint): readonly string[] {
+  if (declared === undefined) return [];
   const { stated, released } = declared;
-  const places = (Array.isArray(stated) ? stated : []).filter(isObject);
-  const names = Array.isArray(released) ? released.map(String) : [];
   return [
-    ...places.map(({ source, file, line }) =>
-      paint('faint', printable(`stated by ${String(source)} at ${String(file)}:${String(line)}`)),
-    ),
-    ...names.map((source) => paint('faint', printable(`no longer stated by ${source}`))),
+    ...stated.map(({ source, file, line }) => paint('faint', printable(`stated by ${source} at ${file}:${line}`))),
+    ...released.map((source) => paint('faint', printable(`no longer stated by ${source}`))),
   ];
 }

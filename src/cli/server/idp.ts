@@ -1,7 +1,9 @@
-import { accept } from '../client.ts';
+import { status as operations } from '../../operations/config/status.ts';
+import { call } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { connectAsOperator, operatorSettings } from '../operator/client.ts';
+import { printable } from '../terminal/paint.ts';
 
 export const idpRotateKeys = defineCommand({
   name: 'idp rotate-keys',
@@ -13,8 +15,8 @@ export const idpRotateKeys = defineCommand({
   examples: [['heddle idp rotate-keys', 'Follow a key that somebody may have seen']],
   async run({ config, terminal }) {
     const client = await connectAsOperator(config);
-    const { key } = accept(await client.post('/api/config/idp/rotate', {})).body as { readonly key: string };
-    terminal.out(`Tokens are signed with the key ${key} from now on.\n`);
+    const { key } = await call(client, operations.rotateIdpKeys);
+    terminal.out(`Tokens are signed with the key ${printable(key)} from now on.\n`);
     return exit.ok;
   },
 });

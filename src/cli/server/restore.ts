@@ -41,7 +41,7 @@ export const restore = defineCommand({
       client.upload(`/api/config/restore${query}`, body, 'application/gzip'),
     );
     const report = accept(answer).body;
-    if (!isObject(report)) throw unreadable('a report');
+    if (!isObject(report)) throw unreadable(config.server, 'the restore', 'something else');
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
     else
       terminal.out(

@@ -1,6 +1,8 @@
 import { newKeyText } from '../../db/sealing/keys.ts';
-import { describeSecret, type UnreadableSecret } from '../../db/sealing/unreadable.ts';
-import { accept } from '../client.ts';
+import { describeSecret } from '../../db/sealing/unreadable.ts';
+import type { AnswerOf } from '../../model/operation/operation.ts';
+import { status as operations } from '../../operations/config/status.ts';
+import { call } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { connectAsOperator, operatorSettings } from '../operator/client.ts';
@@ -36,19 +38,14 @@ export const secretsRotate = defineCommand({
     const client = await connectAsOperator(config);
     const acceptUnbound = flags['accept-unbound'] === true;
     const answer = await withProgress(terminal, 'sealing secrets again', () =>
-      client.post('/api/config/secrets/rotate', acceptUnbound ? { acceptUnbound } : {}),
+      call(client, operations.rotateSecrets, acceptUnbound ? { body: { acceptUnbound } } : {}),
     );
-    // As the server answers.
-    terminal.out(renderRotation(accept(answer).body as unknown as Rotation));
+    terminal.out(renderRotation(answer));
     return exit.ok;
   },
 });
 
-interface Rotation {
-  readonly rows: number;
-  readonly unreadable: readonly UnreadableSecret[];
-  readonly unreadableCount: number;
-}
+type Rotation = AnswerOf<typeof operations.rotateSecrets>;
 
 function renderRotation({ rows, unreadable, unreadableCount: count }: Rotation): string {
   const sealed =

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '../../lib/duration.ts';
-import { isObject } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
-import { accept, type Client, clientSettings, connect, unreadable } from '../client.ts';
+import type { SourceState } from '../../model/sources/status.ts';
+import { sources as operations, type Source } from '../../operations/config/sources.ts';
+import { type Client, call, clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
@@ -10,8 +11,7 @@ import { jsonFlag } from '../flags.ts';
 import { renderSource } from '../render/sources.ts';
 import { printable } from '../terminal/paint.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { readSources, requireSource, type Source } from './source-names.ts';
-import { pathOf } from './source-verbs.ts';
+import { readSources, requireSource } from './source-names.ts';
 
 const patience = '5m';
 
@@ -37,9 +37,7 @@ export const reconcile = defineCommand({
     const seconds = secondsOf(flags);
     const client = await connect(config);
     await requireSource(client, name);
-    const { body } = accept(await client.post(pathOf(name, 'reconcile'), {}));
-    const requestedAt = isObject(body) ? body['requestedAt'] : undefined;
-    if (typeof requestedAt !== 'string') throw unreadable('a request');
+    const { requestedAt } = await call(client, operations.reconcile, { params: { name } });
     if (flags['wait'] !== true) {
       if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', source: name, requestedAt });
       else terminal.out(`Asked for. \`heddle sources ${name}\` shows what comes of it.\n`);
@@ -71,15 +69,15 @@ async function waitFor(
 ): Promise<Source | undefined> {
   for (let wait = firstWait; ; wait = Math.min(wait * 2, longestWait)) {
     const source = (await readSources(client)).find(({ id }) => id === name);
-    const handled = statusOf(source)['lastHandledReconcileAt'];
-    if (source !== undefined && typeof handled === 'string' && handled >= requestedAt) return source;
+    const handled = source?.status.lastHandledReconcileAt;
+    if (source !== undefined && handled !== undefined && handled >= requestedAt) return source;
     const left = until - performance.now();
     if (left <= 0) return undefined;
     await sleep(Math.min(wait, left));
   }
 }
 
-const codes: Readonly<Record<string, number>> = {
+const codes: Readonly<Partial<Record<SourceState, number>>> = {
   applied: exit.ok,
   needs_approval: exit.approval,
   conflicted: exit.conflict,
@@ -88,23 +86,19 @@ const codes: Readonly<Record<string, number>> = {
 
 function printSource(call: Call, source: Source): number {
   const { flags, terminal } = call;
-  const { state, message } = statusOf(source);
-  const code = codes[String(state)] ?? exit.error;
+  const { state, message = '' } = source.status;
+  const code = (state && codes[state]) ?? exit.error;
   const json = flags['json'] === true;
   if (code !== exit.ok) {
     if (!json) terminal.out(renderSource(source, terminal.paint));
-    return printFailure(call, code, String(message), { source });
+    return printFailure(call, code, message, { source });
   }
   if (json) writeJson(terminal, { formatVersion: '1.0', source });
-  else terminal.out(`${printable(String(message))}\n`);
+  else terminal.out(`${printable(message)}\n`);
   return code;
 }
 
 function printTimeout(call: Call, name: string): number {
   const message = `Nobody has reconciled ${name} in time; it stays asked for. \`heddle sources ${name}\` shows how it fares.`;
   return printFailure(call, exit.error, message);
-}
-
-function statusOf(source: Source | undefined): { readonly [member: string]: unknown } {
-  return isObject(source?.['status']) ? source['status'] : {};
 }

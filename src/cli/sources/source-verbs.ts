@@ -1,12 +1,13 @@
-import { isObject } from '../../lib/json.ts';
-import { accept, type Client, clientSettings, connect, unreadable } from '../client.ts';
+import type { AnswerOf } from '../../model/operation/operation.ts';
+import { sources as operations, type Source } from '../../operations/config/sources.ts';
+import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { count } from '../terminal/problems.ts';
-import { requireSource, type Source } from './source-names.ts';
+import { requireSource } from './source-names.ts';
 
 const argument = { placeholder: 'NAME', doc: 'the name of a source, as `heddle sources` lists them', most: 1 };
 
@@ -37,14 +38,14 @@ type Call = Invocation<(typeof clientSettings)[number]>;
 async function setSuspended({ flags, positionals: [name = ''], config, terminal }: Call, verb: 'suspend' | 'resume') {
   const client = await connect(config);
   const before = await requireSource(client, name);
-  const source = accept(await client.post(pathOf(name, verb), {})).body;
+  const source = await call(client, operations[verb], { params: { name } });
   if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', source });
   else terminal.out(`${suspensionText(name, verb, before)}\n`);
   return exit.ok;
 }
 
 function suspensionText(name: string, verb: 'suspend' | 'resume', before: Source): string {
-  const was = before['suspended'] === true;
+  const was = before.suspended;
   if (verb === 'resume')
     return was ? `The source ${name} goes on.` : `The source ${name} was not suspended; it goes on as before.`;
   if (was) return `The source ${name} was suspended already.`;
@@ -68,7 +69,7 @@ export const detach = defineCommand({
     const source = await requireSource(client, name);
     if (!(await mayDetach(invocation, name, source)))
       return printFailure(invocation, exit.error, 'Nothing was detached.');
-    const end = await requestDetach(client, name);
+    const { deleted: _, ...end } = await call(client, operations.detach, { params: { name } });
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', source: name, ...end });
     else terminal.out(`${detachedText(name, end)}\n`);
     return exit.ok;
@@ -76,30 +77,14 @@ export const detach = defineCommand({
 });
 
 async function mayDetach(call: Pick<Invocation, 'flags' | 'terminal'>, name: string, source: Source): Promise<boolean> {
-  const held = count(Number(source['objects'] ?? 0), 'object');
+  const held = count(source.objects, 'object');
   if (call.flags['auto-approve'] !== true)
     call.terminal.note(`The source ${name} states something about ${held}, which it would let go of.\n`);
   return isConfirmed(call, `Detach the source ${name}?`);
 }
 
-interface End {
-  readonly revision: number | null;
-  readonly released: number;
-  readonly shared: number;
-  readonly reconciled: readonly string[];
-}
-
-async function requestDetach(client: Client, name: string): Promise<End> {
-  const { body } = accept(await client.post(pathOf(name, 'detach'), {}));
-  if (!isObject(body)) throw unreadable('an end');
-  const { revision, released, shared, reconciled } = body;
-  return {
-    revision: typeof revision === 'number' ? revision : null,
-    released: Number(released ?? 0),
-    shared: Number(shared ?? 0),
-    reconciled: Array.isArray(reconciled) ? reconciled.map(String) : [],
-  };
-}
+/** Nothing is deleted by letting go. */
+type End = Omit<AnswerOf<typeof operations.detach>, 'deleted'>;
 
 function detachedText(name: string, { revision, released, shared, reconciled }: End): string {
   const next = reconciled.length === 0 ? '' : ` What it was in the way of is reconciled now: ${reconciled.join(', ')}.`;
@@ -109,9 +94,4 @@ function detachedText(name: string, { revision, released, shared, reconciled }: 
   const belong = free === 1 ? 'belongs' : 'belong';
   const rest = shared === 0 ? '' : `, and other sources go on with ${count(shared, 'object')}`;
   return `${count(free, 'object')} ${belong} to nobody now${rest}, as of revision ${revision}. ${after}`;
-}
-
-/** Where something is asked of a source. */
-export function pathOf(name: string, verb: string): string {
-  return `/api/config/sources/${encodeURIComponent(name)}/${verb}`;
 }

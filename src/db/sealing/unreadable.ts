@@ -19,8 +19,13 @@ export function unreadableAt({ purpose: what, path }: SealPlace, reason: string)
   return { what, account, object, path: rest.join('.'), reason };
 }
 
+/** Such a secret as an answer lists it. */
+type Listed = Readonly<Record<'what' | 'object' | 'path' | 'reason', string>> & {
+  readonly account?: string | undefined;
+};
+
 /** Where a secret stands and why it does not open, as a phrase. */
-export function describeSecret({ what, account, object, path, reason }: UnreadableSecret): string {
+export function describeSecret({ what, account, object, path, reason }: Listed): string {
   const owner = account === undefined ? '' : `account ${account}, `;
   return `${owner}${what} ${object}${path === '' ? '' : `, ${path}`}: ${reason}`;
 }

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runHere } from './collect.ts';
+
+// What commands say to an address that another program serves, or another release of this one.
+let answered = { type: 'text/html', body: '' };
+const server = createServer((_, response) => {
+  response.writeHead(200, { 'content-type': answered.type }).end(answered.body);
+});
+let url = '';
+
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  // It listens on a port.
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(() => server.close());
+
+async function heddle(...argv: readonly string[]) {
+  const { code, note, out } = await runHere(argv, { HEDDLE_SERVER: url, HEDDLE_TOKEN: 'nbp_x' });
+  return { code, out, note: note.replaceAll(url, 'URL') };
+}
+
+const wayOut =
+  'which this program cannot read; name a Heddle server with --server, and use the heddle that belongs to it.';
+
+it.each([
+  { argv: ['status'], id: 'readStatus' },
+  { argv: ['sources'], id: 'listSources' },
+  { argv: ['reconcile', 'office'], id: 'listSources' },
+  { argv: ['history'], id: 'listRevisions' },
+  { argv: ['history', '7'], id: 'readRevision' },
+  { argv: ['drift'], id: 'readDrift' },
+  { argv: ['test'], id: 'readTests' },
+  { argv: ['proxy', 'token', 'list'], id: 'listProxyTokens' },
+])('heddle $argv names the server that answers a page', async ({ argv, id }) => {
+  answered = { type: 'text/html', body: '<html>Welcome</html>' };
+  expect(await heddle(...argv)).toEqual({
+    ...{ code: 1, out: '' },
+    note: `error: URL answered ${id} with no JSON, ${wayOut}\n`,
+  });
+});
+
+it('a member that does not fit is named', async () => {
+  const source = { id: 'office', type: 'git', suspended: false, generation: 1, objects: 'many', status: {} };
+  answered = { type: 'application/json', body: JSON.stringify([source]) };
+  expect((await heddle('sources')).note).toBe(
+    `error: URL answered listSources with something else at /0/objects, ${wayOut}\n`,
+  );
+  answered = { type: 'application/json', body: '{}' };
+  expect((await heddle('sources')).note).toBe(`error: URL answered listSources with something else, ${wayOut}\n`);
+});
