@@ -67,8 +67,6 @@ export interface AreaRoutes {
   readonly paths: JsonObject;
   /** What is declared of them: it needs no path items. */
   readonly operations?: readonly Operation[];
-  /** Only this edition has them; elsewhere they say so. */
-  readonly edition?: 'hosted';
 }
 
 /** All areas with routes of their own. */

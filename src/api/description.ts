@@ -22,9 +22,8 @@ export function describeApi(
   registry: Registry,
   { version, edition }: { readonly version: string; readonly edition: Edition },
 ): JsonObject {
-  const isOffered = (of: { readonly edition?: Edition }) => of.edition === undefined || of.edition === edition;
-  const offered = declared.filter(isOffered);
-  const paths: readonly JsonObject[] = [...areas.filter(isOffered).map((area) => area.paths), pathsOf(offered)];
+  const offered = declared.filter((operation) => operation.edition === undefined || operation.edition === edition);
+  const paths: readonly JsonObject[] = [...areas.map((area) => area.paths), pathsOf(offered)];
   return lowerToOpenApi(registry, {
     ...{ version, edition },
     extraPaths: mergePaths(paths),

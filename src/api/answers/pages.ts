@@ -2,9 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import type { Kind } from '../../model/declare/kind.ts';
 import { storedId, wireId } from '../../model/declare/wire-id.ts';
 import { InvalidInput } from '../../model/errors.ts';
+import { optional } from '../../model/operation/fields.ts';
+import { integer } from '../../model/schema/field.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { queryOf } from '../config/request.ts';
-import { readFeedQuery } from '../input/feed-query.ts';
+import { readParameters } from '../operations/input.ts';
 
 /** Which part of a list is asked for. */
 interface Page {
@@ -13,14 +15,12 @@ interface Page {
   readonly after?: string;
 }
 
-const most = 1000;
+const fields = { limit: optional(integer({ doc: '', minimum: 1, maximum: 1000 })) };
 
 /** The page that a request asks for, `undefined` for the whole list. Throws `InvalidInput`. */
 export function pageOf(request: FastifyRequest): Page | undefined {
   const { after } = queryOf(request);
-  const reader = readFeedQuery(request);
-  const limit = reader.number('limit', 1, most);
-  reader.finish();
+  const { limit } = readParameters(fields, request);
   if (limit === undefined && after === undefined) return undefined;
   return { ...(limit === undefined ? {} : { limit }), ...(after === undefined ? {} : { after }) };
 }

@@ -43,17 +43,6 @@ export function switchOf(query: Query, name: string, fallback: boolean): boolean
   throw new InvalidInput(`\`${name}\` must be true or false`);
 }
 
-/** A moment of the query: a date, which begins at midnight UTC, or a date and a time with its zone. */
-export function timeOf(name: string, text: string): Date {
-  // A plus sign that was not escaped arrives as a space.
-  const spelled = text.replace(/ (?=\d\d:?\d\d$)/, '+');
-  const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d))?$/.test(spelled)
-    ? new Date(spelled)
-    : undefined;
-  if (time !== undefined && !Number.isNaN(time.getTime())) return time;
-  throw new InvalidInput(`\`${name}\` must be a date such as 2026-03-01, or a time such as 2026-03-01T10:00:00Z`);
-}
-
 /** Refuses the name of a kind that there is not. */
 export function knownKind(registry: Registry, name: string | undefined): void {
   if (name !== undefined && registry.find(name) === undefined)

@@ -6,7 +6,7 @@ import { readBody } from '../../model/operation/body.ts';
 import type { InputOf, Operation } from '../../model/operation/operation.ts';
 import { readQuery } from '../../model/operation/query.ts';
 import { sortProblems } from '../../model/problem.ts';
-import type { AnyField } from '../../model/schema/field.ts';
+import type { AnyField, Fields, SpecOf } from '../../model/schema/field.ts';
 import { objectBody } from '../input/bodies.ts';
 import { addIgnored, isStrict } from '../input/preferences.ts';
 
@@ -17,6 +17,14 @@ export function readInput(operation: Operation, request: FastifyRequest, reply: 
   addIgnored(reply, read.ignored);
   refuse([...faults, ...read.faults]);
   return { params: readParams(operation, request), query, body: read.body };
+}
+
+/** The parameters of a query by their fields alone. Throws `InvalidInput` with all that is wrong. */
+export function readParameters<Q extends Fields>(fields: Q, request: FastifyRequest): SpecOf<Q> {
+  const { query, faults } = readQuery(fields, request.query as Readonly<Record<string, unknown>>);
+  refuse(faults);
+  // What has no faults is what the fields describe.
+  return query as SpecOf<Q>;
 }
 
 /** The parameters of the path, each by its field. Throws `NotFound` for a text that names nothing whatever there is. */

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { plainAddress } from '../../lib/net/address.ts';
 import type { RequestResult, SortOrder } from '../../model/declare/list-words.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { ProxyLogSort } from '../../operations/proxy-events.ts';
 import {
   allOf,
   allTime,
@@ -44,8 +45,8 @@ export interface ProxyLogQuery extends Partial<Range> {
   readonly page_size: number;
 }
 
-/** By what the log can be sorted, and the columns that make it. */
-export const proxyLogSorts = {
+/** The columns by which it is sorted. */
+const columns: Readonly<Record<ProxyLogSort, readonly string[]>> = {
   timestamp: ['timestamp'],
   url: ['host', 'path'],
   host: ['host'],
@@ -57,9 +58,7 @@ export const proxyLogSorts = {
   user_id: ['user_id'],
   auth_method: ['auth_method_used'],
   reason: ['reason'],
-} as const;
-
-export type ProxyLogSort = keyof typeof proxyLogSorts;
+};
 
 /** A page of the requests that went through the account's reverse proxies. */
 export async function readProxyLog(
@@ -80,7 +79,7 @@ export async function readProxyLog(
     conditions: [...(slices === undefined ? [] : [slices.condition]), ...others],
     ...(others.length === 0 && counted !== undefined ? { slices: counted } : {}),
     isIndexed: isIndexed(query, slices, others),
-    sort: proxyLogSorts[query.sort],
+    sort: columns[query.sort],
     order: query.order,
     limit: query.page_size,
     offset: (query.page - 1) * query.page_size,

@@ -36,13 +36,6 @@ export interface TrafficQuery extends Partial<Range> {
   readonly page_size: number;
 }
 
-/** The words of traffic events. */
-export const trafficWords = {
-  type: ['TYPE_UNKNOWN', 'TYPE_START', 'TYPE_END', 'TYPE_DROP'],
-  direction: ['DIRECTION_UNKNOWN', 'INGRESS', 'EGRESS'],
-  connection_type: ['P2P', 'ROUTED'],
-} as const;
-
 /** A page of the traffic that peers reported, newest first. */
 export async function readTraffic(engine: Engine, call: Call, query: TrafficQuery): Promise<Page> {
   const log: Log = { database: engine.database, feed: trafficFeed, account: call.account };

@@ -1,12 +1,12 @@
 import { trafficFeed } from '../../db/logs/feeds.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { plainAddress } from '../../lib/net/address.ts';
+import { trafficWords } from '../../operations/network-traffic.ts';
 import { partsOf, type Slice } from './count-slices.ts';
 import type { Listing } from './listings.ts';
 import { checkTime, type Members, readMembers, type Span } from './members.ts';
 import type { ReadReport, RefusedRecord, ReportOf } from './proxy-report.ts';
 import { saltOf, termsOf } from './terms.ts';
-import { trafficWords } from './traffic-log.ts';
 import { gatherValues } from './values.ts';
 
 /** Says what is known about the things that traffic names. */

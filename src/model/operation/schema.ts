@@ -61,7 +61,11 @@ function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
     case 'secret':
       return { type: 'string', ...given({ minLength: field.minLength, maxLength: field.maxLength }) };
     case 'integer':
-      return { type: 'integer', ...given({ minimum: field.minimum, maximum: field.maximum }) };
+      // What is clamped may be greater.
+      return {
+        type: 'integer',
+        ...given({ minimum: field.minimum, maximum: field.clamp === true ? undefined : field.maximum }),
+      };
     case 'boolean':
       return { type: 'boolean' };
     case 'enum':

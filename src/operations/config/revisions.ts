@@ -127,7 +127,7 @@ export const revisions = {
       until: optional(time({ doc: 'Only those made before this time.' })),
       before: optional(integer({ doc: 'Only revisions before this one.', minimum: 1 })),
       limit: integer({
-        doc: 'How many at most; 100 unless said otherwise.',
+        doc: 'How many at most, 100 unless said otherwise; above 1,000 it is 1,000.',
         ...{ minimum: 1, maximum: 1000, clamp: true, default: 100 },
       }),
     },

@@ -1,0 +1,28 @@
+/** What every paged log answers around its records. */
+export function envelope<Shown>(
+  data: readonly Shown[],
+  { page, page_size, total }: { readonly page: number; readonly page_size: number; readonly total: number },
+) {
+  return { data, page, page_size, total_records: total, total_pages: Math.ceil(total / page_size) };
+}
+
+interface Dates {
+  readonly start_date: string | undefined;
+  readonly end_date: string | undefined;
+}
+
+/** The moments between which records lie, as far as they are given. */
+export function rangeOf({ start_date: from, end_date: to }: Dates): { readonly from?: Date; readonly to?: Date } {
+  return {
+    ...(from === undefined ? {} : { from: new Date(from) }),
+    ...(to === undefined ? {} : { to: new Date(to) }),
+  };
+}
+
+/** The members that have a value. */
+export function present<Value extends object>(value: Value): { [Name in keyof Value]?: NonNullable<Value[Name]> } {
+  // Only members without a value are taken out.
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as ReturnType<
+    typeof present<Value>
+  >;
+}

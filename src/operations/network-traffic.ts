@@ -1,0 +1,106 @@
+import { optional, time } from '../model/operation/fields.ts';
+import { defineOperation } from '../model/operation/operation.ts';
+import { integer, list, object, oneOf, string } from '../model/schema/field.ts';
+import { pageFields, pageOf, rangeFields } from './log-pages.ts';
+
+/** The words of traffic events. */
+export const trafficWords = {
+  type: ['TYPE_UNKNOWN', 'TYPE_START', 'TYPE_END', 'TYPE_DROP'],
+  direction: ['DIRECTION_UNKNOWN', 'INGRESS', 'EGRESS'],
+  connection_type: ['P2P', 'ROUTED'],
+} as const;
+
+const ends = ['UNKNOWN', 'PEER', 'HOST_RESOURCE', 'SUBNET_RESOURCE', 'DOMAIN_RESOURCE', 'ROUTE'] as const;
+
+const endFields = {
+  id: string({ doc: 'The id of the peer or resource; empty for what is neither.' }),
+  type: oneOf(ends, { doc: 'What it is.' }),
+  name: string({ doc: 'Its name.' }),
+  geo_location: object(
+    { city_name: string({ doc: 'The city.' }), country_code: string({ doc: 'The country.' }) },
+    { doc: 'Where it is.' },
+  ),
+  os: string({ doc: 'Its operating system.' }),
+  address: string({ doc: 'Address and port.' }),
+  dns_label: string({ doc: 'Its name in the mesh.' }),
+};
+
+const event = object(
+  { type: oneOf(trafficWords.type, { doc: 'What happened.' }), timestamp: time({ doc: 'When it happened.' }) },
+  { doc: 'One event.' },
+);
+
+const record = object(
+  {
+    flow_id: string({ doc: 'The id of the flow.' }),
+    reporter_id: string({ doc: 'The id of the peer that reported it.' }),
+    source: object(endFields, { doc: 'Where it came from.' }),
+    destination: object(endFields, { doc: 'Where it went.' }),
+    user: object(
+      {
+        id: string({ doc: 'The id.' }),
+        email: string({ doc: 'The e-mail address.' }),
+        name: string({ doc: 'The name.' }),
+      },
+      { doc: 'Whose it was.' },
+    ),
+    policy: object(
+      { id: string({ doc: 'The id.' }), name: string({ doc: 'The name.' }) },
+      { doc: 'The policy that decided.' },
+    ),
+    icmp: object(
+      { type: integer({ doc: 'The type.' }), code: integer({ doc: 'The code.' }) },
+      { doc: 'Of ICMP, type and code.' },
+    ),
+    protocol: integer({ doc: 'The number of the IP protocol.' }),
+    direction: oneOf(trafficWords.direction, { doc: 'Seen from the reporter.' }),
+    rx_bytes: integer({ doc: 'Bytes received; 0 while counters are off.' }),
+    rx_packets: integer({ doc: 'Packets received.' }),
+    tx_bytes: integer({ doc: 'Bytes sent.' }),
+    tx_packets: integer({ doc: 'Packets sent.' }),
+    num_of_starts: integer({ doc: 'How often it began.' }),
+    num_of_ends: integer({ doc: 'How often it ended.' }),
+    num_of_drops: integer({ doc: 'How often it was turned away.' }),
+    window_start: time({ doc: 'Where the stretch begins.' }),
+    window_end: time({ doc: 'Where the stretch ends.' }),
+    events: list(event, { doc: 'What happened, at least one event.' }),
+  },
+  { doc: 'Traffic of one flow in a stretch of time.', schema: 'NetworkTraffic' },
+);
+
+/** The traffic that peers report. */
+export const networkTraffic = {
+  list: defineOperation({
+    id: 'listNetworkTraffic',
+    method: 'GET',
+    path: '/api/events/network-traffic',
+    edition: 'hosted',
+    access: { module: 'events', operation: 'read' },
+    summary: 'List the traffic that peers reported',
+    doc: 'Newest first. Hosted edition only; stored while `network_traffic_logs_enabled` of the account is on.',
+    query: {
+      ...pageFields({
+        usual: 1000,
+        most: 50_000,
+        sizeDoc: 'How many records a page has, 1,000 unless said otherwise; above 50,000 it is 50,000.',
+      }),
+      user_id: optional(string({ doc: 'The id of the user.' })),
+      reporter_id: optional(string({ doc: 'The id of the peer that reported it.' })),
+      source_id: optional(string({ doc: 'The id of the peer or resource where it came from.' })),
+      destination_id: optional(string({ doc: 'The id of the peer or resource where it went.' })),
+      protocol: optional(integer({ doc: 'The number of the IP protocol.', minimum: 0, maximum: 255 })),
+      type: optional(oneOf(trafficWords.type, { doc: 'Only flows with an event of this type.' })),
+      connection_type: optional(
+        oneOf(trafficWords.connection_type, { doc: 'Between peers, or by way of a routing peer.' }),
+      ),
+      direction: optional(oneOf(trafficWords.direction, { doc: 'Seen from the reporter.' })),
+      search: optional(
+        string({ doc: 'A part of the user’s e-mail address, or of name or address of an end, in any case.' }),
+      ),
+      ...rangeFields('ended'),
+    },
+    answer: object(pageOf(record), { doc: 'A page of the traffic.', schema: 'NetworkTrafficPage' }),
+    errors: ['not_found'],
+    example: { answer: { data: [], page: 1, page_size: 1000, total_records: 0, total_pages: 0 } },
+  }),
+};
