@@ -10,7 +10,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { fillLog, hosts, paths } from './log-rows.ts';
 import type { Benchmark, Row } from './result.ts';
 import { openWorkplace } from './stand.ts';
-import { inTurns, median, time } from './timing.ts';
+import { inTurns, time } from './timing.ts';
 
 const day = 86_400_000;
 
@@ -36,8 +36,9 @@ export function logsOf(count: number): Benchmark {
         rows.push({
           what: `page of the proxy log: ${what}`,
           note: `p95 of 20, ${count.toLocaleString('en')} records`,
-          figure: pages.sort((a, b) => a - b)[18] ?? 0,
-          reference: median(bare),
+          figure: percentile95(pages),
+          // The same of both: what else the machine does meets both.
+          reference: percentile95(bare),
           unit: 'ms',
           budget: { is: 'at most', value: 2 },
         });
@@ -62,6 +63,11 @@ const queries = (now: number): Readonly<Record<string, Partial<ProxyLogQuery>>> 
   'the middle of the id of a request': { search: createHash('md5').update('1234').digest('hex').slice(7, 15) },
   'sorted by duration within a day': { sort: 'duration', from: new Date(now - day) },
 });
+
+/** What 95 of 100 stay below. */
+function percentile95(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.95) - 1] ?? 0;
+}
 
 /** Reads the newest 100,000 records once: about 50 ms where the budget of a page was set, which so is 100 ms. */
 async function readBare(database: Database, account: string): Promise<void> {

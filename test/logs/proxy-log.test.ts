@@ -82,6 +82,8 @@ const queries: readonly (readonly [string, Partial<ProxyLogQuery>])[] = [
   ['the id of a user', { user: { id: 'u1' } }],
   ['a search that many records fit', { search: '.example.com' }],
   ['a search that few records fit', { search: 'rare' }],
+  ['a search that fits hosts and ids', { search: 're' }],
+  ['a search in a stretch of time', { search: 'app.ex', ...hours(30.5, 1.25) }],
   ['the beginning of the id of a request', { search: 'req-07' }],
   ['a part of an address', { search: '.2.39' }],
   ['an address and a status', { source_ip: '192.0.2.18', status: 'failed' }],
@@ -174,6 +176,8 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
     expect(Math.abs(many.total - 1080)).toBeLessThan(200);
     const slices = await ask({ status: 'success' }, small);
     expect([slices.total, slices.isEstimate]).toEqual([600, false]);
+    const searched = await ask({ search: '.example.com' }, small);
+    expect([searched.total, searched.isEstimate]).toEqual([1200, false]);
   });
 
   it('sorts by anything, ties by time', async () => {

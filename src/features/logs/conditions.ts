@@ -28,6 +28,11 @@ export function ofKeys(column: string, keys: readonly number[]): Condition {
   return (bind) => `${column} = any(${bind([...keys])}::bigint[])`;
 }
 
+/** Records whose column has none of these keys. */
+export function notOfKeys(column: string, keys: readonly number[]): Condition {
+  return (bind) => `${column} <> all(${bind([...keys])}::bigint[])`;
+}
+
 /** Records for which one of the conditions holds. */
 export function anyOf(conditions: readonly Condition[]): Condition {
   return (bind) => conditions.map((condition) => `(${condition(bind)})`).join(' or ') || 'false';

@@ -18,6 +18,13 @@ export interface PageLimits {
 
 const usual: PageLimits = { exactUpTo: 100_000, sortedAtMost: 100_000, scannedAtMost: 30_000 };
 
+/** What fits, as two parts without a record in common: records of slices, which the roll-ups count, and all others. */
+export interface Split {
+  readonly slices: readonly number[];
+  readonly ofSlices: Condition;
+  readonly others: Condition;
+}
+
 /** What is asked of a feed. */
 export interface Question {
   readonly feed: Feed;
@@ -26,6 +33,8 @@ export interface Question {
   readonly conditions: readonly Condition[];
   /** The slices whose counts make the total; absent when the conditions are not about slices alone. */
   readonly slices?: readonly number[];
+  /** Absent when the roll-ups know nothing of what fits. */
+  readonly split?: Split;
   /** One index knows all records that fit, and their times. */
   readonly isIndexed: boolean;
   readonly sort: readonly string[];
@@ -62,23 +71,35 @@ export async function readPage(database: Database, question: Question): Promise<
 }
 
 async function totalOf(database: Database, question: Question): Promise<Total> {
-  const { slices, conditions, range } = question;
-  const hours = await readHours(database, question, allSlice, slices ?? []);
+  const { slices, split, conditions, range } = question;
+  const hours = await readHours(database, question, allSlice, slices ?? split?.slices ?? []);
   const hourRanges = hourRangesOf(hours, range);
   if (slices !== undefined) {
-    const exact = await Promise.all(hourRanges.map((hourRange) => recount(database, question, hourRange)));
+    const exact = await recount(database, question, hourRanges);
     return { total: sumOf(exact, 'wanted'), isEstimate: false, hourRanges: exact };
   }
   const all = sumOf(hourRanges, 'all');
   if (conditions.length === 0 || all === 0) return { total: 0, isEstimate: false, hourRanges };
-  return { ...(await matchingOf(database, question, hourRanges, all)), hourRanges };
+  if (split === undefined) return { ...(await matchingOf(database, question, hourRanges, all)), hourRanges };
+  const [ofSlices, others] = await Promise.all([
+    recount(database, { ...question, conditions: [split.ofSlices] }, hourRanges),
+    matchingOf(database, { ...question, conditions: [split.others] }, hourRanges, all),
+  ]);
+  return { ...others, total: sumOf(ofSlices, 'wanted') + others.total, hourRanges };
 }
 
-/** The true count of an hour of which only a part is wanted. */
-async function recount(database: Database, question: Question, hourRange: HourRange): Promise<HourRange> {
-  if (!hourRange.isCut || hourRange.wanted === 0) return hourRange;
-  const wanted = await countRecords(database, { ...question, range: hourRange }, Number.MAX_SAFE_INTEGER);
-  return { ...hourRange, wanted };
+/** The true counts also of hours of which only a part is wanted. */
+function recount(
+  database: Database,
+  question: Question,
+  hourRanges: readonly HourRange[],
+): Promise<readonly HourRange[]> {
+  const counted = hourRanges.map(async (hourRange) => {
+    if (!hourRange.isCut || hourRange.wanted === 0) return hourRange;
+    const wanted = await countRecords(database, { ...question, range: hourRange }, Number.MAX_SAFE_INTEGER);
+    return { ...hourRange, wanted };
+  });
+  return Promise.all(counted);
 }
 
 /** How many records fit conditions that no roll-up knows. */
@@ -90,15 +111,20 @@ async function matchingOf(
 ): Promise<Omit<Total, 'hourRanges'>> {
   const { exactUpTo } = limitsOf(selection);
   if (all <= 1.5 * exactUpTo) return { total: await countRecords(database, selection, all + 1e6), isEstimate: false };
-  const shares = [...(await sampleShares(database, selection, spreadMoments(hourRanges, 32), 200))].sort(
-    (a, b) => a - b,
-  );
-  const median = shares[shares.length >> 1] ?? 0;
-  const mean = shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length);
+  const { mean, atLeast } = meanOf(await sampleShares(database, selection, spreadMoments(hourRanges, 32), 200));
   const estimate = Math.max(exactUpTo + 1, Math.round(mean * all));
-  if (median * all > 2 * exactUpTo) return { total: estimate, isEstimate: true };
+  // To count up to the limit only to learn that there are more costs most where much fits.
+  if (atLeast * all > exactUpTo) return { total: estimate, isEstimate: true };
   const counted = await countRecords(database, selection, exactUpTo + 1);
   return counted <= exactUpTo ? { total: counted, isEstimate: false } : { total: estimate, isEstimate: true };
+}
+
+/** The mean of some shares, and below what it hardly can be: four standard errors less. */
+function meanOf(shares: readonly number[]): { readonly mean: number; readonly atLeast: number } {
+  const count = Math.max(1, shares.length);
+  const mean = shares.reduce((sum, share) => sum + share, 0) / count;
+  const variance = shares.reduce((sum, share) => sum + (share - mean) ** 2, 0) / Math.max(1, count - 1);
+  return { mean, atLeast: mean - 4 * Math.sqrt(variance / count) };
 }
 
 async function timePage(database: Database, question: Question, counted: Total): Promise<readonly JsonObject[]> {

@@ -18,14 +18,15 @@ import {
   keysWith,
   knownSlices,
   type Log,
+  notOfKeys,
   ofKeys,
   ofTexts,
   slicesWith,
   type WantedSlices,
   withPart,
 } from './conditions.ts';
-import { allSlice, anyValue, type Slice } from './count-slices.ts';
-import { type Page, type PageLimits, readPage } from './pages.ts';
+import { allSlice, anyValue, type Slice, sliceKey } from './count-slices.ts';
+import { type Page, type PageLimits, readPage, type Split } from './pages.ts';
 import { type Persons, userIdsOf, usersNamed } from './people.ts';
 
 /** What the log of reverse proxies is asked for. */
@@ -70,14 +71,16 @@ export async function readProxyLog(
   const log: Log = { database: engine.database, feed: proxyFeed, account: call.account };
   const slices = await slicesWith(log, askedSlice(query), valuesOf);
   if (slices === 'none') return emptyPage;
-  const others = await othersOf(log, query, await engine.snapshots.at(call.account, call.revision));
-  if (others === 'none') return emptyPage;
+  const wanted = await othersOf(log, query, await engine.snapshots.at(call.account, call.revision));
+  if (wanted === 'none') return emptyPage;
+  const { conditions: others, split } = wanted;
   const counted = slices === undefined ? [allSlice] : slices.counted;
   return readPage(engine.database, {
     ...{ feed: proxyFeed, account: call.account },
     range: { from: query.from ?? allTime.from, to: query.to ?? allTime.to },
     conditions: [...(slices === undefined ? [] : [slices.condition]), ...others],
     ...(others.length === 0 && counted !== undefined ? { slices: counted } : {}),
+    ...(others.length === 1 && slices === undefined && split !== undefined ? { split } : {}),
     isIndexed: isIndexed(query, slices, others),
     sort: columns[query.sort],
     order: query.order,
@@ -94,16 +97,24 @@ function isIndexed({ search }: ProxyLogQuery, slices: WantedSlices | undefined, 
 }
 
 /** The conditions that are not about slices; `none` when nothing can fit. */
-async function othersOf(log: Log, query: ProxyLogQuery, state: Snapshot): Promise<readonly Condition[] | 'none'> {
+async function othersOf(log: Log, query: ProxyLogQuery, state: Snapshot): Promise<Others | 'none'> {
   const users = userIdsOf(state, query.user);
   if (users?.length === 0) return 'none';
   const { source_ip, path, search } = query;
-  return [
+  const found = search === undefined ? undefined : await searchFor(log, search, usersNamed(state, search));
+  const conditions = [
     ...(users === undefined ? [] : [ofTexts('user_id', users)]),
     ...(source_ip === undefined ? [] : [ofTexts('source_ip', [plainAddress(source_ip) ?? source_ip])]),
     ...(path === undefined ? [] : [anyOf([await ofListedPaths(log, path), await ofOtherPaths(log, path)])]),
-    ...(search === undefined ? [] : [await searchFor(log, search, usersNamed(state, search))]),
+    ...(found === undefined ? [] : [found.condition]),
   ];
+  return { conditions, split: found?.split };
+}
+
+interface Others {
+  readonly conditions: readonly Condition[];
+  /** What is searched for, where the roll-ups count some of it. */
+  readonly split: Split | undefined;
 }
 
 async function ofListedPaths(log: Log, part: string): Promise<Condition> {
@@ -122,7 +133,7 @@ async function ofOtherPaths(log: Log, part: string): Promise<Condition> {
 }
 
 /** A search of any kind: a part of a request's id, of host, path or address, or a user. */
-async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Condition> {
+async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Found> {
   const wanted = text.toLowerCase();
   const [slices, paths, addresses] = await Promise.all([
     knownSlices(log),
@@ -130,9 +141,7 @@ async function searchFor(log: Log, text: string, users: readonly string[]): Prom
     keysWith(log, 'source_ip', text),
   ]);
   const isOfHost = ({ slice: { host = '' } }: KnownSlice) => host !== anyValue && host.includes(wanted);
-  const hosts = slices.filter(isOfHost).map(({ key }) => key);
-  return anyOf([
-    ...(hosts.length === 0 ? [] : [ofKeys('slice', hosts)]),
+  const others = anyOf([
     paths,
     ofTexts(
       'source_ip',
@@ -144,6 +153,27 @@ async function searchFor(log: Log, text: string, users: readonly string[]): Prom
       : // So little is looked for in ids at their beginning only.
         [beginningWith(log, 'id', text), await ofOtherPaths(log, text)]),
   ]);
+  return ofHostsOr(slices.filter(isOfHost), others);
+}
+
+interface Found {
+  readonly condition: Condition;
+  readonly split?: Split;
+}
+
+/** Counts of so many hosts are read sooner than their records are counted. */
+const countedHosts = 32;
+
+/** Records of these hosts and all others for which a condition holds. */
+function ofHostsOr(slices: readonly KnownSlice[], condition: Condition): Found {
+  if (slices.length === 0) return { condition };
+  const keys = slices.map(({ key }) => key);
+  const ofSlices = ofKeys('slice', keys);
+  const either = anyOf([ofSlices, condition]);
+  const counted = [...new Set(slices.map(({ slice: { host = '' } }) => sliceKey({ host })))];
+  if (counted.length > countedHosts) return { condition: either };
+  const others = allOf([notOfKeys('slice', keys), condition]);
+  return { condition: either, split: { slices: counted, ofSlices, others } };
 }
 
 /** What is asked of the slices. */
