@@ -13,6 +13,7 @@ import { access } from './config/access-routes.ts';
 import { drift } from './config/drift-routes.ts';
 import { objects } from './config/object-routes.ts';
 import { overrides } from './config/override-routes.ts';
+import { plans } from './config/plan-routes.ts';
 import { revisions } from './config/revision-routes.ts';
 import { sources } from './config/source-routes.ts';
 import { status } from './config/status-routes.ts';
@@ -87,6 +88,7 @@ export const areas: readonly AreaRoutes[] = [
   notifications,
   objects,
   overrides,
+  plans,
   proxy,
   proxyEvents,
   proxyTokens,

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Call, Engine } from '../commit/engine.ts';
 import type { Done } from '../commit/idempotency.ts';
 import type { ObjectOutput } from '../commit/shown-once.ts';
+import type { Applied } from '../features/config/plans/apply-plan.ts';
 import { findApplied, findCreated, findDoneRevision } from '../features/config/plans/recover.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
@@ -55,10 +56,10 @@ export const recoverEmpty: Recover = async (_request, _reply, { revision }) =>
   revision === undefined ? undefined : null;
 
 /** Answers an apply whose answer was lost with the revision and what it did; without what is shown once after a day. */
-export function recoverApplied(engine: Engine): Recover {
-  return async (request, _reply, { revision, once }) => {
+export function recoverApplied(engine: Engine) {
+  return async ({ call }: { readonly call: Call }, { revision, once }: Done): Promise<Applied | undefined> => {
     if (revision === undefined) return undefined;
-    const applied = await findApplied(engine, callOf(request), revision);
+    const applied = await findApplied(engine, call, revision);
     const outputs = (once?.outputs ?? []).map(({ id: _, ...output }) => output);
     return { ...applied, ...(outputs.length === 0 ? {} : { outputs }) };
   };

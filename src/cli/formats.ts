@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
-import type { PlanPairs } from '../features/config/plans/plan-access.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
+import type { PlanPairs } from '../operations/config/plan-access.ts';
 import { renderMarkdown } from '../plan/view/markdown.ts';
 import { renderFailureMarkdown, renderValidMarkdown } from '../plan/view/markdown-problems.ts';
 import {

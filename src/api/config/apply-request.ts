@@ -30,7 +30,7 @@ export async function readApplyRequest(
   const input = await readInput(reader, filesOf(body), { account, signal: goneSignal(reply) });
   const approve = textOf(body, 'approve') ?? query['approve'];
   const expectDigest = textOf(body, 'expectDigest') ?? query['expectDigest'];
-  const override = overrideOf(body, query);
+  const override = overrideReason(textOf(body, 'override') ?? query['override']);
   const applyRequest: ApplyRequest = {
     source: sourceName(textOf(body, 'source') ?? query['source']),
     documents: input.documents,
@@ -124,8 +124,8 @@ function valuesOf(body: JsonObject): PushedValues {
 }
 
 /** Why something is applied by hand although a server runs its source. Throws `InvalidInput`. */
-export function overrideOf(body: JsonObject, query: Query): string | undefined {
-  const reason = (textOf(body, 'override') ?? query['override'])?.trim();
+export function overrideReason(text: string | undefined): string | undefined {
+  const reason = text?.trim();
   if (reason === undefined || (reason !== '' && reason.length <= longestReason)) return reason;
   throw new InvalidInput(`\`override\` must say why, in at most ${longestReason} characters`);
 }

@@ -4,7 +4,6 @@ import { addArchiveRoutes } from './archive-routes.ts';
 import { addExportRoutes } from './export-routes.ts';
 import { bodyLimit, type ConfigRoutesOptions } from './options.ts';
 import { addPlanRoutes } from './plan-routes.ts';
-import { addRollbackRoute } from './rollback-routes.ts';
 import { addTestRoutes } from './test-routes.ts';
 import { addWebhookRoute } from './webhook-route.ts';
 
@@ -23,7 +22,6 @@ export async function addConfigRoutes(app: FastifyInstance, options: ConfigRoute
   addExportRoutes(app, options);
   // Hints are signed as they were sent, byte by byte.
   await app.register(async (scope) => addWebhookRoute(scope, options));
-  addRollbackRoute(app, options);
   // Archives are no documents: nothing else takes their content types.
   await app.register(async (scope) => addArchiveRoutes(scope, options));
   addTestRoutes(app, options);

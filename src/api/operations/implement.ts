@@ -7,8 +7,8 @@ import type {
 } from 'fastify';
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { Done } from '../../commit/idempotency.ts';
-import { isObject, type Json } from '../../lib/json.ts';
-import type { AnswerOf, Area, InputOf, Operation } from '../../model/operation/operation.ts';
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { type AnswerOf, type Area, hasEtag, type InputOf, type Operation } from '../../model/operation/operation.ts';
 import { mask } from '../../model/schema/sealing.ts';
 import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
@@ -77,8 +77,8 @@ function mount(
     ...route,
     method: operation.method,
     url: routeOf(operation.path),
-    // The head alone would keep a stream open.
-    ...(operation.answerType === eventStream ? { exposeHeadRoute: false } : {}),
+    // The head alone would keep a stream open, and take what is read once.
+    ...(operation.answerType === eventStream || operation.readOnce === true ? { exposeHeadRoute: false } : {}),
     config: {
       ...(access === 'operator' ? { server: true } : {}),
       ...(access === 'anyone' || (typeof access === 'object' && 'module' in access) ? { access } : {}),
@@ -124,13 +124,21 @@ function repeatIf(
 
 /** Sends what a handler answered, with the headers that the declaration wants. */
 function send(operation: Operation, request: FastifyRequest, reply: FastifyReply, answer: unknown) {
-  const { shownOnce, noStore, status, method } = operation;
+  const { shownOnce, noStore, readOnce, status } = operation;
   if (status !== undefined) void reply.code(status);
-  if (noStore === true || shownOnce !== undefined) void reply.header('cache-control', 'no-store');
+  if (noStore === true || readOnce === true) void reply.header('cache-control', 'no-store');
   if (operation.answer === undefined) return reply.send();
   if (operation.answerType !== undefined) return reply.type(`${operation.answerType}; charset=utf-8`).send(answer);
   // By its type it is what a field declares, which is JSON.
   const body = answer as Json;
-  if (shownOnce !== undefined && isObject(body)) keepInstead(request, { ...body, [shownOnce]: mask });
-  return method === 'GET' ? sendLong(request, reply, { version: 0, body }) : reply.send(body);
+  if (shownOnce !== undefined && isObject(body)) showOnce(shownOnce, request, reply, body);
+  return hasEtag(operation) ? sendLong(request, reply, { version: 0, body }) : reply.send(body);
+}
+
+/** Keeps a member of the answer, where it is there, from caches and repetitions. */
+function showOnce(member: string, request: FastifyRequest, reply: FastifyReply, body: JsonObject): void {
+  const { [member]: shown, ...rest } = body;
+  if (shown === undefined) return;
+  void reply.header('cache-control', 'no-store');
+  keepInstead(request, typeof shown === 'string' ? { ...body, [member]: mask } : rest);
 }

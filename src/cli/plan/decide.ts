@@ -1,5 +1,5 @@
-import type { PlanPairs } from '../../features/config/plans/plan-access.ts';
 import { isObject } from '../../lib/json.ts';
+import type { PlanPairs } from '../../operations/config/plan-access.ts';
 import type { PlanView } from '../../plan/view/view.ts';
 import type { Client } from '../client.ts';
 import type { Invocation } from '../command.ts';

@@ -1,5 +1,5 @@
-import type { PlanPair, PlanPairs } from '../../features/config/plans/plan-access.ts';
 import { isObject } from '../../lib/json.ts';
+import type { PlanPair, PlanPairs } from '../../operations/config/plan-access.ts';
 import type { AccessName } from '../../plan/view/access.ts';
 import type { ReviewComment } from '../../plan/view/review-comments.ts';
 import { type Client, unreadable } from '../client.ts';

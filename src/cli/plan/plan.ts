@@ -1,4 +1,4 @@
-import type { PlanPairs } from '../../features/config/plans/plan-access.ts';
+import type { PlanPairs } from '../../operations/config/plan-access.ts';
 import { clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import { header, json, named, operation, pathParameters, query, textual } from '../lower/openapi/operation.ts';
 import { type AnyField, entriesOf } from '../schema/field.ts';
 import { isRequired } from './fields.ts';
-import { failures, type Operation } from './operation.ts';
+import { failures, hasEtag, type Operation } from './operation.ts';
 import { namedSchemas, schemaOfField, schemaOfFields } from './schema.ts';
 
 /** The path items of operations. */
@@ -20,7 +20,9 @@ export function pathsOf(operations: readonly Operation[]): JsonObject {
 /** The schemas of their bodies and answers, by name. */
 export function schemasOf(operations: readonly Operation[]): JsonObject {
   const schemas = operations.flatMap((declared): readonly (readonly [string, Json])[] => [
-    ...(declared.body === undefined ? [] : [[bodyName(declared), schemaOfFields(declared.body, 'request')] as const]),
+    ...(declared.body === undefined
+      ? []
+      : [[bodyName(declared), schemaOfFields(declared.body, 'request', declared.bodyDoc)] as const]),
     ...unionSchemas(declared),
     ...Object.values(declared.body ?? {}).flatMap((field) => namedSchemas(field, 'request')),
     ...(declared.answer === undefined ? [] : namedSchemas(declared.answer, 'answer')),
@@ -55,11 +57,6 @@ function tagOf({ id, tag, access }: Operation): string {
   if (tag !== undefined) return tag;
   if (typeof access === 'object' && 'module' in access) return access.module;
   throw new Error(`${id}: an operation of no module has to say its \`tag\``);
-}
-
-/** Whether answers carry an ETag: what is read does, by which it is not sent again. */
-function hasEtag({ method, answer, uncached }: Operation): boolean {
-  return method === 'GET' && answer !== undefined && uncached !== true;
 }
 
 function describe(declared: Operation): JsonObject {
@@ -100,8 +97,10 @@ function parametersOf(declared: Operation) {
 
 function queryOf({ example }: Operation, name: string, field: AnyField): JsonObject {
   const shown = example.query?.[name];
+  const { default: fallback } = field;
+  const schema = { ...withoutDoc(field), ...(fallback === undefined ? {} : { default: fallback }) };
   return {
-    ...query(name, field.doc, withoutDoc(field)),
+    ...query(name, field.doc, schema),
     required: isRequired(field),
     ...(shown === undefined ? {} : { example: shown }),
   };
@@ -118,12 +117,13 @@ function headersOf(declared: Operation) {
 
 /** Those that follow from what an operation is, and those that it states. */
 function statusesOf(declared: Operation): readonly number[] {
-  const { access, path, errors = [] } = declared;
+  const { access, path, readOnce, errors = [] } = declared;
   const isOpen = typeof access === 'object' && 'open' in access;
   const statuses = [
     ...(isOpen ? [] : [401, 403]),
     ...(path.includes('{') ? [404] : []),
     ...(takesBody(declared) ? [400, 413, 415, 422] : []),
+    ...(readOnce === true ? [failures.gone] : []),
     ...errors.map((name) => failures[name]),
     ...[429, 503],
   ];

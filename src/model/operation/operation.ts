@@ -62,13 +62,20 @@ interface Facts {
   readonly alsoAs?: Readonly<Record<string, string>>;
   /** No cache may keep the answer. */
   readonly noStore?: true;
-  /** What is read carries no ETag: it can be read once, or is sent while it is made. */
+  /** What is read carries no ETag, because it is sent while it is made. */
   readonly uncached?: true;
+  /** Reading takes it away, and a later read is 410: so there is no HEAD, no ETag, and no copy in a cache. */
+  readonly readOnce?: true;
   /** It writes nothing but plans, whatever its method: a token that may only plan will do. */
   readonly plans?: true;
   /** The name of the schema of the body; from the `id` unless given. Operations that take the same share it. */
   readonly bodySchema?: string;
-  /** The member of the answer that is shown this once: no cache keeps the answer, and a repetition shows a mask after a day. */
+  /** What that schema says of the body as a whole. */
+  readonly bodyDoc?: string;
+  /**
+   * The member of the answer that is shown this once: no cache keeps an answer with it. A repetition after a day shows a mask in
+   * place of a text, and is without any other value.
+   */
   readonly shownOnce?: string;
   /** Only this edition has it. */
   readonly edition?: 'hosted';
@@ -126,6 +133,11 @@ export function defineOperation<P extends Fields = None, Q extends Fields = None
     body: body === undefined ? undefined : completed(body),
     answer,
   };
+}
+
+/** Whether answers carry an ETag: what is read does, by which it is not sent again. */
+export function hasEtag({ method, answer, uncached, readOnce }: Operation): boolean {
+  return method === 'GET' && answer !== undefined && uncached !== true && readOnce !== true;
 }
 
 /** What a caller of an operation gives. */

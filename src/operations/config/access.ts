@@ -114,7 +114,7 @@ const answer = object(
 );
 
 /** An end of access, or what holds some. */
-const accessName = object(
+export const accessName = object(
   {
     kind: string({ doc: 'Its kind.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),

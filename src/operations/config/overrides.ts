@@ -5,7 +5,8 @@ import { json, list, object, string, type ValueOf } from '../../model/schema/fie
 
 const texts = (doc: string) => list(string({ doc: '' }), { doc });
 
-const running = object(
+/** A value that is overridden for a while. */
+export const runningOverride = object(
   {
     kind: string({ doc: 'The kind of the object.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
@@ -35,7 +36,7 @@ const revision = count({ doc: 'The revision of the account.' });
 const overridden = object(
   {
     revision,
-    overrides: list(running, { doc: '' }),
+    overrides: list(runningOverride, { doc: '' }),
     lasting: texts('Fields that restrict now and stay so until a request loosens them.'),
     notices: texts('What the caller should know.'),
   },
@@ -65,7 +66,7 @@ export const overrides = {
     doc: 'Values that are overridden for a while although sources state others.',
     query: { source: optional(string({ doc: 'Only of objects that this source states.' })) },
     answer: object(
-      { revision, overrides: list(running, { doc: '' }) },
+      { revision, overrides: list(runningOverride, { doc: '' }) },
       { doc: 'The overrides that run.', schema: 'Overrides' },
     ),
     example: { answer: { revision: 18, overrides: [example] } },

@@ -1,20 +1,9 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { actorTypes } from '../../model/declare/actor.ts';
 import { named } from '../../model/lower/openapi/operation.ts';
 import { count, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
-import { boolean, integer, json, list, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
-
-/** On whose behalf something was done. */
-const actor = object(
-  {
-    type: oneOf(actorTypes, { doc: 'What the actor is.' }),
-    id: string({ doc: 'Its id.' }),
-    name: string({ doc: 'Its name.' }),
-    email: optional(string({ doc: 'Its e-mail address.' })),
-  },
-  { doc: 'On whose behalf.' },
-);
+import { boolean, integer, json, list, object, string, type ValueOf } from '../../model/schema/field.ts';
+import { actor, type rollback, unit } from './plan.ts';
 
 const stated = object(
   {
@@ -34,7 +23,7 @@ const change = object(
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
     name: string({ doc: 'Its display name.' }),
     id: string({ doc: 'Its id.' }),
-    units: list(json(named('Unit'), { doc: '' }), { doc: '' }),
+    units: list(unit, { doc: '' }),
     declared: optional(
       object(
         {
@@ -71,7 +60,9 @@ const head = {
   digest: optional(string({ doc: 'The digest of what was applied.' })),
   request: string({ doc: 'Names the attempt that made it.' }),
   counts: json<JsonObject>({ type: 'object' }, { doc: 'How many objects were made, changed and deleted.' }),
-  rollback: optional(json(named('Rollback'), { doc: 'What it went back to, if it rolled back.' })),
+  rollback: optional(
+    json<ValueOf<typeof rollback>>(named('Rollback'), { doc: 'What it went back to, if it rolled back.' }),
+  ),
   restored: optional(
     json({ type: 'integer', minimum: 0 }, { doc: 'The revision of the archive, if it restored one.' }),
   ),

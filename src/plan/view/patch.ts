@@ -1,4 +1,4 @@
-import type { Operation } from 'fast-json-patch';
+import type { AddOperation, RemoveOperation, ReplaceOperation } from 'fast-json-patch';
 import { asObject, equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { mapInSteps, runToEnd } from '../../lib/steps.ts';
 import type { Registry } from '../../model/declare/registry.ts';
@@ -6,6 +6,11 @@ import { type AnyField, entriesOf, type Fields } from '../../model/schema/field.
 import { hideSecrets, hideValueSecrets } from '../../model/schema/secret-fields.ts';
 import { placeholdersOf, portable } from '../digest.ts';
 import { type Change, type Plan, subjectOf } from '../plan.ts';
+
+/** An operation as plain JSON. */
+type Operation = Plain<AddOperation<Json>> | Plain<RemoveOperation> | Plain<ReplaceOperation<Json>>;
+
+type Plain<T> = { readonly [Member in keyof T]: T[Member] };
 
 /**
  * What a plan does to one object, as RFC 6902 operations on its spec with references as ids. `@Kind/key` stands for the id
@@ -36,8 +41,8 @@ export function patchesInSteps(registry: Registry, plan: Plan): Generator<undefi
       ...(key === undefined ? {} : { key }),
       id: created.get(id) ?? id,
       action: change.action,
-      // Operations are plain data, and stay what they are.
-      patch: portable(operations as unknown as Json, created) as unknown as readonly Operation[],
+      // Only ids in them are replaced.
+      patch: portable(operations, created) as readonly Operation[],
     };
   });
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { pathsOf, schemasOf } from '../../../src/model/operation/openapi.ts';
 import { defineOperation } from '../../../src/model/operation/operation.ts';
 import { string } from '../../../src/model/schema/field.ts';
+import { present } from '../../setup/present.ts';
 import { addShelf } from './sample.ts';
 
 it('the OpenAPI document describes an operation by its declaration, with named schemas', () => {
@@ -101,4 +102,18 @@ it('the OpenAPI document describes an answer by each media type in which it is s
     'application/json': text,
     'application/yaml': { schema: { type: 'string' }, example: 'room: a\n' },
   });
+});
+
+it('the OpenAPI document says of what is read once that a later read finds it gone, and shows no ETag', () => {
+  const taken = defineOperation({
+    ...{ id: 'takeKey', method: 'GET', path: '/api/key', access: 'anyone', tag: 'rooms', summary: 'Take it' },
+    ...{ answer: string({ doc: 'The key.' }), readOnce: true, example: { answer: 'a key' } },
+  });
+  const { '/api/key': item } = pathsOf([taken]);
+  const { parameters, responses } = (item as { get: { parameters?: unknown; responses: Record<string, object> } }).get;
+  expect([parameters, Object.keys(responses), 'headers' in present(responses['200'])]).toEqual([
+    undefined,
+    ['200', '401', '403', '410', '429', '503'],
+    false,
+  ]);
 });

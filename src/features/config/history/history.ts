@@ -101,6 +101,8 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+type WentBack = NonNullable<RevisionWithChanges['rollback']>;
+
 function headOf(row: Head): Omit<RevisionWithChanges, 'changes'> {
   const { rollback, restored, commit, ...counts } = row.summary;
   return {
@@ -114,7 +116,8 @@ function headOf(row: Head): Omit<RevisionWithChanges, 'changes'> {
     ...(row.plan_digest === null ? {} : { digest: row.plan_digest }),
     request: row.request_id,
     counts,
-    ...(rollback === undefined ? {} : { rollback }),
+    // A commit that goes back writes it so.
+    ...(rollback === undefined ? {} : { rollback: rollback as WentBack }),
     ...(restored === undefined ? {} : { restored }),
   };
 }

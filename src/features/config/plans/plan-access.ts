@@ -4,7 +4,8 @@ import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import { accessStep, touchesAccess } from '../../../objects/access-step.ts';
 import { findEndpointAmong } from '../../../objects/find-endpoint.ts';
-import type { AccessCount, AccessName } from '../../../plan/view/access.ts';
+import type { PlanPair, PlanPairs } from '../../../operations/config/plan-access.ts';
+import type { AccessCount } from '../../../plan/view/access.ts';
 import { accessName } from './review-access.ts';
 import { planAgain } from './saved-plans.ts';
 
@@ -13,26 +14,6 @@ export interface PairQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly limit: number;
-}
-
-/** What one pair gains and loses; what it does not is absent. */
-export interface PlanPair {
-  readonly from: AccessName;
-  readonly to: AccessName;
-  readonly gained?: string;
-  readonly gainedIfPostureAllows?: string;
-  readonly lost?: string;
-  readonly lostUnlessPostureAllows?: string;
-}
-
-/** Who exactly gains and loses access by a plan. */
-export interface PlanPairs {
-  readonly gained: AccessCount;
-  readonly lost: AccessCount;
-  /** In the order of ids. */
-  readonly pairs: readonly PlanPair[];
-  /** Whether there are more than were asked for. */
-  readonly more: boolean;
 }
 
 const none: PlanPairs = {

@@ -16,6 +16,7 @@ import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { readableNames } from '../../../objects/object-list.ts';
 import { refusalOf } from '../../../objects/objects.ts';
 import { readableProblems } from '../../../objects/readable-problems.ts';
+import type { PlanSummary } from '../../../operations/config/plan.ts';
 import { runningOverrides } from '../../../plan/ownership/running-overrides.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import { type ObjectPatch, patchesInSteps } from '../../../plan/view/patch.ts';
@@ -115,9 +116,6 @@ export function stateOf(engine: Engine, { state, expiresAt }: PlanHead): PlanSta
 }
 
 const openStates: readonly StoredState[] = ['ready', 'needs_approval', 'approved'];
-
-/** A stored plan without its changes. */
-export type PlanSummary = Omit<PlanView, 'changes' | 'claims' | 'guards' | 'warnings' | 'overrides'>;
 
 /** The stored plans of the account, newest first. */
 export async function summarisePlans(

@@ -34,25 +34,6 @@ export const configExamples = {
   yaml: groupFile,
   validation: { valid: true, documents: 1, warnings: [] },
   savedPlan,
-  rollbackPlan: { ...savedPlan, rollback: { revision: 17, scope: 'sources', suspends: ['cli'] } },
-  patches: [
-    {
-      kind: 'Group',
-      key: 'developers',
-      id: '@Group/developers',
-      action: 'create',
-      patch: [{ op: 'add', path: '/name', value: 'developers' }],
-    },
-  ],
-  plans: [{ formatVersion: '1.0', ...standing, source: 'cli', digest, baseRevision: 17, counts: created }],
-  markdown: '### Plan for `cli`: 1 to create, 0 to change, 0 to delete\n',
-  application: { strictBase: false },
-  approval: { digest },
-  approved: {
-    ...{ ...savedPlan, state: 'approved', approvedBy: actor, approvedAt: '2026-01-02T03:14:05.000Z' },
-    guards: [{ guard: 'deletes', message: 'deletes 9 of 20 owned objects; up to 5 need no approval' }],
-  },
   applied: { plan, revision: 18 },
-  outputs: [{ kind: 'SetupKey', key: 'build-agents', field: 'key', value: 'A616097E-FCF0-48FA-9354-CA4A61142761' }],
   exported: [{ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'developers' }, spec: {} }],
 } satisfies JsonObject;

@@ -4,15 +4,11 @@ import { accountItems } from './account.ts';
 import { archiveItems } from './archive.ts';
 import { header, type Operation, operation, pathParameters } from './operation.ts';
 import { planItems } from './plans.ts';
-import { revisionItems } from './revisions.ts';
 import { serverItems } from './server.ts';
 import { sourceItems } from './sources.ts';
 
-function parameterOf(name: string): JsonObject {
-  if (name === 'name') return { description: 'The name of the source.', schema: { type: 'string' } };
-  return name === 'revision'
-    ? { description: 'The number of the revision.', schema: { type: 'integer', minimum: 1 } }
-    : { description: 'The id of the stored plan.', schema: { type: 'string' } };
+function parameterOf(): JsonObject {
+  return { description: 'The name of the source.', schema: { type: 'string' } };
 }
 
 /** The path items that belong to no kind: documents, plans, history, and the server itself. */
@@ -23,7 +19,6 @@ export const configPaths: JsonObject = Object.fromEntries(
     ...archiveItems,
     ...accessItems,
     ...sourceItems,
-    ...revisionItems,
     ...serverItems,
   }).map(([path, item]) => [
     path,

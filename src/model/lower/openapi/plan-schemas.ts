@@ -1,142 +1,10 @@
 import type { JsonObject } from '../../../lib/json.ts';
-import { actorTypes } from '../../declare/actor.ts';
-import { claimActions, planActions, planGuards, planStates } from '../../declare/plan-words.ts';
 import { fileRuleTypes } from '../../sources/file-rules.ts';
 import { adoptModes, membershipModes } from '../../sources/settings.ts';
-import { impactSchemas } from './impact.ts';
-import { listOf, named } from './operation.ts';
-import { count, object, text, time, words } from './words.ts';
+import { listOf } from './operation.ts';
+import { count, object, text, words } from './words.ts';
 
-/** What is shown about the object of a change. */
-const subject = {
-  kind: text('The kind of the object.'),
-  key: text('Its `metadata.name`, when it has one.'),
-  name: text('Its display name.'),
-  id: text('Its id; absent for an object that is yet to be made.'),
-  file: text('Where it is declared.'),
-  line: count('Where in the file, from 1.'),
-};
-const subjectOptional = ['key', 'id', 'file', 'line'];
-
-const unit = object(
-  'The smallest owned piece of a spec, before and after. An absent side means that it is not there.',
-  {
-    path: text('Such as `enabled`, `peers[ana-laptop]` or `rules[web]`.'),
-    before: {},
-    after: {},
-    reset: { type: 'boolean', description: 'It falls back to its default, because nobody states it any more.' },
-    setBy: object('Of a value that no document stated until now: who gave it.', {
-      name: text('The name of the actor.'),
-      at: time('When.'),
-    }),
-  },
-  ['before', 'after', 'reset', 'setBy'],
-);
-
-const planParts: JsonObject = {
-  PlanChange: object(
-    'What a plan does to one object.',
-    {
-      action: words(planActions, 'What is done.'),
-      ...subject,
-      units: listOf('Unit'),
-      replaces: text('The id of the object that goes, because this one is made anew in its place.'),
-      renamedFrom: text('The key that the object had until now, when it gets another one.'),
-      usedBy: { type: 'array', items: { type: 'string' }, description: 'Who used a deleted object until now.' },
-      risks: { type: 'array', items: { type: 'string' }, description: 'What deserves a second look.' },
-    },
-    [...subjectOptional, 'replaces', 'renamedFrom', 'usedBy'],
-  ),
-  ObjectPatch: object(
-    'What a plan does to the spec of one object.',
-    {
-      ...{
-        kind: subject.kind,
-        key: subject.key,
-        id: text('Its id; `@Kind/key` of an object yet to be made.'),
-      },
-      action: words(planActions, 'What is done.'),
-      patch: { type: 'array', items: { type: 'object' }, description: 'Operations of RFC 6902, references as ids.' },
-    },
-    ['key'],
-  ),
-  PlanClaim: object(
-    'A change of who states what or holds what for a while, without a change of value.',
-    { action: words(claimActions, 'What is done.'), ...subject },
-    subjectOptional,
-  ),
-  PlanGuard: object('A guard that wants the plan approved.', {
-    guard: words(planGuards, 'Which guard.'),
-    message: text('Why, and how to approve.'),
-  }),
-  ...impactSchemas,
-  Rollback: object('What a plan goes back to.', {
-    revision: count('The revision whose state comes back.'),
-    scope: text('What goes back: `sources`, `source:NAME` or `all`.'),
-    suspends: {
-      type: 'array',
-      description: 'Sources that are suspended with it, until they are resumed.',
-      items: { type: 'string' },
-    },
-  }),
-  PlanCounts: object('How much a plan does.', {
-    create: count('Objects made.'),
-    update: count('Objects changed.'),
-    delete: count('Objects deleted.'),
-    claims: count('Objects that change hands only.'),
-  }),
-};
-
-/** On whose behalf something was done. */
-const actor = object(
-  'On whose behalf.',
-  {
-    type: words(actorTypes, 'What the actor is.'),
-    id: text('Its id.'),
-    name: text('Its name.'),
-    email: text('Its e-mail address.'),
-  },
-  ['email'],
-);
-
-const planHead: JsonObject = {
-  formatVersion: text('Members are only ever added within `1`.'),
-  id: text('Of a stored plan.'),
-  state: words(planStates, 'How a stored plan stands.'),
-  createdAt: time('When a stored plan was made.'),
-  createdBy: actor,
-  expiresAt: time('When a stored plan can no longer be applied.'),
-  approvedAt: time('When it was approved.'),
-  approvedBy: actor,
-  appliedRevision: count('The revision that applying it made.'),
-  failure: text('Why applying it failed.'),
-  source: text('The source whose documents these are.'),
-  digest: text('SHA-256 over what the plan does; equal for equal plans.'),
-  baseRevision: count('The revision that it was computed on.'),
-  counts: named('PlanCounts'),
-};
-const planStanding = ['id', 'state', 'createdAt', 'createdBy', 'expiresAt'];
-const planFate = ['approvedAt', 'approvedBy', 'appliedRevision', 'failure'];
-
-const plan = object(
-  'The changes that lead from the account to what the documents state.',
-  {
-    ...planHead,
-    changes: listOf('PlanChange'),
-    claims: listOf('PlanClaim'),
-    guards: listOf('PlanGuard'),
-    warnings: listOf('Problem'),
-    overrides: {
-      ...listOf('RunningOverride'),
-      description: "The running overrides of the source's objects when the plan was made; absent when there are none.",
-    },
-    rollback: named('Rollback'),
-    access: named('AccessImpact'),
-  },
-  [...planStanding, ...planFate, 'source', 'overrides', 'rollback', 'access'],
-);
-
-/** Schemas of documents, plans and what became of them. */
+/** Schemas of documents. */
 export const planSchemas: JsonObject = {
   DocumentFiles: object(
     'Documents, as the files that a source holds.',
@@ -239,49 +107,9 @@ export const planSchemas: JsonObject = {
       'strictBase',
     ],
   ),
-  Output: object('A value that is shown once.', {
-    kind: text('The kind of the new object.'),
-    key: text('Its key, or its name.'),
-    field: text('The member of which this is the value.'),
-    value: text('The value.'),
-  }),
-  Application: object(
-    'How a stored plan is applied.',
-    {
-      approve: text('The digest of a plan that a guard stopped, to approve it and apply it in one step.'),
-      strictBase: {
-        type: 'boolean',
-        description:
-          'Whether the account must still be at the revision on which the plan was made. Otherwise it is enough that the plan would do the same.',
-      },
-      override: text('Why it is applied by hand although a server runs its source, which is refused otherwise.'),
-    },
-    ['approve', 'strictBase', 'override'],
-  ),
-  Approval: object('What is approved.', { digest: text('The digest of the plan, as it was looked at.') }),
   Validation: object('Documents without a fault.', {
     valid: { type: 'boolean' },
     documents: count('How many documents were read.'),
     warnings: listOf('Problem'),
   }),
-  Unit: unit,
-  ...planParts,
-  Plan: plan,
-  PlanSummary: object('A stored plan without its changes.', planHead, planFate),
-  Applied: object(
-    'What became of a plan.',
-    {
-      revision: {
-        type: ['integer', 'null'],
-        description: 'The revision that it made; `null` when there was nothing to write.',
-      },
-      plan: named('Plan'),
-      outputs: {
-        type: 'array',
-        description: 'Values that the server made up for new objects: shown here and never again.',
-        items: named('Output'),
-      },
-    },
-    ['outputs'],
-  ),
 };

@@ -3,11 +3,6 @@ import { count, object, text, time } from './words.ts';
 
 /** Schemas of what goes back to a former state. */
 export const revisionSchemas: JsonObject = {
-  RollbackRequest: object(
-    'What goes back.',
-    { scope: text('`sources` (what sources own, the default), `source:NAME` (what one of them owns) or `all`.') },
-    ['scope'],
-  ),
   Restored: object('What was restored.', {
     account: text('The id of the account, that of the archive.'),
     revision: count('The revision that the restore made.'),

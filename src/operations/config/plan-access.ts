@@ -1,0 +1,69 @@
+import { count, optional } from '../../model/operation/fields.ts';
+import { boolean, list, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
+import { accessName } from './access.ts';
+
+const numbers = {
+  pairs: count({ doc: 'Pairs of ends.' }),
+  conditional: count({ doc: 'So many of them only as posture checks turn out.' }),
+};
+
+const accessCount = object(numbers, { doc: 'How many pairs.', schema: 'AccessCount' });
+
+const shift = object(
+  {
+    change: oneOf(['gained', 'lost'], { doc: 'Which of both.' }),
+    from: accessName,
+    to: accessName,
+    traffic: string({ doc: 'Such as `tcp/443, udp`.' }),
+    ...numbers,
+    partly: optional(boolean({ doc: 'A part of what other pairs gain or lose depends on posture checks too.' })),
+  },
+  { doc: 'What the ends of one name gain or lose on the way to those of another.', schema: 'AccessShift' },
+);
+
+/** Who gains and loses access by a plan. */
+export const impact = object(
+  {
+    gained: accessCount,
+    lost: accessCount,
+    groups: list(shift, {
+      doc: 'By the groups and objects that rules name: gains first; of very many the first of both.',
+    }),
+    omitted: count({ doc: 'How many of these were left out.' }),
+  },
+  {
+    doc: 'Who gains and loses access. It follows from the changes and the digest leaves it out; absent when nothing changes on which access depends.',
+    schema: 'AccessImpact',
+  },
+);
+
+const pair = object(
+  {
+    from: accessName,
+    to: accessName,
+    gained: optional(string({ doc: 'What it gains.' })),
+    gainedIfPostureAllows: optional(string({ doc: 'What it gains if posture checks turn out well.' })),
+    lost: optional(string({ doc: 'What it loses.' })),
+    lostUnlessPostureAllows: optional(
+      string({ doc: 'What it loses, and had only if posture checks turned out well.' }),
+    ),
+  },
+  { doc: 'What one pair gains and loses.', schema: 'PlanPair' },
+);
+
+/** How many pairs gain and lose access by a plan, and which. */
+export const pairs = object(
+  {
+    gained: accessCount,
+    lost: accessCount,
+    pairs: list(pair, { doc: 'In the order of ids.' }),
+    more: boolean({ doc: 'Whether there are more.' }),
+  },
+  { doc: 'Who exactly gains and loses access by a plan.', schema: 'PlanPairs' },
+);
+
+/** What one pair gains and loses by a plan; what it does not is absent. */
+export type PlanPair = ValueOf<typeof pair>;
+
+/** Who exactly gains and loses access by a plan. */
+export type PlanPairs = ValueOf<typeof pairs>;
