@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngine } from '../../src/app.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { recordEvents } from '../../src/db/logs/events.ts';
+import type { AuditEvent } from '../../src/model/declare/kind.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { testDatabase } from '../setup/database.ts';
 import { callAs, person } from './people.ts';
@@ -84,7 +85,7 @@ describe('the stream of events', () => {
     using stream = await follow();
     await api.group('one');
     const at = api.engine.now();
-    const notice = { code: 'config.plan.approved', meta: { digest: 'd' } };
+    const notice: AuditEvent = { code: 'config.plan.approved', meta: { digest: 'd' } };
     await recordEvents(api.engine.database, api.account, { actor: owner, at, events: [notice] });
     await api.group('two');
     const told = await stream.take(5);

@@ -50,7 +50,11 @@ async function tokenFor({ engine, account }: TestApi, { name, role, isServiceUse
   await createToken(
     engine.database,
     { ...token, expiresAt, planOnly },
-    { actor: { type: 'system', id: 'test', name: 'test' }, at, event: { code: 'test', target: id, meta: {} } },
+    {
+      actor: { type: 'system', id: 'test', name: 'test' },
+      at,
+      event: { code: 'personal.access.token.create', target: id, meta: {} },
+    },
     (await engine.snapshots.fresh(account)).revision,
   );
   return secret;

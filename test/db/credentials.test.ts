@@ -15,8 +15,10 @@ import {
   useRecoveryCode,
   useTotpStep,
 } from '../../src/db/accounts/totp.ts';
+import type { AuditEntry } from '../../src/db/audit-entry.ts';
 import { statement } from '../../src/db/builder.ts';
 import type { Database } from '../../src/db/database.ts';
+import type { ActivityCode } from '../../src/model/declare/activities.ts';
 import { type TestDatabase, testDatabase } from '../setup/database.ts';
 
 let test: TestDatabase;
@@ -29,8 +31,8 @@ beforeAll(async () => {
 afterAll(() => test[Symbol.asyncDispose]());
 
 const at = '2026-05-01T10:00:00.000Z';
-const told = {
-  actor: { type: 'user', id: 'u1', name: 'Ana' } as const,
+const told: AuditEntry = {
+  actor: { type: 'user', id: 'u1', name: 'Ana' },
   event: { code: 'user.password.change', target: 'u1', meta: {} },
   at,
 };
@@ -135,30 +137,32 @@ describe('credentials', () => {
   it('need a second factor from its confirmation to its end, with one audit event each', async () => {
     await put('ben@example.com', 'u3');
     const who = { account: 'a', user: 'u3', totpSecret: 'seen' };
-    const about = (code: string) => ({ ...told, event: { code, target: 'u3', meta: {} } });
+    const about = (code: ActivityCode): AuditEntry => ({ ...told, event: { code, target: 'u3', meta: {} } });
     await beginTotp(database, who, 'other');
     // It was set up again in another window.
-    expect(await confirmTotp(database, who, ['a'], about('on'))).toBe(false);
+    expect(await confirmTotp(database, who, ['a'], about('user.mfa.enable'))).toBe(false);
     await beginTotp(database, who, 'seen');
-    expect(await renewRecoveryCodes(database, who, ['a'], about('renewed'))).toBe(false);
+    expect(await renewRecoveryCodes(database, who, ['a'], about('user.mfa.recovery.renew'))).toBe(false);
     await useTotpStep(database, who, 5);
-    expect(await confirmTotp(database, who, ['a', 'b'], about('on'))).toBe(true);
-    expect(await confirmTotp(database, who, ['c'], about('on'))).toBe(false);
+    expect(await confirmTotp(database, who, ['a', 'b'], about('user.mfa.enable'))).toBe(true);
+    expect(await confirmTotp(database, who, ['c'], about('user.mfa.enable'))).toBe(false);
     // What is on is not begun again, and the code that confirmed it stays used.
     expect(await beginTotp(database, who, 'new')).toBe(false);
     expect(await useTotpStep(database, who, 5)).toBe(false);
-    const used = await Promise.all(['a', 'a', 'x'].map((code) => useRecoveryCode(database, who, code, about('used'))));
+    const used = await Promise.all(
+      ['a', 'a', 'x'].map((code) => useRecoveryCode(database, who, code, about('user.mfa.recovery.use'))),
+    );
     expect(used.filter(Boolean)).toHaveLength(1);
     expect(await readCredentials(database, 'a', 'u3')).toMatchObject({ totpConfirmed: true, recoveryCodes: 1 });
-    expect(await takeTotpAway(database, who, about('off'))).toBe(true);
-    expect(await takeTotpAway(database, who, about('off'))).toBe(false);
-    expect(await useRecoveryCode(database, who, 'b', about('used'))).toBe(false);
+    expect(await takeTotpAway(database, who, about('user.mfa.disable'))).toBe(true);
+    expect(await takeTotpAway(database, who, about('user.mfa.disable'))).toBe(false);
+    expect(await useRecoveryCode(database, who, 'b', about('user.mfa.recovery.use'))).toBe(false);
     const rows = await database.lookUp(
       statement<{ code: string }>(
         "select activity_code as code from audit_events where target_id = 'u3' order by id",
         [],
       ),
     );
-    expect(rows.map(({ code }) => code)).toEqual(['on', 'used', 'off']);
+    expect(rows.map(({ code }) => code)).toEqual(['user.mfa.enable', 'user.mfa.recovery.use', 'user.mfa.disable']);
   });
 });

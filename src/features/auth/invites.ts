@@ -14,6 +14,7 @@ import {
   spendInvite,
 } from '../../db/accounts/invites.ts';
 import { valueLost } from '../../db/repeated-requests.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
 import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { SpecOf } from '../../model/schema/field.ts';
@@ -240,7 +241,7 @@ async function announce(
   return {};
 }
 
-function event(what: 'create' | 'regenerate' | 'delete', id: string, email: string) {
+function event(what: 'create' | 'regenerate' | 'delete', id: string, email: string): AuditEvent {
   return { code: `user.invite.link.${what}`, target: id, meta: { email } };
 }
 

@@ -1,5 +1,6 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import { createIdentityLookUp, type Identity, type KnownIdentity, noteLogin } from '../../db/accounts/identities.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
 import { NotAllowed, Unauthenticated } from '../../model/errors.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { type Claims, createBearer } from './bearer.ts';
@@ -79,6 +80,6 @@ export function actorOf({ id, name, spec }: Stored<'User'>): Call['actor'] {
 async function auditLogin(engine: Engine, { issuer, subject, signedInAt }: Claims, call: Call): Promise<void> {
   const at = new Date(signedInAt).toISOString();
   const login = { account: call.account, issuer: issuer.issuer, subject, user: call.actor.id, at };
-  const event = { code: 'dashboard.login', target: call.actor.id, meta: { timestamp: at } };
+  const event: AuditEvent = { code: 'dashboard.login', target: call.actor.id, meta: { timestamp: at } };
   await noteLogin(engine.database, login, { actor: call.actor, event, at: engine.now() });
 }

@@ -3,6 +3,7 @@ import { hasPeople, putCredentials, requireFirst } from '../../db/accounts/crede
 import { findOperatorAccount, hadPeople } from '../../db/accounts/operator.ts';
 import { putToken } from '../../db/accounts/tokens.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
 import { Conflict, Unauthenticated, Unavailable } from '../../model/errors.ts';
 import { admit, type NewUserRequest } from '../accounts/admission.ts';
 import { hashToken, tokenPrefix } from './authenticate.ts';
@@ -53,7 +54,8 @@ export async function setUp(engine: Engine, person: FirstPerson, mayReopen: () =
     ...(token === undefined ? [] : [putToken(token.record)]),
   ];
   const meta = { name: 'setup', is_service_user: 'false', user_name: name };
-  const events = token === undefined ? [] : [{ code: 'personal.access.token.create', target: id, meta }];
+  const events: readonly AuditEvent[] =
+    token === undefined ? [] : [{ code: 'personal.access.token.create', target: id, meta }];
   const user = { email, name, role: 'owner', auto_groups: [], is_service_user: false };
   const request: NewUserRequest = {
     id,

@@ -12,6 +12,7 @@ import {
 } from '../../db/proxy/proxy-tokens.ts';
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import { isWellFormedToken, makeToken, tokenRandomBytes } from '../../lib/token.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
 import { NotFound, Unauthenticated } from '../../model/errors.ts';
 import { removeProxies } from '../peers/proxy-peers.ts';
 
@@ -35,7 +36,8 @@ export async function addProxyToken(
   const { account, actor } = call;
   const hash = sha256Base64(value);
   const token = { account, id, name, hash, createdBy: actor.id, createdAt: at, expiresAt };
-  const entry = { actor, at, event: { code: 'service.proxy.token.create', target: id, meta: { name } } };
+  const event: AuditEvent = { code: 'service.proxy.token.create', target: id, meta: { name } };
+  const entry = { actor, at, event };
   const shown = { id, name, created_by: call.actor.id, created_at: at };
   const made = { ...shown, ...(expiresAt === null ? {} : { expires_at: expiresAt }), plain_token: value };
   const kept = call.sealOnce?.({ body: made });
@@ -53,7 +55,7 @@ export async function addProxyToken(
 /** Deletes a token; proxies that use it are turned away from then on, and lose their places in the mesh. Throws `NotFound`. */
 export async function removeProxyToken(engine: Engine, call: Call, id: string): Promise<void> {
   const found = (await listProxyTokens(engine.database, call.account)).find((token) => token.id === id);
-  const event = { code: 'service.proxy.token.delete', target: id, meta: { name: found?.name ?? '' } };
+  const event: AuditEvent = { code: 'service.proxy.token.delete', target: id, meta: { name: found?.name ?? '' } };
   const entry = { actor: call.actor, at: engine.now(), event };
   if (found === undefined) throw new NotFound(`proxy token ${id} not found`);
   // It was there a moment ago: what an attempt in doubt does not find any more, it deleted.

@@ -17,6 +17,7 @@ import {
   setSuspended,
 } from '../../db/sources/sources.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import type { ActivityCode } from '../../model/declare/activities.ts';
 import type { Document } from '../../model/document.ts';
 import { NotFound } from '../../model/errors.ts';
 import type { SourceStatus } from '../../model/sources/status.ts';
@@ -67,7 +68,7 @@ export async function findSource(engine: Engine, account: string, id: string): P
 /** What is recorded with a status: under which lease alone, and the events for watchers of the account. */
 interface StatusOptions {
   readonly lease?: Lease;
-  readonly codes?: readonly string[];
+  readonly codes?: readonly ActivityCode[];
 }
 
 /** Records how a source fares, and with it what happened to it; neither when the lease is not held any more. */

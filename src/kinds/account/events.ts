@@ -1,12 +1,13 @@
 import { asObject, type JsonObject } from '../../lib/json.ts';
+import type { ActivityCode } from '../../model/declare/activities.ts';
 import type { AuditEvent, State } from '../../model/declare/kind.ts';
 import { isEmpty } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { switchEvents } from '../shared/switches.ts';
+import { type SwitchStem, switchEvents } from '../shared/events.ts';
 
 type Meta = Readonly<Record<string, string>>;
 
-const switches = {
+const switches: Readonly<Record<string, SwitchStem>> = {
   peer_login_expiration_enabled: 'account.setting.peer.login.expiration',
   peer_inactivity_expiration_enabled: 'account.peer.inactivity.expiration',
   groups_propagation_enabled: 'account.setting.group.propagation',
@@ -16,10 +17,10 @@ const switches = {
   local_mfa_enabled: 'account.setting.local.mfa',
 };
 
-const extraSwitches = { peer_approval_enabled: 'account.setting.peer.approval' };
+const extraSwitches: Readonly<Record<string, SwitchStem>> = { peer_approval_enabled: 'account.setting.peer.approval' };
 
 /** Settings whose new value is worth an event, with what the event says beside it. */
-const values: Readonly<Record<string, { readonly code: string; meta(before: string, after: string): Meta }>> = {
+const values: Readonly<Record<string, { readonly code: ActivityCode; meta(before: string, after: string): Meta }>> = {
   peer_login_expiration: { code: 'account.setting.peer.login.expiration.update', meta: () => ({}) },
   peer_inactivity_expiration: { code: 'account.peer.inactivity.expiration.update', meta: () => ({}) },
   auto_update_version: { code: 'account.settings.auto.version.update', meta: (_, version) => ({ version }) },
@@ -62,7 +63,10 @@ function ipv6Events(was: JsonObject, is: JsonObject): readonly AuditEvent[] {
 }
 
 function logGroupEvents(was: readonly string[], is: readonly string[], state: State): readonly AuditEvent[] {
-  const event = (code: string) => (id: string) => ({ code, meta: { group: state.get(id)?.name ?? '', group_id: id } });
+  const event = (code: ActivityCode) => (id: string) => ({
+    code,
+    meta: { group: state.get(id)?.name ?? '', group_id: id },
+  });
   return [
     ...is.filter((id) => !was.includes(id)).map(event('account.settings.extra.flow.group.add')),
     ...was.filter((id) => !is.includes(id)).map(event('account.settings.extra.flow.group.remove')),

@@ -1,3 +1,4 @@
+import type { ActivityCode } from '../../model/declare/activities.ts';
 import type { AuditEvent, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { listedPeers, movedPeers } from '../shared/membership.ts';
@@ -11,7 +12,7 @@ export function createdEvents(after: Stored<'Group'>, state: State): readonly Au
 /** A rename, and one event for each peer that came or went. */
 export function updatedEvents(before: Stored<'Group'>, after: Stored<'Group'>, state: State): readonly AuditEvent[] {
   const { joined, left } = movedPeers(before, after);
-  const renamed = { code: 'group.update', meta: { old_name: before.name, new_name: after.name } };
+  const renamed: AuditEvent = { code: 'group.update', meta: { old_name: before.name, new_name: after.name } };
   return [
     ...(before.name === after.name ? [] : [renamed]),
     ...joined.map((peer) => memberEvent('peer.group.add', after, peer, state)),
@@ -19,7 +20,7 @@ export function updatedEvents(before: Stored<'Group'>, after: Stored<'Group'>, s
   ];
 }
 
-function memberEvent(code: string, group: Stored<'Group'>, id: string, state: State): AuditEvent {
+function memberEvent(code: ActivityCode, group: Stored<'Group'>, id: string, state: State): AuditEvent {
   const peer = state.find('Peer', id);
   const named = { group: group.name, group_id: group.id };
   if (peer === undefined) return { code, target: id, meta: named };

@@ -1,9 +1,11 @@
 import { equalJson } from '../../lib/json.ts';
+import type { ActivityCode } from '../../model/declare/activities.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
+import { eventsIf } from '../shared/events.ts';
 
 /** What it means that a tenant goes from one status to another. */
-const moves: Readonly<Record<string, string>> = {
+const moves: Readonly<Record<string, ActivityCode>> = {
   'pending active': 'msp.tenant.verify',
   'existing invited': 'msp.tenant.invite',
   'invited active': 'msp.tenant.accept',
@@ -14,12 +16,10 @@ const moves: Readonly<Record<string, string>> = {
 export function updatedEvents(before: Stored<'MSPTenant'>, after: Stored<'MSPTenant'>): readonly AuditEvent[] {
   const meta = { name: after.name, domain: after.spec.domain ?? '' };
   const move = moves[`${before.derived.status} ${after.derived.status}`];
-  const price = after.derived.price_id ?? '';
+  const isRepriced = before.derived.price_id !== after.derived.price_id;
   return [
-    ...(equalJson(before.spec, after.spec) ? [] : [{ code: 'msp.tenant.update', meta }]),
+    ...eventsIf(!equalJson(before.spec, after.spec), 'msp.tenant.update', meta),
     ...(move === undefined ? [] : [{ code: move, meta }]),
-    ...(before.derived.price_id === after.derived.price_id
-      ? []
-      : [{ code: 'msp.tenant.subscription', meta: { ...meta, price_id: price } }]),
+    ...eventsIf(isRepriced, 'msp.tenant.subscription', { ...meta, price_id: after.derived.price_id ?? '' }),
   ];
 }

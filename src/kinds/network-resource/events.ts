@@ -1,3 +1,4 @@
+import type { ActivityCode } from '../../model/declare/activities.ts';
 import type { AuditEvent, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
@@ -41,7 +42,7 @@ export function deletedEvents(before: Stored<'NetworkResource'>, state: State): 
 
 /** The group is the target: its list of resources is what changed. */
 function groupEvents(
-  code: string,
+  code: ActivityCode,
   resource: Stored<'NetworkResource'>,
   groups: readonly string[],
   state: State,

@@ -1,11 +1,11 @@
 import type { AuditEvent, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
+import { eventsIf, type SwitchStem, switchEvents } from '../shared/events.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
-import { switchEvents } from '../shared/switches.ts';
 
 type Meta = Readonly<Record<string, string>>;
 
-const switches = {
+const switches: Readonly<Record<string, SwitchStem>> = {
   ssh_enabled: 'peer.ssh',
   login_expiration_enabled: 'peer.login.expiration',
   inactivity_expiration_enabled: 'peer.inactivity.expiration',
@@ -35,7 +35,7 @@ export function enrolledEvents(peer: Stored<'Peer'>, state: State): readonly Aud
     way === 'user'
       ? { code: 'peer.user.add', meta }
       : { code: 'peer.setupkey.add', meta: { ...meta, setup_key_name: key ?? '' } },
-    ...(waits ? [{ code: 'peer.pending.approval', meta }] : []),
+    ...eventsIf(waits, 'peer.pending.approval', meta),
   ];
 }
 
@@ -46,9 +46,9 @@ export function updatedEvents(before: Stored<'Peer'>, after: Stored<'Peer'>, sta
   return [
     ...approvalEvents(before, after, meta),
     ...signOutEvents(before, after, meta, state),
-    ...(before.name === after.name ? [] : [{ code: 'peer.rename', meta }]),
+    ...eventsIf(before.name !== after.name, 'peer.rename', meta),
     ...switchEvents(switches, before.spec, after.spec, meta),
-    ...(oldIp === (after.spec.ip ?? '') ? [] : [{ code: 'peer.ip.update', meta: { ...meta, old_ip: oldIp } }]),
+    ...eventsIf(oldIp !== (after.spec.ip ?? ''), 'peer.ip.update', { ...meta, old_ip: oldIp }),
   ];
 }
 

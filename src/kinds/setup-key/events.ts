@@ -1,6 +1,7 @@
 import type { AuditEvent, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { autoGroupEvents } from '../shared/auto-groups.ts';
+import { eventsIf } from '../shared/events.ts';
 
 /** What events say about a key; never its value. */
 export function keyMeta(key: Stored<'SetupKey'>): Readonly<Record<string, string>> {
@@ -19,10 +20,10 @@ export function updatedEvents(
   state: State,
 ): readonly AuditEvent[] {
   const revoked = after.spec.revoked === true;
-  const switched = before.spec.revoked === after.spec.revoked;
+  const switched = before.spec.revoked !== after.spec.revoked;
   const groups = [before.spec.auto_groups ?? [], after.spec.auto_groups ?? []] as const;
   return [
-    ...(switched ? [] : [{ code: revoked ? 'setupkey.revoke' : 'setupkey.update', meta: keyMeta(after) }]),
+    ...eventsIf(switched, revoked ? 'setupkey.revoke' : 'setupkey.update', keyMeta(after)),
     ...autoGroupEvents('setupkey.group', ...groups, state, { setupkey: after.name }),
   ];
 }

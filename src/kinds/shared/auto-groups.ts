@@ -1,3 +1,4 @@
+import type { ActivityStem } from '../../model/declare/activities.ts';
 import type { AuditEvent, Fault, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { isAll } from './membership.ts';
@@ -14,14 +15,14 @@ export function checkAutoGroups(object: Stored<'User'> | Stored<'SetupKey'>, sta
 
 /** One event for each group that came to or went from `auto_groups`. */
 export function autoGroupEvents(
-  code: string,
+  stem: ActivityStem<'add', 'delete'>,
   was: readonly string[],
   is: readonly string[],
   state: State,
   meta: Readonly<Record<string, string>>,
 ): readonly AuditEvent[] {
-  const event = (verb: string) => (id: string) => ({
-    code: `${code}.${verb}`,
+  const event = (verb: 'add' | 'delete') => (id: string) => ({
+    code: `${stem}.${verb}` as const,
     meta: { group: state.get(id)?.name ?? '', group_id: id, ...meta },
   });
   return [

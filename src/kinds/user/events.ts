@@ -1,6 +1,7 @@
 import type { AuditEvent, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { autoGroupEvents } from '../shared/auto-groups.ts';
+import { eventsIf } from '../shared/events.ts';
 import { propagates } from '../shared/propagation.ts';
 
 export function createdEvents(after: Stored<'User'>): readonly AuditEvent[] {
@@ -17,26 +18,24 @@ export function deletedEvents(before: Stored<'User'>): readonly AuditEvent[] {
   if (isService(before)) return [{ code: 'service.user.delete', meta }];
   const issued = before.derived.issued ?? 'api';
   const about = { ...meta, email: before.spec.email ?? '', issued };
-  return [{ code: 'user.delete', meta: about }, ...(isPending(before) ? [{ code: 'user.reject', meta: about }] : [])];
+  return [{ code: 'user.delete', meta: about }, ...eventsIf(isPending(before), 'user.reject', about)];
 }
 
 /** Blocking, another role, and the groups that reach the user's peers. */
 export function updatedEvents(before: Stored<'User'>, after: Stored<'User'>, state: State): readonly AuditEvent[] {
   const named = { name: after.name, email: after.spec.email ?? '' };
   const role = after.spec.role ?? '';
+  const isOwner = role === 'owner';
+  const isBlocked = after.spec.is_blocked === true;
   const switched = before.spec.is_blocked !== after.spec.is_blocked;
   const about = { is_service_user: String(isService(after)), user_name: after.name };
   const groups = [before.spec.auto_groups ?? [], after.spec.auto_groups ?? []] as const;
   const joined = isInvited(before) && !isInvited(after);
   return [
-    ...(joined ? [{ code: 'user.join', meta: named }] : []),
-    ...(isPending(before) && !isPending(after) ? [{ code: 'user.approve', meta: named }] : []),
-    ...(switched && !isPending(before)
-      ? [{ code: after.spec.is_blocked === true ? 'user.block' : 'user.unblock', meta: named }]
-      : []),
-    ...(before.spec.role === role
-      ? []
-      : [{ code: role === 'owner' ? 'transferred.owner.role' : 'user.role.update', meta: { ...named, role } }]),
+    ...eventsIf(joined, 'user.join', named),
+    ...eventsIf(isPending(before) && !isPending(after), 'user.approve', named),
+    ...eventsIf(switched && !isPending(before), isBlocked ? 'user.block' : 'user.unblock', named),
+    ...eventsIf(before.spec.role !== role, isOwner ? 'transferred.owner.role' : 'user.role.update', { ...named, role }),
     ...(propagates(state) ? autoGroupEvents('user.group', ...groups, state, about) : []),
   ];
 }

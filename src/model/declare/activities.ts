@@ -194,6 +194,11 @@ export const activities = {
 /** The code of one of them. */
 export type ActivityCode = keyof typeof activities;
 
+/** What stands before each of these last words in a code, such as `peer.ssh` before `enable` and `disable`. */
+export type ActivityStem<First extends string, Second extends string> = StemOf<First> & StemOf<Second>;
+
+type StemOf<Last extends string, Code = ActivityCode> = Code extends `${infer Stem}.${Last}` ? Stem : never;
+
 /** Whether the program knows an activity of this code; one that an older program recorded may be gone. */
 export function isActivityCode(code: string): code is ActivityCode {
   return Object.hasOwn(activities, code);

@@ -77,11 +77,12 @@ export interface Parent {
   readonly answer?: 'objects' | 'ids';
 }
 
-export type AuditEvent = {
-  readonly code: string;
+/** Something worth a row of the audit log. */
+export interface AuditEvent {
+  readonly code: ActivityCode;
   readonly target?: string;
   readonly meta: Readonly<Record<string, string>>;
-};
+}
 
 /** Activity codes of the plain operations; an absent one records nothing. */
 export interface Activity {

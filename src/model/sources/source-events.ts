@@ -1,3 +1,4 @@
+import type { ActivityCode } from '../declare/activities.ts';
 import { isSo, type SourceState, type SourceStatus } from './status.ts';
 
 /** How it is when what a source holds could not be applied, and no approval would help. */
@@ -7,14 +8,15 @@ const failures: readonly SourceState[] = ['invalid', 'conflicted', 'unavailable'
  * The events that are sent when one status follows another: once when a source fails, for each kind of failure and each
  * content; once when it stalls; once when it recovers; and once in each long suspension.
  */
-export function eventsBetween(before: SourceStatus, after: SourceStatus): readonly string[] {
+export function eventsBetween(before: SourceStatus, after: SourceStatus): readonly ActivityCode[] {
   const isOther = before.state !== after.state || before.observedDigest !== after.observedDigest;
-  return [
-    ...(hasFailed(after) && isOther ? ['config.failed'] : []),
-    ...(stands(after) && !stands(before) ? ['config.source.stalled'] : []),
-    ...(isUnwell(before) && !isUnwell(after) ? ['config.source.recovered'] : []),
-    ...(before.remindedAt !== after.remindedAt ? ['config.source.suspended'] : []),
+  const events: readonly (readonly [ActivityCode, happened: boolean])[] = [
+    ['config.failed', hasFailed(after) && isOther],
+    ['config.source.stalled', stands(after) && !stands(before)],
+    ['config.source.recovered', isUnwell(before) && !isUnwell(after)],
+    ['config.source.suspended', before.remindedAt !== after.remindedAt],
   ];
+  return events.filter(([, happened]) => happened).map(([code]) => code);
 }
 
 function hasFailed({ state }: SourceStatus): boolean {

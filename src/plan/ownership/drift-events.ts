@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../lib/json.ts';
 import { mapInSteps } from '../../lib/steps.ts';
+import type { ActivityCode } from '../../model/declare/activities.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -40,7 +41,7 @@ function driftsIn(state: Snapshot, object: StoredObject | undefined, now: string
   );
 }
 
-function eventOf(code: string, { object, path, by, because }: Drift): AuditEvent {
+function eventOf(code: ActivityCode, { object, path, by, because }: Drift): AuditEvent {
   const { kind, key, name, id } = object;
   const meta = { kind, key: key ?? name, path, source: by.source, file: `${by.file}:${by.line}`, why: because.why };
   return { code, target: id, meta };

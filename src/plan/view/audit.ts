@@ -1,4 +1,5 @@
 import { mapInSteps, runToEnd } from '../../lib/steps.ts';
+import type { ActivityCode } from '../../model/declare/activities.ts';
 import type { AuditEvent, Kind } from '../../model/declare/kind.ts';
 import type { Override } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -39,7 +40,7 @@ function overrideEvents({ before, after }: Change | Claim, state: Snapshot): rea
     list.some((one) => one.path === path && one.until === until && one.by.id === by.id);
   const gone = old.filter(({ path }) => !now.some((one) => one.path === path));
   const made = now.filter((override) => !isIn(old, override));
-  const event = (code: string, { path, reason, until, by }: Override): AuditEvent => ({
+  const event = (code: ActivityCode, { path, reason, until, by }: Override): AuditEvent => ({
     code,
     target: after.id,
     meta: {

@@ -12,6 +12,7 @@ import {
 import type { AuditEntry } from '../../../db/audit-entry.ts';
 import { isObject } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
+import type { ActivityCode } from '../../../model/declare/activities.ts';
 import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
 import { type SealPlace, sealPlaces } from '../../../model/schema/sealing.ts';
 import { accountIn } from '../../accounts/tenants/steps.ts';
@@ -107,7 +108,7 @@ export async function replaceCodes(factor: Factor): Promise<readonly string[]> {
   return codes;
 }
 
-function auditEntry({ host, person }: Factor, code: string): AuditEntry {
+function auditEntry({ host, person }: Factor, code: ActivityCode): AuditEntry {
   const { id, name, email } = person;
   return {
     actor: { type: 'user', id, name, email },

@@ -5,6 +5,7 @@ import { releaseLease, takeLease } from '../../../db/leases/leases.ts';
 import { recordEvents } from '../../../db/logs/events.ts';
 import { claimEntry, type DueClaims, endClaims, hasDueClaims } from '../../../db/sources/claims.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
+import type { AuditEvent } from '../../../model/declare/kind.ts';
 import { NotFound } from '../../../model/errors.ts';
 import { endOverrides } from '../../../objects/overrides.ts';
 
@@ -85,11 +86,13 @@ export async function endLapsedClaims(engine: Engine, account: string): Promise<
   if (!(await hasDueClaims(engine.database, account, warning))) return [];
   const due = await engine.database.holding(account, async (held) => {
     const found = await endClaims(held, account, warning);
-    const events = found.map(({ source, until, isOver }) => ({
-      code: isOver ? 'config.claim.expired' : 'config.claim.expiring',
-      target: source,
-      meta: { source, until: until.toISOString() },
-    }));
+    const events = found.map(
+      ({ source, until, isOver }): AuditEvent => ({
+        code: isOver ? 'config.claim.expired' : 'config.claim.expiring',
+        target: source,
+        meta: { source, until: until.toISOString() },
+      }),
+    );
     await recordEvents(held, account, { actor: clock, at: engine.now(), events });
     return found;
   });

@@ -5,6 +5,7 @@ import type { Output } from '../../../commit/shown-once.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import { putFailure, type SavedPlan, usePlan } from '../../../db/config/plans.ts';
 import { recordEvents } from '../../../db/logs/events.ts';
+import type { AuditEvent } from '../../../model/declare/kind.ts';
 import { Conflict, HeddleError, Internal } from '../../../model/errors.ts';
 import { refusalOf } from '../../../objects/objects.ts';
 import { type PlanView, viewInSteps } from '../../../plan/view/view.ts';
@@ -116,7 +117,7 @@ async function failed(engine: Engine, call: Call, { id, source, digest }: SavedP
   const { account, actor } = call;
   const at = engine.now();
   const failure = 'the server met a defect, which its log describes';
-  const event = { code: 'config.failed', target: id, meta: { source, plan: id, digest, reason: failure } };
+  const event: AuditEvent = { code: 'config.failed', target: id, meta: { source, plan: id, digest, reason: failure } };
   const record = engine.database.holding(account, async (held) => {
     if (await putFailure(held, account, id, failure)) await recordEvents(held, account, { actor, at, events: [event] });
   });

@@ -50,7 +50,7 @@ const words = { applied: 'applied already', expired: 'expired', failed: 'failed'
 
 async function approve(engine: Engine, { account, actor }: Call, { id, source, digest }: SavedPlan): Promise<void> {
   const at = engine.now();
-  const event = { code: 'config.plan.approved', target: id, meta: { source, plan: id, digest } };
+  const event: AuditEvent = { code: 'config.plan.approved', target: id, meta: { source, plan: id, digest } };
   const record = () =>
     engine.database.holding(account, async (held) => {
       if (!(await putApproval(held, account, id, { by: actor, at }))) return;
