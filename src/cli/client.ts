@@ -14,6 +14,7 @@ import {
 import { misfitOf } from '../model/operation/answer.ts';
 import type { AnswerOf, InputOf, Operation } from '../model/operation/operation.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Field } from '../model/schema/field.ts';
 import { authorizationOf } from './login/authorization.ts';
 
 /** What a server answered. */
@@ -30,6 +31,7 @@ export interface Answer {
 
 /** Calls a server. Only failures to reach it are exceptions here; see `accept` for refusals. */
 export interface Client {
+  readonly server: string;
   get(path: string): Promise<Answer>;
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   delete(path: string): Promise<Answer>;
@@ -49,6 +51,7 @@ export async function connect(config: Pick<Config, (typeof clientSettings)[numbe
   const headersNow = async () => ({ authorization: await authorize(), accept: 'application/json, text/yaml' });
   const get = async (path: string) => fetchAnswer(config.server, path, { headers: await headersNow() });
   return {
+    server: config.server,
     get,
     async post(path, body, more = {}) {
       const json = { ...(await headersNow()), ...more, 'content-type': 'application/json' };
@@ -69,7 +72,7 @@ export async function connect(config: Pick<Config, (typeof clientSettings)[numbe
 type OrTexts<Values> = { readonly [Name in keyof Values]: Values[Name] | string };
 
 /** What a command gives an operation. A value of the address may be a text as people wrote it, which the server reads. */
-interface Given<O extends Operation> {
+export interface Given<O extends Operation> {
   readonly params?: OrTexts<InputOf<O>['params']>;
   readonly query?: Partial<OrTexts<InputOf<O>['query']>>;
   readonly body?: InputOf<O>['body'];
@@ -89,7 +92,7 @@ export async function call<O extends Operation>(
 }
 
 /** Sends the request of an operation. Refusals are answers too: a command may know what to do about them. */
-function send<O extends Operation>(client: Client, operation: O, given: Given<O> = {}): Promise<Answer> {
+export function send<O extends Operation>(client: Client, operation: O, given: Given<O> = {}): Promise<Answer> {
   const { method } = operation;
   const address = addressOf(operation, given);
   switch (method) {
@@ -105,17 +108,24 @@ function send<O extends Operation>(client: Client, operation: O, given: Given<O>
 }
 
 /** What an operation answered. Refusals are exceptions, and so is an answer that is not the declared one. */
-function readAnswer<O extends Operation>({ id, answer, answerType }: O, given: Answer): AnswerOf<O> {
+export function readAnswer<O extends Operation>({ id, answer, answerType }: O, given: Answer): AnswerOf<O> {
   const { server, text, ...accepted } = accept(given);
   const body = answerType === undefined ? accepted.body : text;
-  const misfit = answer === undefined ? undefined : misfitOf(answer, body);
-  if (misfit !== undefined) throw unreadable(server, id, body === undefined ? 'no JSON' : unexpectedAt(misfit));
-  // It was compared with the declaration just now.
-  return body as AnswerOf<O>;
+  // What has no declared answer is not looked at; the other is compared with the declaration.
+  return (answer === undefined ? undefined : readValue(answer, body, { server, id })) as AnswerOf<O>;
 }
 
-function unexpectedAt(misfit: string): string {
-  return misfit === '' ? 'something else' : `something else at ${misfit}`;
+/** A value as its field says. Throws when it is something else: what `id` answered, or a part of it. */
+export function readValue<T>(
+  field: Field<T>,
+  value: unknown,
+  { server, id }: { readonly server: string; readonly id: string },
+): T {
+  const misfit = misfitOf(field, value);
+  // It was compared with the field just now.
+  if (misfit === undefined) return value as T;
+  const where = misfit === '' ? '' : ` at ${misfit}`;
+  throw unreadable(server, id, value === undefined ? 'no JSON' : `something else${where}`);
 }
 
 /** The failure of an answer that is not what the interface says. */

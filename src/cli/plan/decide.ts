@@ -1,7 +1,7 @@
-import { isObject } from '../../lib/json.ts';
 import type { PlanPairs } from '../../operations/config/plan-access.ts';
+import { plans as operations } from '../../operations/config/plans.ts';
 import type { PlanView } from '../../plan/view/view.ts';
-import type { Client } from '../client.ts';
+import { type Client, call } from '../client.ts';
 import type { Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { failureDocument } from '../failure.ts';
@@ -67,9 +67,9 @@ async function stopOf(call: Call, client: Client, plan: StoredPlan): Promise<Dec
 
 /** Another plan of the source with the same effect may be approved. */
 async function isApproved(client: Client, { source, digest }: StoredPlan): Promise<boolean> {
-  const query = new URLSearchParams({ state: 'approved', ...(source === undefined ? {} : { source }) });
-  const plans = await client.read(`/api/config/plans?${query}`);
-  return Array.isArray(plans) && plans.some((plan) => isObject(plan) && plan['digest'] === digest);
+  const query = { state: 'approved', ...(source === undefined ? {} : { source }) };
+  const plans = await call(client, operations.list, { query });
+  return plans.some((plan) => plan.digest === digest);
 }
 
 function textIn(flags: Invocation['flags'], name: string): string | undefined {

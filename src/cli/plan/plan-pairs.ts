@@ -1,8 +1,8 @@
-import { isObject } from '../../lib/json.ts';
 import type { PlanPair, PlanPairs } from '../../operations/config/plan-access.ts';
+import { plans } from '../../operations/config/plans.ts';
 import type { AccessName } from '../../plan/view/access.ts';
 import type { ReviewComment } from '../../plan/view/review-comments.ts';
-import { type Client, unreadable } from '../client.ts';
+import { type Client, call } from '../client.ts';
 import type { Flags } from '../command.ts';
 import { type Paint, paint as paintWith, printable } from '../terminal/paint.ts';
 import type { StoredPlan } from './planning.ts';
@@ -13,12 +13,8 @@ export const accessFlag: Flags = {
 };
 
 /** Reads who exactly gains and loses access by a plan. */
-export async function readPairs(client: Client, { id }: StoredPlan): Promise<PlanPairs> {
-  const body = await client.read(`/api/config/plans/${encodeURIComponent(id)}/access?limit=1000`);
-  if (!isObject(body) || !Array.isArray(body['pairs']))
-    throw unreadable('The server', 'the pairs of a plan', 'something else');
-  // The interface says what it holds.
-  return body as unknown as PlanPairs;
+export function readPairs(client: Client, { id }: StoredPlan): Promise<PlanPairs> {
+  return call(client, plans.readAccess, { params: { id }, query: { limit: 1000 } });
 }
 
 /** A plan as `--json` writes it, with its pairs when they were asked for. */

@@ -1,16 +1,32 @@
 import { isObject } from '../../lib/json.ts';
 import type { SourceFile } from '../../model/document.ts';
+import type { Operation } from '../../model/operation/operation.ts';
 import { contradictions } from '../../model/problem.ts';
+import type { Fields, ValueOf } from '../../model/schema/field.ts';
 import type { PushedValues } from '../../model/schema/values.ts';
 import type { FileRules } from '../../model/sources/file-rules.ts';
+import { plan as planField } from '../../operations/config/plan.ts';
+import { plans as operations } from '../../operations/config/plans.ts';
 import type { PlanView } from '../../plan/view/view.ts';
-import { type Answer, accept, type Client, unreadable } from '../client.ts';
+import {
+  type Answer,
+  accept,
+  type Client,
+  call,
+  type Given,
+  readAnswer,
+  readValue,
+  send,
+  unreadable,
+} from '../client.ts';
 import type { Invocation } from '../command.ts';
 import { exit, worstOf } from '../exit.ts';
 import { count } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { type Output, outputsIn } from './outputs.ts';
+import type { Outputs } from './outputs.ts';
+
+type Plan = ValueOf<typeof planField>;
 
 /** A plan that the server keeps. */
 export type StoredPlan = PlanView & { readonly id: string };
@@ -31,7 +47,7 @@ export async function requestPlan(
   flags: Invocation['flags'],
   terminal: Terminal,
 ): Promise<StoredPlan> {
-  return planOf(accept(await postPlan(client, bodyOf(push, flags), terminal)).body);
+  return planIn(client, await postPlan(client, bodyOf(push, flags), terminal));
 }
 
 /**
@@ -48,7 +64,13 @@ export async function requestPlanToApply(
   const answer = await postPlan(client, body, terminal);
   // Nothing is applied: no plan has this digest.
   if (contradictsOthers(answer)) await client.post('/api/config/apply', { ...body, expectDigest: 'none' });
-  return planOf(accept(answer).body);
+  return planIn(client, answer);
+}
+
+const asked = { id: 'createPlan' };
+
+function planIn(client: Client, answer: Answer): StoredPlan {
+  return storedIn(readValue(planField, accept(answer).body, { ...asked, server: client.server }), client, asked);
 }
 
 function contradictsOthers({ status, body }: Answer): boolean {
@@ -59,13 +81,9 @@ function contradictsOthers({ status, body }: Answer): boolean {
 /**
  * Informs the server that a plan which writes nothing is applied: claims that its source could not enforce are over.
  */
-export async function settlePlan(client: Client, plan: StoredPlan): Promise<void> {
+export async function settlePlan(client: Client, { id }: StoredPlan): Promise<void> {
   // A caller who may not write, or whose source is suspended, has nothing to settle.
-  await client.post(pathOf(plan, 'apply'), {});
-}
-
-function pathOf({ id }: Pick<StoredPlan, 'id'>, what: string): string {
-  return `/api/config/plans/${encodeURIComponent(id)}/${what}`;
+  await send(client, operations.apply, { params: { id } });
 }
 
 function bodyOf({ source, files, rules, values }: Push, flags: Invocation['flags']) {
@@ -91,15 +109,15 @@ function postPlan(client: Client, body: ReturnType<typeof bodyOf>, terminal: Ter
 }
 
 /** Has the server plan the way back to a revision. */
-export async function requestRollback(
+export function requestRollback(
   client: Client,
   revision: number,
   scope: string,
   terminal: Terminal,
 ): Promise<StoredPlan> {
-  const path = `/api/config/revisions/${revision}/rollback`;
-  const answer = await withProgress(terminal, 'planning', () => client.post(path, { scope }));
-  return planOf(accept(answer).body);
+  return withProgress(terminal, 'planning', () =>
+    planBy(client, operations.rollBack, { params: { revision }, body: { scope } }),
+  );
 }
 
 /** Members of a request for the flags that were given. */
@@ -115,7 +133,7 @@ export type Applied =
       readonly plan: PlanView;
       readonly revision: number | null;
       /** Values that the server made up, shown this once. */
-      readonly outputs: readonly Output[];
+      readonly outputs: Outputs;
     }
   | { readonly done: false; readonly plan: PlanView };
 
@@ -141,25 +159,26 @@ export async function requestApply(
     ...(strictBase ? { strictBase } : {}),
     ...(override === undefined ? {} : { override }),
   };
-  const answer: Answer = await client.post(pathOf(plan, 'apply'), request, { 'idempotency-key': key });
-  const { body, passing } = answer;
-  if (passing && answer.status >= 400) return 'passing';
-  if (answer.status === 428 && isObject(body) && isObject(body['plan']))
-    return { done: false, plan: planOf({ id: plan.id, ...body['plan'] }) };
-  const accepted = accept(answer).body;
-  const { revision, outputs } = isObject(accepted) ? accepted : {};
-  return { done: true, plan, revision: typeof revision === 'number' ? revision : null, outputs: outputsIn(outputs) };
+  const { id } = plan;
+  const headers = { 'idempotency-key': key };
+  const answer = await send(client, operations.apply, { params: { id }, body: request, headers });
+  const { server, status, body, passing } = answer;
+  if (passing && status >= 400) return 'passing';
+  if (status === 428 && isObject(body) && body['plan'] !== undefined)
+    return { done: false, plan: { id, ...readValue(planField, body['plan'], { server, id: operations.apply.id }) } };
+  const { revision, outputs = [] } = readAnswer(operations.apply, answer);
+  return { done: true, plan, revision, outputs };
 }
 
 /** Reads a plan that the server keeps. Throws `NotFound`. */
-export async function readPlan(client: Client, id: string): Promise<StoredPlan> {
-  return planOf(await client.read(`/api/config/plans/${encodeURIComponent(id)}`));
+export function readPlan(client: Client, id: string): Promise<StoredPlan> {
+  return planBy(client, operations.read, { params: { id } });
 }
 
 /** Approves what a plan does. Throws `Conflict` when it is not what it was. */
-export async function requestApproval(client: Client, plan: StoredPlan): Promise<StoredPlan> {
-  const answer = await client.post(pathOf(plan, 'approve'), { digest: plan.digest });
-  return planOf(accept(answer).body);
+export function requestApproval(client: Client, plan: StoredPlan): Promise<StoredPlan> {
+  const { id, digest } = plan;
+  return planBy(client, operations.approve, { params: { id }, body: { digest } });
 }
 
 /** Whether applying the plan would write nothing. */
@@ -178,11 +197,19 @@ export function needsApproval({ guards, state }: PlanView): boolean {
   return guards.length > 0 && state !== 'approved' && state !== 'applied';
 }
 
-function planOf(body: unknown): StoredPlan {
-  const format = isObject(body) ? body['formatVersion'] : undefined;
-  if (typeof format === 'string' && format.startsWith('1.') && isObject(body) && typeof body['id'] === 'string') {
-    // The format says what it holds: within one major number members are only added.
-    return body as unknown as StoredPlan;
-  }
-  throw unreadable('The server', 'a plan', 'something else');
+/** Calls an operation that answers a plan which the server keeps. */
+async function planBy<O extends Operation<Fields, Fields, Fields, Plan>>(
+  client: Client,
+  operation: O,
+  given: Given<O>,
+): Promise<StoredPlan> {
+  const plan: Plan = await call(client, operation, given);
+  return storedIn(plan, client, operation);
+}
+
+/** Plans that a server keeps have an id. The format says what they hold: within one major number members are only added. */
+function storedIn(plan: Plan, { server }: Client, { id: asked }: Pick<Operation, 'id'>): StoredPlan {
+  const { id, formatVersion } = plan;
+  if (id !== undefined && formatVersion.startsWith('1.')) return { ...plan, id };
+  throw unreadable(server, asked, `a plan of the format ${formatVersion}`);
 }

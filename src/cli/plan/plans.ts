@@ -1,9 +1,10 @@
-import { isObject } from '../../lib/json.ts';
-import { clientSettings, connect, unreadable } from '../client.ts';
+import type { PlanSummary } from '../../operations/config/plan.ts';
+import { plans as operations } from '../../operations/config/plans.ts';
+import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
-import { jsonFlag, queryOf } from '../flags.ts';
+import { jsonFlag, textsOf } from '../flags.ts';
 import { formatFlag, formatOf, formatPlan } from '../formats.ts';
 import { renderPlan } from '../render/plan.ts';
 import { cell } from '../terminal/cell.ts';
@@ -45,22 +46,20 @@ export const plans = defineCommand({
         terminal.out(renderPairs(pairs, terminal.paint));
       return exit.ok;
     }
-    const list = await client.read(`/api/config/plans?${queryOf(flags, ['state', 'source', 'limit'])}`);
-    if (!Array.isArray(list)) throw unreadable('The server', 'plans', 'something else');
+    const list = await call(client, operations.list, { query: textsOf(flags, ['state', 'source', 'limit']) });
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', plans: list });
-    else terminal.out(renderPlans(list.filter(isObject), terminal.paint));
+    else terminal.out(renderPlans(list, terminal.paint));
     return exit.ok;
   },
 });
 
 const headings = ['PLAN', 'STATE', 'SOURCE', 'CREATE', 'CHANGE', 'DELETE', 'MADE AT', 'BY'];
 
-function renderPlans(list: readonly { readonly [member: string]: unknown }[], paint: Paint): string {
+function renderPlans(list: readonly PlanSummary[], paint: Paint): string {
   if (list.length === 0) return 'No such plans.\n';
   const rows = list.map(({ id, state, source, counts, createdAt, createdBy }) => {
-    const { create, update, delete: gone } = isObject(counts) ? counts : {};
-    const by = isObject(createdBy) ? createdBy['name'] : undefined;
-    return { cells: [id, state, source, create, update, gone, createdAt, by].map(cell) };
+    const { create, update, delete: gone } = counts;
+    return { cells: [id, state, source, create, update, gone, createdAt, createdBy.name].map(cell) };
   });
   return `${renderTable(headings, rows, paint).join('\n')}\n`;
 }

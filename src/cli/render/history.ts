@@ -1,6 +1,5 @@
 import { isObject } from '../../lib/json.ts';
 import type { Revision, RevisionChange, RevisionWithChanges } from '../../operations/config/revisions.ts';
-import type { UnitView } from '../../plan/view/view.ts';
 import { cell } from '../terminal/cell.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { renderTable } from '../terminal/table.ts';
@@ -84,8 +83,7 @@ function renderChange(change: RevisionChange, paint: Paint): readonly string[] {
 function unitLines({ action, units }: RevisionChange, paint: Paint): readonly string[] {
   // A deleted object comes with all that it was; its name is enough, unless the document is printed.
   if (action === 'delete') return [];
-  // They are those of plans.
-  return renderUnits(action === 'create' ? 'create' : 'update', units as readonly UnitView[], paint);
+  return renderUnits(action === 'create' ? 'create' : 'update', units, paint);
 }
 
 function metadataLines({ metadata, action }: RevisionChange, paint: Paint): readonly string[] {

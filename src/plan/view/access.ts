@@ -23,7 +23,7 @@ export interface AccessRow extends AccessCount {
   /** Such as `tcp/443, udp`. */
   readonly traffic: string;
   /** A part of what other pairs gain or lose depends on posture checks. */
-  readonly partly?: true;
+  readonly partly?: boolean;
 }
 
 /** Who gains and loses access by a plan, summed up by the groups and objects that rules name. */

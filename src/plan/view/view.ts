@@ -51,7 +51,7 @@ export interface PlanView {
   /** The running overrides of the source's objects when the plan was made; absent when there are none. */
   readonly overrides?: readonly RunningOverride[];
   /** Of a plan that goes back to a former state: to which, and the sources that it suspends. */
-  readonly rollback?: Rollback;
+  readonly rollback?: Omit<Rollback, 'scope'> & { readonly scope: string };
   /** Who gains and loses access; absent when nothing changes on which access depends. */
   readonly access?: AccessImpact;
 }
@@ -88,7 +88,7 @@ export type UnitView = {
   readonly path: string;
   readonly before?: Json;
   readonly after?: Json;
-  readonly reset?: true;
+  readonly reset?: boolean;
   /** Of a value that no document stated until now: who gave it, ISO 8601. */
   readonly setBy?: { readonly name: string; readonly at: string };
 };
