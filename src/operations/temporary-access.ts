@@ -1,17 +1,7 @@
 import type { JsonObject } from '../lib/json.ts';
-import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import { defineOperation } from '../model/operation/operation.ts';
 import { type Format, list, longest, object, string } from '../model/schema/field.ts';
-
-const tunnelKey: Format = {
-  name: 'public_key',
-  canonical(text) {
-    const key = readPublicKey(text);
-    return key === undefined
-      ? { fault: 'this is not an X25519 key; write its 32 bytes in base64' }
-      : { value: tunnelSpelling(key) };
-  },
-};
+import { tunnelKey } from './tunnel-key.ts';
 
 /** The traffic that one rule is about. */
 type Traffic = Readonly<Record<'protocol', string>> & JsonObject;

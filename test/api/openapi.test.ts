@@ -34,9 +34,9 @@ describe.each(editions)('the OpenAPI document of the %s edition', (edition) => {
   });
 
   it('says how long the name of a report may be', async () => {
-    const { paths } = (await read()) as { readonly paths: Readonly<Record<string, JsonObject>> };
-    for (const path of ['/agent/traffic', '/proxy/access-logs'])
-      expect(JSON.stringify(paths[path])).toMatch(/"batch":\{[^{}]*"maxLength":100\}/);
+    const { paths, components } = await read();
+    for (const described of [paths, components])
+      expect(JSON.stringify(described)).toMatch(/"batch":\{[^{}]*"maxLength":100[,}]/);
   });
 
   it('says of every operation what it takes, what it answers, and how it fails', async () => {

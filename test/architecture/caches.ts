@@ -14,6 +14,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/api/config/restore-slots.ts running': 'requests that are under way',
   'src/api/config/restore-slots.ts taken': 'accounts, with the request of each',
   'src/api/config/webhook-route.ts waiting': 'account and source',
+  'src/api/answers/account-streams.ts streams': 'streams that are open, ended at the end',
   'src/api/drain.ts unused': 'sockets, of nobody yet',
   'src/api/answers/long-lists.ts busy': 'account and kind',
   'src/api/answers/long-lists.ts known': 'account and kind',
@@ -23,7 +24,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/api/metrics.ts inPlace': 'names of sources; for the operator of the server',
   'src/api/refusals.ts paths': 'routes of the program',
   'src/api/routes/proxy.ts present': 'the id of a proxy token, which no two accounts share, and a proxy',
-  'src/api/routes/proxy.ts streams': 'streams that are open, ended at the end',
+  'src/api/routes/schemas.ts made': 'kinds and forms of schemas, which are those of the program',
   'src/app/engine.ts preparers': 'who prepares; every state is of one account',
   'src/app/engine.ts listeners': 'who listens; every revision names its account',
   'src/features/sources/directory/directory.ts leftOut': 'paths of one source, for the time of one reading',
@@ -68,7 +69,7 @@ const places = /^src\/(api|app|commit|db|features|objects)\//;
 
 /** Functions that make something which stays. */
 const makers =
-  /^(?:export )?(?:async )?function (?:create|open|run|start|watch|collect|drain|limit|gather|add)\w*[(<]|^(?:export )?class /;
+  /^(?:export )?(?:async )?function (?:create|open|run|start|watch|collect|drain|limit|gather|add)\w*[(<]|^(?:export )?class |^(?:export )?const \w+ = implement\(/;
 
 const kept = /^ {2}(?:const|let|(?:private |readonly )+)? ?(#?\w+)(?:: [^=\n]+)? = new (?:Map|Set|WeakMap|WeakSet)\b/;
 

@@ -48,11 +48,11 @@ type Handlers<A extends Area> = { readonly [Name in keyof A]: Handle<A[Name]> | 
 /** Binds the operations of an area to the functions that carry them out. */
 export function implement<A extends Area>(
   area: A,
-  make: (engine: Engine, services: Services) => Handlers<A>,
+  make: (engine: Engine, services: Services, app: FastifyInstance) => Handlers<A>,
 ): AreaRoutes {
   return {
     add(app, engine, services) {
-      const handlers = make(engine, services);
+      const handlers = make(engine, services, app);
       for (const [name, operation] of Object.entries(area)) {
         const handler = handlers[name as keyof A];
         // Each handler takes what its own operation declares, which is what `readInput` reads.

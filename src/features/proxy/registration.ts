@@ -3,12 +3,11 @@ import { noteProxy, type ProxyOf, registerProxy } from '../../db/proxy/proxies.t
 import type { ProxyTokenOwner } from '../../db/proxy/proxy-tokens.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { canonicalDomain } from '../../lib/net/domain.ts';
-import { readPublicKey, tunnelSpelling } from '../../lib/public-key.ts';
-import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../model/errors.ts';
-import type { Problem } from '../../model/problem.ts';
+import { Conflict, NotAllowed, NotFound } from '../../model/errors.ts';
+import type { InputOf } from '../../model/operation/operation.ts';
 import { asKind, type Stored } from '../../model/state/stored.ts';
 import { createObject, replaceObject } from '../../objects/objects.ts';
-import { readMembers } from '../logs/members.ts';
+import type { proxy } from '../../operations/proxy.ts';
 import { type ProxyPlace, placeProxy, removeProxies } from '../peers/proxy-peers.ts';
 
 /** A proxy that said who it is. */
@@ -27,6 +26,8 @@ export interface Registered {
   readonly peer?: { readonly id: string; readonly ip: string };
 }
 
+type Registration = InputOf<typeof proxy.register>['body'];
+
 const heartbeatSeconds = 30;
 const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reputation', 'private'] as const;
 
@@ -34,20 +35,17 @@ const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reput
  * Takes a proxy in: its cluster is there from then on, with the abilities that the proxy says; with the key of its tunnel it
  * has a place in the mesh.
  */
-export async function registerAt(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<Registered> {
-  const read = readMembers(body);
-  const id = read.needed('proxy_id', 64);
-  const address = read.needed('address', 255);
-  const version = read.text('version', 64);
+export async function registerAt(
+  engine: Engine,
+  owner: ProxyTokenOwner,
+  { proxy_id: id, address, version = '', wg_pub_key: key, ...offered }: Registration,
+): Promise<Registered> {
   const given = Object.fromEntries(
     abilities.flatMap((name): readonly (readonly [string, boolean])[] => {
-      const value = body[name];
-      if (value !== undefined && typeof value !== 'boolean') read.refuse(`\`${name}\` must be true or false`);
-      return typeof value === 'boolean' ? [[name, value]] : [];
+      const ability = offered[name];
+      return ability === undefined ? [] : [[name, ability]];
     }),
   );
-  const key = keyIn(body, read.refuse);
-  refuse(read.faults);
   const cluster = await clusterAt(engine, owner, { address, type: 'account', ...given });
   const proxy = { id, token: owner.token, cluster: cluster.id, version };
   if (!(await registerProxy(engine.database, owner.account, proxy)))
@@ -67,8 +65,8 @@ export async function registerAt(engine: Engine, owner: ProxyTokenOwner, body: J
 }
 
 /** Ends a registration: the proxy counts as gone, and loses its place in the mesh. */
-export async function leaveProxy(engine: Engine, owner: ProxyTokenOwner, body: JsonObject): Promise<void> {
-  const { id, token } = await hearProxy(engine, owner, body, false);
+export async function leaveProxy(engine: Engine, owner: ProxyTokenOwner, name: string): Promise<void> {
+  const { id, token } = await hearProxy(engine, owner, name, false);
   await removeProxies(engine, callFor(owner), token, id);
 }
 
@@ -84,13 +82,6 @@ async function settle(
   return undefined;
 }
 
-function keyIn(body: JsonObject, refuse: (message: string) => void): string | undefined {
-  if (body['wg_pub_key'] === undefined) return undefined;
-  const key = readPublicKey(String(body['wg_pub_key']));
-  if (key === undefined) refuse('`wg_pub_key` must be an X25519 key: 32 bytes in base64');
-  return key === undefined ? undefined : tunnelSpelling(key);
-}
-
 /** What a proxy does is done by its token. */
 function callFor({ account, revision, token, name }: ProxyTokenOwner): Call {
   return { account, revision, actor: { type: 'system', id: token, name: `proxy token ${name}` } };
@@ -103,24 +94,15 @@ function callFor({ account, revision, token, name }: ProxyTokenOwner): Call {
 export async function hearProxy(
   engine: Engine,
   owner: ProxyTokenOwner,
-  body: JsonObject,
+  id: string,
   connected = true,
 ): Promise<KnownProxy> {
-  const read = readMembers(body);
-  const id = read.needed('proxy_id', 64);
-  refuse(read.faults);
   const proxy = { id, token: owner.token };
   const cluster = await noteProxy(engine.database, owner.account, proxy, connected);
   const state = await engine.snapshots.at(owner.account, owner.revision);
   if (cluster === undefined || state.get(cluster) === undefined)
     throw new NotFound(`proxy ${id} not found: register it first`);
   return { ...proxy, account: owner.account, cluster };
-}
-
-function refuse(faults: readonly string[]): void {
-  if (faults.length === 0) return;
-  const problems = faults.map((message): Problem => ({ code: 'field_invalid', path: '', message }));
-  throw new InvalidInput(faults.join('; '), { problems });
 }
 
 /** The account's own cluster of an address, made when it is not there, changed when its abilities are others. */

@@ -49,6 +49,11 @@ export function reference(kind: string, options: FieldOptions): Field<string> {
   return { type: 'ref', kind, ...options };
 }
 
+/** A value of a report, documented by a field. The feature checks each by itself: what is wrong with one stops no other. */
+export function reported(shownAs: AnyField): Field<Json> {
+  return json({}, { doc: '', shownAs });
+}
+
 /** A whole number from 0. */
 export function count(options: FieldOptions & { readonly maximum?: number }): Field<number> {
   return integer({ minimum: 0, ...options });

@@ -20,14 +20,18 @@ export function pathsOf(operations: readonly Operation[]): JsonObject {
 /** The schemas of their bodies and answers, by name. */
 export function schemasOf(operations: readonly Operation[]): JsonObject {
   const schemas = operations.flatMap((declared): readonly (readonly [string, Json])[] => [
-    ...(declared.body === undefined
-      ? []
-      : [[bodyName(declared), schemaOfFields(declared.body, 'request', declared.bodyDoc)] as const]),
+    ...bodySchemas(declared),
     ...unionSchemas(declared),
-    ...Object.values(declared.body ?? {}).flatMap((field) => namedSchemas(field, 'request')),
     ...(declared.answer === undefined ? [] : namedSchemas(declared.answer, 'answer')),
   ]);
   return Object.fromEntries(schemas);
+}
+
+function bodySchemas(declared: Operation): readonly (readonly [string, JsonObject])[] {
+  const { body = declared.uncheckedBody } = declared;
+  if (body === undefined) return [];
+  const inner = Object.values(body).flatMap((field) => namedSchemas(field, 'request'));
+  return [[bodyName(declared), schemaOfFields(body, 'request', declared.bodyDoc)], ...inner];
 }
 
 /** The schema of a body that is one of several, and theirs. */
@@ -49,7 +53,7 @@ function unionSchemas(declared: Operation): readonly (readonly [string, JsonObje
 }
 
 function takesBody(declared: Operation): boolean {
-  return reportsUnknown(declared) || declared.bodyUnion !== undefined;
+  return reportsUnknown(declared) || declared.bodyUnion !== undefined || declared.uncheckedBody !== undefined;
 }
 
 /** The section of the reference in which an operation stands. */
@@ -90,6 +94,7 @@ function parametersOf(declared: Operation) {
     ...entriesOf(declared.query).map(([name, field]) => queryOf(declared, name, field)),
     ...(hasEtag(declared) ? [header('IfNoneMatch')] : []),
     ...(declared.ifMatch === true ? [header('IfMatch')] : []),
+    ...(declared.parameters ?? []).map(header),
     ...(reportsUnknown(declared) ? [header('Prefer')] : []),
   ];
   return parameters.length === 0 ? {} : { parameters };

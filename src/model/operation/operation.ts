@@ -44,6 +44,13 @@ interface Facts {
   readonly bodyUnion?: BodyUnion;
   /** In place of `body`: it takes a request of this kind, which its handler checks by the rules of the kind. */
   readonly requestOf?: string;
+  /**
+   * In place of `body`: these fields document the body, and the feature checks it by rules of its own, after it knows who sends
+   * it; a handler finds it in the request.
+   */
+  readonly uncheckedBody?: Fields;
+  /** Parameters of the request beside those that follow from its shape, by their names among the shared ones. */
+  readonly parameters?: readonly string[];
   /** `If-Match` says which version of the object it is about; the handler looks at it. */
   readonly ifMatch?: true;
   /** The body may be left out, which is as if it were `{}`. */

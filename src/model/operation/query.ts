@@ -49,10 +49,12 @@ function readText(name: string, field: AnyField, text: string): Read {
   }
 }
 
+/** Of a text of a query, whatever its field would take elsewhere. */
 const longest = 1000;
 
 function textOf(name: string, field: Extract<AnyField, { readonly type: 'string' }>, text: string): Read {
-  const { format, maxLength = longest } = field;
+  const { format } = field;
+  const maxLength = Math.min(field.maxLength ?? longest, longest);
   if (text.length > maxLength) return { fault: `\`${name}\` must have at most ${maxLength} characters` };
   // A plus sign that was not escaped arrives as a space.
   const isTime = format?.jsonFormat === 'date-time';

@@ -42,6 +42,8 @@ export function namedSchemas(field: AnyField, purpose: Purpose): readonly (reado
       if (field.schema === undefined) return inner;
       return [[field.schema, schemaOfFields(field.fields, purpose, field.doc)], ...inner];
     }
+    case 'json':
+      return field.shownAs === undefined ? [] : namedSchemas(field.shownAs, purpose);
     default:
       return [];
   }
@@ -87,7 +89,7 @@ function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
     case 'map':
       return { type: 'object', additionalProperties: schemaOfField(field.of, purpose) };
     case 'json':
-      return field.schema;
+      return field.shownAs === undefined || purpose === 'check' ? field.schema : schemaOfField(field.shownAs, purpose);
     case 'object':
       return field.schema === undefined || purpose === 'check'
         ? schemaOfFields(field.fields, purpose)

@@ -126,6 +126,8 @@ interface ObjectShape {
 interface JsonShape {
   readonly type: 'json';
   readonly schema: JsonObject;
+  /** How it is documented, when that is more than is checked. */
+  readonly shownAs?: AnyField;
 }
 interface RefShape {
   readonly type: 'ref';
@@ -278,7 +280,10 @@ export function object<F extends Fields>(fields: F, options: Options<Omit<Object
   return { type: 'object', fields, ...options };
 }
 /** A value that a JSON Schema describes, where no other field can. */
-export function json<T extends Json = Json>(schema: JsonObject, options: FieldOptions): Field<T> {
+export function json<T extends Json = Json>(
+  schema: JsonObject,
+  options: FieldOptions & Pick<JsonShape, 'shownAs'>,
+): Field<T> {
   return { type: 'json', schema, ...options };
 }
 /** A reference to one object, absent when empty. */
