@@ -1,8 +1,9 @@
 import type { Json } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
-import { checkApiVersion, checkMembers, isJsonObject, readEnvelope, reporter, type StatedObject } from './envelope.ts';
+import { checkApiVersion, readEnvelope } from './envelope.ts';
 import { pointerTo } from './position.ts';
+import { checkMembers, isJsonObject, reporter, type StatedObject } from './stated.ts';
 
 /** What was read from a text. */
 export interface ReadResult {

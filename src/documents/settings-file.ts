@@ -3,8 +3,8 @@ import type { Fault } from '../model/declare/kind.ts';
 import type { SourceFile } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import { normalizeText } from './digest.ts';
-import type { StatedObject } from './envelope.ts';
 import { describeBytes, limits } from './limits.ts';
+import type { StatedObject } from './stated.ts';
 import { readYamlStream } from './yaml/yaml-text.ts';
 
 /** The file of settings at the top of a directory of documents. */

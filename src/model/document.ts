@@ -17,9 +17,43 @@ export interface Place {
 
 export interface Metadata {
   readonly name: string;
+  /** From `previousNames`, or from the annotation that says the same. */
   readonly previousNames?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
+  /** Only our own. */
   readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/**
+ * What Kubernetes puts into a resource: accepted without a meaning, so that what `kubectl get -o yaml` prints is a document
+ * and one file serves both.
+ */
+export const ignoredMembers = ['status'] as const;
+
+/** The same of `metadata`. */
+export const ignoredMetadata = [
+  'namespace',
+  'generateName',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+] as const;
+
+const annotationPrefix = 'heddle.dev/';
+
+/** The keys that an object had before, with commas between them: what `previousNames` says where only annotations are kept. */
+export const previousNamesAnnotation = `${annotationPrefix}previous-names`;
+
+/** Whether an annotation is addressed to us; those of others may say anything. */
+export function isOwnAnnotation(name: string): boolean {
+  return name.startsWith(annotationPrefix);
 }
 
 /** One YAML object: what a source states about one object. The envelope is checked; `spec` is not yet. */

@@ -177,9 +177,9 @@ const refused: readonly (readonly [
     { code: 'member_unknown', line: 5, column: 1, path: '/spek', says: 'did you mean `spec`?' },
   ],
   [
-    'status, which the envelope does not have',
-    `${group('a')}status: {}\n`,
-    { code: 'member_unknown', line: 6, column: 1, path: '/status', says: 'known are' },
+    'data, which the envelope does not have',
+    `${group('a')}data: {}\n`,
+    { code: 'member_unknown', line: 6, column: 1, path: '/data', says: 'known are' },
   ],
   [
     'an unknown member of metadata',
@@ -249,13 +249,13 @@ const refused: readonly (readonly [
   ],
   [
     'a label whose name is too long',
-    group(`a\n  labels: {${'l'.repeat(256)}: v}`),
+    group(`a\n  labels: {${'l'.repeat(318)}: v}`),
     {
       code: 'value_too_long',
       line: 5,
-      column: 270,
-      path: `/metadata/labels/${'l'.repeat(256)}`,
-      says: '255 characters',
+      column: 332,
+      path: `/metadata/labels/${'l'.repeat(318)}`,
+      says: '317 characters',
     },
   ],
   [
@@ -272,6 +272,44 @@ const refused: readonly (readonly [
     'previous names that are one text',
     group('a\n  previousNames: b'),
     { code: 'metadata_invalid', line: 5, column: 18, path: '/metadata/previousNames', says: 'list' },
+  ],
+  [
+    'a bad previous name in the annotation',
+    group('a\n  annotations: {heddle.dev/previous-names: "b, C"}'),
+    {
+      code: 'name_invalid',
+      line: 5,
+      column: 44,
+      path: '/metadata/annotations/heddle.dev~1previous-names',
+      says: 'write "c"',
+    },
+  ],
+  [
+    'previous names that contradict each other',
+    group('a\n  previousNames: [b, c]\n  annotations: {heddle.dev/previous-names: b}'),
+    {
+      code: 'metadata_invalid',
+      line: 6,
+      column: 44,
+      path: '/metadata/annotations/heddle.dev~1previous-names',
+      says: 'leave one of them out',
+    },
+  ],
+  [
+    'a mistyped member of Kubernetes',
+    group('a\n  namespce: b'),
+    { code: 'member_unknown', line: 5, column: 13, path: '/metadata/namespce', says: 'did you mean `namespace`?' },
+  ],
+  [
+    'a long value of one of our annotations',
+    group(`a\n  annotations: {heddle.dev/adopt: "${'x'.repeat(4097)}"}`),
+    {
+      code: 'value_too_long',
+      line: 5,
+      column: 35,
+      path: '/metadata/annotations/heddle.dev~1adopt',
+      says: '4096',
+    },
   ],
   [
     'a spec that is a list',

@@ -47,6 +47,16 @@ describe('a rename', () => {
     expect(new Set(warningsOf(half).map((text) => text.split(' ')[0]))).toEqual(new Set(['reference_renamed']));
   });
 
+  it('may be stated by an annotation, and problems then point at that', () => {
+    const annotations = { 'heddle.dev/previous-names': 'devs' };
+    const renamed = (name: string) => document('Group', name, { name }, { previousNames: ['devs'], annotations });
+    const outcome = planOn(first, 'a', [renamed('developers')]);
+    expect(linesOf(outcome, first)).toEqual(['update Group/developers: name']);
+    const path = '/metadata/annotations/heddle.dev~1previous-names';
+    const twice = planOn(first, 'a', [renamed('developers'), renamed('programmers')]);
+    expect(problemsOf(twice)).toContainEqual(expect.objectContaining({ code: 'rename_claimed_twice', path }));
+  });
+
   it('E83 of a file is none', () => {
     const moved = { ...devs('devs'), place: { ...devs('devs').place, file: 'other.yaml' } };
     const outcome = planOn(first, 'a', [moved]);

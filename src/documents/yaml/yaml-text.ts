@@ -1,9 +1,9 @@
 import { isScalar, type YAMLError, type Document as YamlDocument } from 'yaml';
 import { type Problem, sortProblems } from '../../model/problem.ts';
-import { longestPath, type StatedObject } from '../envelope.ts';
 import { limits } from '../limits.ts';
 import { type ReadResult, readObjects } from '../objects.ts';
 import { positionAt, positionOf } from '../position.ts';
+import { longestPath, type StatedObject } from '../stated.ts';
 import { truncate } from '../truncate.ts';
 import { conflictFault, findConflicts } from './conflict-markers.ts';
 import { holdsMoreThan } from './count.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { apiVersion } from '../document.ts';
+import { apiVersion, ignoredMembers, ignoredMetadata } from '../document.ts';
 import { specSchema } from './shape.ts';
 
 const dialect = 'http://json-schema.org/draft-07/schema#';
@@ -39,18 +39,29 @@ function conditional(condition: JsonObject, then: JsonObject): JsonObject {
 }
 
 function documentSchema(registry: Registry, kind: Kind): JsonObject {
+  const spec = specSchema(registry, kind, 'document');
   return {
     type: 'object',
     description: kind.doc,
     additionalProperties: false,
-    required: ['apiVersion', 'kind', 'metadata', 'spec'],
+    required: ['apiVersion', 'kind', 'metadata', ...(mayLeaveOut(spec) ? [] : ['spec'])],
     properties: {
       apiVersion: { const: apiVersion },
       kind: { const: kind.name },
       metadata: metadataSchema(kind),
-      spec: specSchema(registry, kind, 'document'),
+      spec,
+      ...anything(ignoredMembers),
     },
   };
+}
+
+/** Whether a document may leave the spec out: it then states the object and none of its fields. */
+function mayLeaveOut(spec: JsonObject): boolean {
+  return spec['required'] === undefined;
+}
+
+function anything(names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, {}]));
 }
 
 function metadataSchema({ singleton }: Kind): JsonObject {
@@ -72,6 +83,7 @@ function metadataSchema({ singleton }: Kind): JsonObject {
       },
       labels: { ...texts, description: 'Words of your own, by which plans select documents.' },
       annotations: { ...texts, description: 'Instructions such as `heddle.dev/prevent-delete: "true"`.' },
+      ...anything(ignoredMetadata),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { nearest } from '../../lib/nearest.ts';
 import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
+import { isOwnAnnotation, previousNamesAnnotation } from '../../model/document.ts';
 import { entriesOf } from '../../model/schema/field.ts';
 import { membershipModes } from '../../model/sources/settings.ts';
 
@@ -18,17 +19,16 @@ export const membershipAnnotation = 'heddle.dev/membership';
 /** The annotations that mean something, with the values that they may have; none for free texts. */
 const known: Readonly<Record<string, readonly string[] | undefined>> = {
   [adoptAnnotation]: undefined,
+  [previousNamesAnnotation]: undefined,
   [protectAnnotation]: ['true', 'false'],
   [releaseAnnotation]: ['prune', 'release'],
   [membershipAnnotation]: membershipModes,
 };
 
-const prefix = 'heddle.dev/';
-
-/** What is wrong with the annotations of a document. Those of others (without our prefix) may say anything. */
+/** What is wrong with the annotations of a document; those of others may say anything. */
 export function annotationFaults(kind: Kind, annotations: Readonly<Record<string, string>>): readonly Fault[] {
   return Object.entries(annotations).flatMap(([name, value]) => {
-    const message = name.startsWith(prefix) ? faultOf(kind, name, value) : undefined;
+    const message = isOwnAnnotation(name) ? faultOf(kind, name, value) : undefined;
     return message === undefined ? [] : [{ code: 'annotation_invalid', path: '', message }];
   });
 }

@@ -1,8 +1,9 @@
 import { isTurn } from '../../lib/steps.ts';
 import { type Kind, statesOnly } from '../../model/declare/kind.ts';
-import type { Document } from '../../model/document.ts';
+import { type Document, previousNamesAnnotation } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
+import { pointerTo } from '../../model/schema/pointer.ts';
 import { aliasIndex } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -207,7 +208,9 @@ function findFormer(search: Search, { kind, metadata: { name } }: Document): voi
 }
 
 function faultOf(document: Document, code: ProblemCode, message: string): Problem {
-  return problemAt(document.place, '/metadata/previousNames', document, { code, path: '', message });
+  const isAnnotated = document.metadata.annotations?.[previousNamesAnnotation] !== undefined;
+  const pointer = isAnnotated ? pointerTo('/metadata/annotations', previousNamesAnnotation) : '/metadata/previousNames';
+  return problemAt(document.place, pointer, document, { code, path: '', message });
 }
 
 function placeOf({ place }: Document): string {

@@ -1,0 +1,144 @@
+import { equalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { ignoredMetadata, isOwnAnnotation, type Metadata, previousNamesAnnotation } from '../model/document.ts';
+import { longest } from '../model/schema/field.ts';
+import { nameFault } from './name.ts';
+import { pointerTo } from './position.ts';
+import { checkMembers, describe, isJsonObject, quoteHint, type Report, type StatedObject } from './stated.ts';
+import { truncate } from './truncate.ts';
+
+const metadataMembers = ['name', 'previousNames', 'labels', 'annotations'] as const;
+
+/** A prefix of 253 characters, a slash, and a name of 63: the longest name that Kubernetes gives a label. */
+const longestLabelName = 317;
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Checks the metadata of a document. */
+export function readMetadata(value: JsonObject, stated: StatedObject, report: Report): Metadata | undefined {
+  const metadata = value['metadata'];
+  if (!isJsonObject(metadata)) {
+    const found = metadata === undefined ? 'is missing' : `is ${describe(metadata)}`;
+    report('metadata_invalid', '/metadata', `\`metadata\` ${found}; write a map with a \`name\`.`);
+    return undefined;
+  }
+  checkMembers(metadata, metadataMembers, '/metadata', report, ignoredMetadata);
+  const name = readName(metadata['name'], '/metadata/name', stated, report);
+  const labels = readTextMap(metadata['labels'], '/metadata/labels', stated, report);
+  const all = readTextMap(metadata['annotations'], annotationsPointer, stated, report, isOwnAnnotation);
+  const annotations = all && withoutForeign(all);
+  const previousNames = readPreviousNames(metadata['previousNames'], annotations, stated, report);
+  if (name === undefined) return undefined;
+  return {
+    name,
+    ...(previousNames && { previousNames }),
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+  };
+}
+
+const annotationsPointer = '/metadata/annotations';
+
+/** What other programs note on a resource says nothing to us, and may be as long as the resource itself. */
+function withoutForeign(annotations: Texts): Texts | undefined {
+  const own = Object.entries(annotations).filter(([name]) => isOwnAnnotation(name));
+  return own.length === 0 ? undefined : Object.fromEntries(own);
+}
+
+function readName(name: Json | undefined, pointer: string, stated: StatedObject, report: Report): string | undefined {
+  if (name === undefined) {
+    report('name_missing', pointer, '`metadata.name` is missing; write the stable name of the object.');
+    return undefined;
+  }
+  if (typeof name !== 'string') {
+    report('name_invalid', pointer, `A name must be a string and is ${describe(name)}; ${quoteHint(stated, pointer)}.`);
+    return undefined;
+  }
+  const fault = nameFault(name);
+  if (fault !== undefined) report('name_invalid', pointer, fault);
+  return name;
+}
+
+/** Two ways to say one thing: Kubernetes drops members of `metadata` that it does not know, and keeps annotations. */
+function readPreviousNames(
+  names: Json | undefined,
+  annotations: Texts | undefined,
+  stated: StatedObject,
+  report: Report,
+): readonly string[] | undefined {
+  const listed = readListedNames(names, stated, report);
+  const annotated = readAnnotatedNames(annotations?.[previousNamesAnnotation], report);
+  if (listed === undefined || annotated === undefined) return listed ?? annotated;
+  if (!equalJson(listed.toSorted(), annotated.toSorted()))
+    report(
+      'metadata_invalid',
+      pointerTo(annotationsPointer, previousNamesAnnotation),
+      `\`${previousNamesAnnotation}\` and \`previousNames\` name different keys; say the same in both, or leave one of them out.`,
+    );
+  return listed;
+}
+
+function readListedNames(names: Json | undefined, stated: StatedObject, report: Report): readonly string[] | undefined {
+  const pointer = '/metadata/previousNames';
+  if (names === undefined) return undefined;
+  if (!Array.isArray(names)) {
+    report(
+      'metadata_invalid',
+      pointer,
+      `\`previousNames\` must be a list of names and is ${describe(names)}; write \`previousNames: [old-name]\`.`,
+    );
+    return undefined;
+  }
+  return names.flatMap((name: Json, index) => readName(name, pointerTo(pointer, index), stated, report) ?? []);
+}
+
+/** Keys with commas between them; spaces around them mean nothing. */
+function readAnnotatedNames(text: string | undefined, report: Report): readonly string[] | undefined {
+  if (text === undefined) return undefined;
+  const names = text.trim() === '' ? [] : text.split(',').map((name) => name.trim());
+  for (const name of names) {
+    const fault = nameFault(name);
+    if (fault === undefined) continue;
+    const pointer = pointerTo(annotationsPointer, previousNamesAnnotation);
+    report('name_invalid', pointer, `${fault} Several names have commas between them: "old-name,older-name".`);
+  }
+  return names;
+}
+
+/** `isBounded` says of which members the values may not be long. */
+function readTextMap(
+  map: Json | undefined,
+  pointer: string,
+  stated: StatedObject,
+  report: Report,
+  isBounded: (name: string) => boolean = () => true,
+): Texts | undefined {
+  if (map === undefined) return undefined;
+  if (!isJsonObject(map)) {
+    report(
+      'metadata_invalid',
+      pointer,
+      `This must be a map of texts and is ${describe(map)}; write \`name: "text"\` lines, or leave it out.`,
+    );
+    return undefined;
+  }
+  const texts: Record<string, string> = {};
+  for (const [key, value] of Object.entries(map)) {
+    const place = pointerTo(pointer, key);
+    const isLong =
+      key.length > longestLabelName || (typeof value === 'string' && value.length > longest.text && isBounded(key));
+    if (isLong)
+      report(
+        'value_too_long',
+        place,
+        `\`${truncate(key)}\` is too long; names may have ${longestLabelName} characters and values ${longest.text}.`,
+      );
+    else if (typeof value === 'string') texts[key] = value;
+    else
+      report(
+        'metadata_invalid',
+        place,
+        `\`${truncate(key)}\` must be a string and is ${describe(value)}; ${quoteHint(stated, place)}.`,
+      );
+  }
+  return texts;
+}

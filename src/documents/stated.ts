@@ -1,0 +1,86 @@
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { Problem } from '../model/problem.ts';
+import type { ProblemCode } from '../model/problem-codes.ts';
+import { limits } from './limits.ts';
+import { type Position, pointerTo } from './position.ts';
+import { truncate } from './truncate.ts';
+
+/** One object as it stands in a file: its value, where it begins, and how to find a place in it. */
+export interface StatedObject {
+  readonly value: Json;
+  readonly file: string;
+  readonly line: number;
+  readonly index: number;
+  /** JSON pointer of the object inside its YAML document; problems carry it in front of their path. */
+  readonly pointer: string;
+  readonly where: (pointer: string) => Position;
+}
+
+/** Adds a problem of an object; the pointer is that below the object. */
+export type Report = (code: ProblemCode, pointer: string, message: string) => void;
+
+/** Enough for every real path; a key may have megabytes. */
+export const longestPath = 1000;
+
+/** A function that adds a problem of the object, with its position and, when they are known, its kind and key. */
+export function reporter(stated: StatedObject, problems: Problem[]): Report {
+  const named = nameOf(stated.value);
+  return (code, pointer, message) => {
+    if (problems.length > limits.fileProblems) return;
+    const path = stated.pointer + pointer;
+    const { line, column } = stated.where(path);
+    problems.push({ code, message, ...named, path: truncate(path, longestPath), file: stated.file, line, column });
+  };
+}
+
+function nameOf(value: Json): { kind?: string; key?: string } {
+  if (!isJsonObject(value)) return {};
+  const { kind, metadata } = value;
+  const key = isObject(metadata) ? metadata['name'] : undefined;
+  return {
+    ...(typeof kind === 'string' && { kind: truncate(kind, longestPath) }),
+    ...(typeof key === 'string' && { key: truncate(key, longestPath) }),
+  };
+}
+
+/** Refuses members that are neither in the list nor among those that mean nothing, with the one that was probably meant. */
+export function checkMembers(
+  value: JsonObject,
+  known: readonly string[],
+  pointer: string,
+  report: Report,
+  ignored: readonly string[] = [],
+): void {
+  for (const member of Object.keys(value)) {
+    if (known.includes(member) || ignored.includes(member)) continue;
+    const meant = nearest(member, known) ?? nearest(member, ignored);
+    const empty = ['metadata', 'spec'].filter((name) => known.includes(name) && value[name] === null);
+    const hint =
+      empty.length > 0
+        ? `if it belongs to \`${empty.join('` or `')}\`, indent it below that`
+        : meant === undefined
+          ? `known are ${known.join(', ')}`
+          : `did you mean \`${meant}\`?`;
+    report('member_unknown', pointerTo(pointer, member), `There is no member \`${truncate(member)}\` here; ${hint}`);
+  }
+}
+
+/** How to write as a text what YAML read as something else. */
+export function quoteHint(stated: StatedObject, pointer: string): string {
+  const { source } = stated.where(stated.pointer + pointer);
+  return source === undefined ? 'write a text' : `quote it: "${truncate(source)}"`;
+}
+
+/** What a value is, for people. */
+export function describe(value: Json): string {
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  return typeof value === 'string' ? `the text \`${truncate(value)}\`` : `the ${typeof value} ${value}`;
+}
+
+/** Whether a JSON value is an object, for the type checker too. */
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return isObject(value);
+}
