@@ -17,8 +17,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route wants no credentials: it is in the list of open routes. */
     open?: boolean;
-    /** The route answers everybody that it is not there. */
-    refuses?: true;
     /** What a caller must be allowed to do. `anyone`: nothing, the route is about the callers themselves. */
     access?: Access;
     /** The route is about the whole server: for its operator, who is in no account. It runs without a call. */
@@ -35,7 +33,7 @@ export type Access = 'anyone' | { readonly module: string; readonly operation: O
 export function createAuthHook(authenticator: Authenticator, engine: Engine) {
   return async (request: FastifyRequest): Promise<void> => {
     const { open, server } = request.routeOptions.config;
-    if (open === true) return;
+    if (open === true || request.refused !== undefined) return;
     if (server === true) await authenticator.requireOperator(request.headers.authorization);
     else request.call = await authorize(request, authenticator, engine);
   };

@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Engine } from '../commit/engine.ts';
 import type { Observation } from '../commit/observe.ts';
 import { drainConnections } from './drain.ts';
+import { pathOf } from './other-methods.ts';
 import { refuseUnknownPaths } from './refusals.ts';
 
 /** What is scraped. */
@@ -95,7 +96,7 @@ export function addMetrics(app: FastifyInstance, engine: Engine): void {
   app.addHook('onResponse', async (request, reply) => {
     const labels = {
       method: request.method,
-      route: request.routeOptions.url ?? 'unknown',
+      route: pathOf(request) ?? 'unknown',
       status: reply.statusCode,
     };
     meters.observe('http_request_seconds', reply.elapsedTime / 1000, labels);

@@ -42,7 +42,7 @@ export function openListedRoutes(app: FastifyInstance, opened: readonly string[]
     const names = [route.method].flat().map((method) => `${method === 'HEAD' ? 'GET' : method} ${route.url}`);
     const isListed = names.every((name) => name in openRoutes || opened.includes(openable[name] ?? ''));
     if (isListed) route.config = { ...route.config, open: true };
-    else if (route.config?.open === true && route.config.refuses !== true)
+    else if (route.config?.open === true && route.config.refuses === undefined)
       throw new Error(`${names.join(', ')} is open but not in the list of open routes; say there what guards it`);
   });
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { pathOf } from './other-methods.ts';
 
 /** How many requests of machines are begun in one turn of the event loop: some milliseconds of work. */
 const mostAtOnce = 16;
@@ -7,7 +8,7 @@ const mostAtOnce = 16;
 export function paceMachines(app: FastifyInstance): void {
   const turn = createTurns(mostAtOnce);
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url?.startsWith('/agent/') === true) await turn();
+    if (pathOf(request)?.startsWith('/agent/') === true) await turn();
   });
 }
 

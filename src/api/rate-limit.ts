@@ -4,6 +4,7 @@ import { neighbourhoodOf } from '../lib/net/address.ts';
 import { Unauthenticated } from '../model/errors.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { callOf } from './authenticate.ts';
+import { pathOf } from './other-methods.ts';
 
 /** A caller that asked too often. */
 class TooManyRequests extends Error {
@@ -21,7 +22,7 @@ export function createRateLimit(limit: RateLimit, now: () => number = () => perf
   const buckets = createBuckets(limit);
   return async (request, reply) => {
     // The route and not the address as it was written: `/%61pi` leads to the same one.
-    if (!(request.routeOptions.url ?? request.url).startsWith('/api')) return;
+    if (!(pathOf(request) ?? request.url).startsWith('/api')) return;
     refuse(reply, limit, buckets.take(request.call?.actor.id ?? neighbourhoodOf(request.ip), now()), 'requests');
   };
 }

@@ -4,47 +4,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorBody } from './errors.ts';
 
 /** The body of a refusal that no exception stands behind. */
-function errorBody(code: number, message: string): ErrorBody {
+export function errorBody(code: number, message: string): ErrorBody {
   return { message, code };
 }
 
 /** Refuses paths that nothing is at, before a body is looked at. Says the same of an id that cannot be one. */
 export function refuseUnknownPaths(app: FastifyInstance): void {
   app.setNotFoundHandler(refuseUnknown);
-  app.addHook('onRequest', async (request, reply) => (request.is404 ? refuseUnknown(request, reply) : undefined));
+  app.addHook('onRequest', async (request, reply) =>
+    request.is404 && request.refused === undefined ? refuseUnknown(request, reply) : undefined,
+  );
 }
 
 /** The answer to a path that nothing is at. */
 export function refuseUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = (request.url.split('?')[0] ?? '').slice(0, 200);
   return reply.code(404).send(errorBody(404, `${request.method} ${path} not found`));
-}
-
-/** Notes the methods of every route that is added from now on; the function it returns refuses all others, in the one shape of errors. */
-export function collectMethods(app: FastifyInstance): () => void {
-  const paths = new Map<string, { readonly url: string; readonly methods: Set<string> }>();
-  app.addHook('onRoute', ({ url, method }) => {
-    // Whatever routes call their parameters, it is one path.
-    const path = url.replace(/:\w+/g, ':');
-    const known = paths.get(path) ?? { url, methods: new Set() };
-    for (const name of [method].flat()) known.methods.add(name);
-    paths.set(path, known);
-  });
-  return () => {
-    for (const { url, methods } of [...paths.values()]) refuseOthers(app, url, methods);
-  };
-}
-
-function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<string>): void {
-  const method = app.supportedMethods.filter((name) => !known.has(name));
-  const allow = [...known].sort().join(', ');
-  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    reply
-      .code(405)
-      .header('allow', allow)
-      .send(errorBody(405, `${request.method} is not possible here; use ${allow}`));
-  // In the hook already: whatever the body is, the method is what is wrong.
-  app.route({ method, url, config: { open: true, refuses: true }, onRequest: refuse, handler: refuse });
 }
 
 /** Refuses what Node would answer without a body: no `Host`, an unknown `Expect`, and CONNECT. */

@@ -33,6 +33,7 @@ import { refuseOtherCharsets } from './input/utf8.ts';
 import { addKindRoutes, type Makers } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { openListedRoutes } from './open-routes.ts';
+import { refuseOtherMethods } from './other-methods.ts';
 import { paceMachines } from './pace.ts';
 import {
   createAddressLimit,
@@ -42,13 +43,7 @@ import {
   limitStrangers,
 } from './rate-limit.ts';
 import { renderReference } from './reference-page.ts';
-import {
-  collectMethods,
-  refuseBrokenRequest,
-  refuseStrangeRequests,
-  refuseUnknown,
-  refuseUnknownPaths,
-} from './refusals.ts';
+import { refuseBrokenRequest, refuseStrangeRequests, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 
 /** What the HTTP interface is built from. */
 export interface ApiOptions {
@@ -93,6 +88,9 @@ export type CorsOrigins = '*' | readonly string[];
 /** So many proxies in front, or those at these addresses. */
 export type TrustedProxies = number | readonly string[];
 
+/** No id is longer, in characters. */
+const maxParamLength = 500;
+
 /** Builds the HTTP interface without listening. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const { engine, reader, version } = options;
@@ -102,7 +100,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     bodyLimit: 1024 * 1024,
     trustProxy: trusted(options.trustProxy),
     genReqId: requestId,
-    routerOptions: { maxParamLength: 500 },
+    routerOptions: { maxParamLength },
     forceCloseConnections: 'idle',
     requestTimeout: 120_000,
     // Node would answer with no body at all.
@@ -113,10 +111,10 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     clientErrorHandler: refuseBrokenRequest,
   });
   addHeaders(app, { https: options.https ?? false });
+  const refuseOthers = refuseOtherMethods(app, maxParamLength);
   refuseStrangeRequests(app);
   await app.register(cors, corsOptions(options.corsOrigins ?? '*'));
   openListedRoutes(app, options.openEndpoints);
-  const refuseOtherMethods = collectMethods(app);
   drainConnections(app);
   app.decorateRequest('call', undefined);
   const report = (error: unknown, request: FastifyRequest) => options.report(error, placeOf(request));
@@ -149,7 +147,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   );
   if (options.identityProvider !== undefined) await addIdentityProvider(app, options.identityProvider);
   addDescription(app, describe);
-  refuseOtherMethods();
+  refuseOthers();
   await app.ready();
   return app;
 }

@@ -29,10 +29,31 @@ describe('what no route takes', () => {
     ['GET', '/api/accounts/x', 'DELETE, PUT'],
     ['PUT', '/api/config/plans', 'GET, HEAD, POST'],
     ['POST', '/healthz', 'GET, HEAD'],
+    ['TRACE', '/healthz', 'GET, HEAD'],
+    ['PUT', '/api/users/invites', 'GET, HEAD, POST'],
+    ['DELETE', '/api/users/current?a=b', 'GET, HEAD'],
+    ['POST', '/api/users/current', 'GET, HEAD'],
+    ['POST', '/api/users/x', 'DELETE, PUT'],
+    ['PUT', '/api/users/%69nvites/x/regenerate', 'POST'],
   ])('%s %s is not allowed, and Allow says what is', async (method, url, allow) => {
     const answer = await api().call(method, url, method === 'GET' ? undefined : 'not json', { 'content-type': 'a/b' });
     expect([answer.status, answer.headers['allow']]).toEqual([405, allow]);
     expect(answer.body).toEqual({ code: 405, message: expect.stringContaining(allow) });
+  });
+
+  it('counts what is not allowed, and what browsers ask before they call, by the path that is meant', async () => {
+    await using api = await testApi('postgres', { rateLimit: { perMinute: 60, burst: 3 } });
+    const ask = (method: 'PATCH' | 'OPTIONS', url: string) => api.app.inject({ method, url });
+    const asked = [await ask('OPTIONS', '/api/groups/x'), await ask('OPTIONS', '/api/nothing')];
+    for (let at = 0; at < 4; at++) asked.push(await ask('PATCH', '/api/groups/x'));
+    expect(asked.map(({ statusCode }) => statusCode)).toEqual([204, 204, 405, 405, 405, 429]);
+    const { text } = await api.app.readMetrics();
+    expect(text.match(/^http_request_seconds_count.*$/gm)).toEqual([
+      'http_request_seconds_count{method="OPTIONS",route="/api/groups/:id",status="204"} 1',
+      'http_request_seconds_count{method="OPTIONS",route="*",status="204"} 1',
+      'http_request_seconds_count{method="PATCH",route="/api/groups/:id",status="405"} 3',
+      'http_request_seconds_count{method="PATCH",route="/api/groups/:id",status="429"} 1',
+    ]);
   });
 
   it('answers a broken request on the socket in the shape of errors', async () => {

@@ -22,7 +22,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/api/metrics.ts gauges': 'names of metrics; counts of the whole server',
   'src/api/metrics.ts histograms': 'names of metrics; counts of the whole server',
   'src/api/metrics.ts inPlace': 'names of sources; for the operator of the server',
-  'src/api/refusals.ts paths': 'routes of the program',
+  'src/api/other-methods.ts paths': 'routes of the program',
   'src/api/routes/proxy.ts present': 'the id of a proxy token, which no two accounts share, and a proxy',
   'src/api/routes/schemas.ts made': 'kinds and forms of schemas, which are those of the program',
   'src/app/engine.ts preparers': 'who prepares; every state is of one account',

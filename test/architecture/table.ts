@@ -40,7 +40,10 @@ const table: Readonly<Record<string, Row>> = {
     packages: ['chokidar'],
   },
   documents: { modules: ['model', 'lib'], packages: ['yaml'] },
-  api: { modules: ['features/*', 'documents', 'kinds', ...core], packages: ['fastify', '@fastify/*', 'prom-client'] },
+  api: {
+    modules: ['features/*', 'documents', 'kinds', ...core],
+    packages: ['fastify', '@fastify/*', 'find-my-way', 'prom-client'],
+  },
   config: { modules: ['model', 'lib'] },
   log: { modules: [] },
   version: { modules: [] },

@@ -25,7 +25,7 @@ export function guardAddresses(
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     const { config } = request.routeOptions;
-    if (config.refuses === true || config.ownQuery === true) return undefined;
+    if (request.refused !== undefined || config.ownQuery === true) return undefined;
     if (Object.values(request.params as Readonly<Record<string, string>>).some(isUnstorable))
       return notFound(request, reply);
     const given = pairsOf(request.url);
