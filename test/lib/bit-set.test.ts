@@ -38,7 +38,8 @@ describe('bit sets', () => {
         expect(numbersIn(subtractBits(a, b))).toEqual(rising(left ?? []));
         expect(numbersIn(differingBits(a, b))).toEqual(rising([...(left ?? []), ...(right ?? [])]));
         expect(countBits(a)).toBe(one.length);
-        expect(countCommonBits(a, b)).toBe(common.length);
+        const both = uniteBits(a, b);
+        expect([countCommonBits(a, b, both), countCommonBits(both, a, b)]).toEqual([common.length, common.length]);
         expect(shareBits(a, b)).toBe(common.length > 0);
         expect(hasAllBits(a, b)).toBe(right?.length === 0);
         expect(isEmptyBits(a)).toBe(one.length === 0);

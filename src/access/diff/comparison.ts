@@ -19,19 +19,23 @@ export interface Comparison {
   readonly routeReceiversChanged: BitSet;
   /** All traffic of both images, cut up. */
   readonly pieces: readonly Traffic[];
-  /** By the key of traffic: its number. */
-  readonly numbers: ReadonlyMap<string, number>;
   /** By the number of traffic: the pieces that make it. */
   readonly parts: readonly (readonly number[])[];
   /** By piece: the traffic that it is part of. */
   readonly partsByPiece: readonly (readonly number[])[];
 }
 
+/** A flow with the number of its traffic: flows of the same traffic are weighed together, for every peer anew. */
+export interface NumberedFlow {
+  readonly flow: Flow;
+  readonly number: number;
+}
+
 /** The flows that speak about a peer, and those of them that came, went, or mean others. */
 export interface About {
-  readonly before: readonly Flow[];
-  readonly after: readonly Flow[];
-  readonly moved: readonly Flow[];
+  readonly before: readonly NumberedFlow[];
+  readonly after: readonly NumberedFlow[];
+  readonly moved: readonly NumberedFlow[];
 }
 
 /** Compares two images. Images that were compiled independently are brought to the same slots first. */
@@ -43,15 +47,21 @@ export function compareAccess(first: Access, after: Access): Comparison {
   const routeReceiversChanged = peersWithChangedRoutes(before, after);
   const traffics = new Map([...before.flows, ...after.flows].map((flow) => [flow.trafficKey, flow.traffic]));
   const { pieces, parts } = partitionTraffic([...traffics.values()]);
+  const numbers = new Map([...traffics.keys()].map((key, at) => [key, at]));
+  const numbered = (flows: readonly Flow[]): readonly NumberedFlow[] =>
+    flows.map((flow) => ({ flow, number: numbers.get(flow.trafficKey) ?? 0 }));
   const affected = uniteBits(routeReceiversChanged, ...moved.map(({ from }) => from.possible));
   return {
     before,
     after,
-    about: gatherAbout(affected, { before: before.flows, after: after.flows, moved }),
+    about: gatherAbout(affected, {
+      before: numbered(before.flows),
+      after: numbered(after.flows),
+      moved: numbered(moved),
+    }),
     affected,
     routeReceiversChanged,
     pieces,
-    numbers: new Map([...traffics.keys()].map((key, at) => [key, at])),
     parts,
     partsByPiece: indexByPiece(parts, pieces.length),
   };
@@ -65,11 +75,12 @@ function indexByPiece(parts: readonly (readonly number[])[], count: number): rea
 
 /** Turns flows that name peers into peers that are named: most peers are named by few. */
 function gatherAbout(affected: BitSet, flows: About): readonly (About | undefined)[] {
-  const about: ({ before: Flow[]; after: Flow[]; moved: Flow[] } | undefined)[] = [];
+  const about: (Record<keyof About, NumberedFlow[]> | undefined)[] = [];
   for (const at of numbersIn(affected)) about[at] = { before: [], after: [], moved: [] };
   for (const which of ['before', 'after', 'moved'] as const) {
-    for (const flow of flows[which]) {
-      for (const at of numbersIn(intersectBits(flow.from.possible, affected))) about[at]?.[which].push(flow);
+    for (const numbered of flows[which]) {
+      const peers = intersectBits(numbered.flow.from.possible, affected);
+      for (const at of numbersIn(peers)) about[at]?.[which].push(numbered);
     }
   }
   return about;

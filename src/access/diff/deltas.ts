@@ -1,4 +1,5 @@
 import {
+  addAllBits,
   addBits,
   type BitSet,
   dropBits,
@@ -11,8 +12,8 @@ import {
 import type { ScratchBits } from '../../lib/bits/scratch-bits.ts';
 import { withheldRoutes } from '../evaluate/layers.ts';
 import type { Access } from '../ruleset/access.ts';
-import type { EndpointSets, Flow } from '../ruleset/flows.ts';
-import type { Comparison } from './comparison.ts';
+import { type EndpointSets, endpointsOf, type Flow } from '../ruleset/flows.ts';
+import type { Comparison, NumberedFlow } from './comparison.ts';
 
 /** What a peer gains and loses of some pieces of traffic: the ends on the other side. */
 export interface AccessDelta {
@@ -32,8 +33,8 @@ export interface AccessDelta {
 export function deltasOf(comparison: Comparison, at: number, scratch: ScratchBits): readonly AccessDelta[] {
   const { before, after, about } = comparison;
   const flows = about[at] ?? { before: [], after: [], moved: [] };
-  const was = new Weighing(comparison, { access: before, flows: flows.before, at, scratch });
-  const is = new Weighing(comparison, { access: after, flows: flows.after, at, scratch });
+  const was = new Weighing({ access: before, flows: flows.before, at, scratch });
+  const is = new Weighing({ access: after, flows: flows.after, at, scratch });
   const deltas: AccessDelta[] = [];
   for (const { pieces, wholes } of divide(comparison, lookedPieces(comparison, flows.moved, at), [was, is])) {
     was.weigh(wholes);
@@ -49,14 +50,12 @@ export function deltasOf(comparison: Comparison, at: number, scratch: ScratchBit
 
 /** Pieces of the traffic of all moved flows that concern a peer. */
 function lookedPieces(
-  { routeReceiversChanged, numbers, parts, pieces }: Comparison,
-  moved: readonly Flow[],
+  { routeReceiversChanged, parts, pieces }: Comparison,
+  moved: readonly NumberedFlow[],
   at: number,
 ): BitSet {
   const looked = new Int32Array((pieces.length + 31) >>> 5);
-  for (const { trafficKey } of moved) {
-    for (const piece of parts[numbers.get(trafficKey) ?? 0] ?? []) setBit(looked, piece);
-  }
+  for (const { number } of moved) for (const piece of parts[number] ?? []) setBit(looked, piece);
   // A gate lets through whatever policies say.
   if (hasBit(routeReceiversChanged, at)) looked.fill(-1);
   return looked;
@@ -105,7 +104,7 @@ interface FlowSets {
 /** What one image says about a peer. */
 interface Image {
   readonly access: Access;
-  readonly flows: readonly Flow[];
+  readonly flows: readonly NumberedFlow[];
   readonly at: number;
   readonly scratch: ScratchBits;
 }
@@ -122,12 +121,11 @@ class Weighing {
   readonly #closed: BitSet;
   readonly #image: Image;
 
-  constructor({ numbers }: Comparison, image: Image) {
+  constructor(image: Image) {
     const { access, flows, at, scratch } = image;
     this.#image = image;
     let open = false;
-    for (const flow of flows) {
-      const number = numbers.get(flow.trafficKey) ?? 0;
+    for (const { flow, number } of flows) {
       const known = this.#flows.get(number);
       if (known === undefined) this.#flows.set(number, [flow]);
       else known.push(flow);
@@ -146,7 +144,11 @@ class Weighing {
 
   /** Weighs drops against accepts in the flows of these traffics. */
   weigh(numbers: readonly number[]): void {
-    const flowSets = numbers.flatMap((number) => this.#flowSetsOf(number) ?? []);
+    const flowSets: FlowSets[] = [];
+    for (const number of numbers) {
+      const some = this.#flowSetsOf(number);
+      if (some !== undefined) flowSets.push(some);
+    }
     this.sure.fill(0);
     for (const { accepted } of flowSets) addBits(this.sure, accepted);
     for (const { maybeDropped } of flowSets) dropBits(this.sure, maybeDropped);
@@ -174,11 +176,13 @@ class Weighing {
 
   #join(flows: readonly Flow[], drop: boolean, which: keyof EndpointSets): BitSet {
     const { at, scratch } = this.#image;
-    const [first, ...rest] = flows.filter((flow) => flow.drop === drop && hasBit(flow.from[which], at));
-    if (first === undefined || rest.length === 0) return first?.to[which] ?? noBits;
+    const sets: BitSet[] = [];
+    for (const flow of flows) {
+      if (flow.drop === drop && hasBit(endpointsOf(flow.from, which), at)) sets.push(endpointsOf(flow.to, which));
+    }
+    if (sets.length < 2) return sets[0] ?? noBits;
     const joined = scratch.take();
-    addBits(joined, first.to[which]);
-    for (const { to } of rest) addBits(joined, to[which]);
+    addAllBits(joined, sets);
     return joined;
   }
 }

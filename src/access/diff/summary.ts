@@ -108,12 +108,12 @@ class Side {
     if (deltas.length === 0 || at === undefined) return;
     const byPiece: (AccessDelta | undefined)[] = [];
     for (const delta of deltas) for (const piece of delta.pieces) byPiece[piece] = delta;
-    const known = new Map<string, Shifted | undefined>();
+    const known = new Map<number, Shifted | undefined>();
     const several = new Map<Link, FlowDelta[]>();
-    for (const flow of this.#comparison.about[at]?.[this.#which.image] ?? []) {
+    for (const { flow, number } of this.#comparison.about[at]?.[this.#which.image] ?? []) {
       if (flow.drop) continue;
-      if (!known.has(flow.trafficKey)) known.set(flow.trafficKey, this.#shiftedOf(flow.trafficKey, byPiece));
-      const what = known.get(flow.trafficKey);
+      if (!known.has(number)) known.set(number, this.#shiftedOf(number, byPiece));
+      const what = known.get(number);
       if (what === undefined || !shareBits(what.some, flow.to.possible)) continue;
       const flows = { flow, what };
       for (const link of this.#links.get(flow) ?? []) {
@@ -141,9 +141,8 @@ class Side {
       .sort((a, b) => compareNamed(a.from, b.from) || compareNamed(a.to, b.to));
   }
 
-  #shiftedOf(key: string, byPiece: readonly (AccessDelta | undefined)[]): Shifted | undefined {
-    const { numbers, parts } = this.#comparison;
-    const pieces = (parts[numbers.get(key) ?? 0] ?? []).filter((piece) => byPiece[piece] !== undefined);
+  #shiftedOf(number: number, byPiece: readonly (AccessDelta | undefined)[]): Shifted | undefined {
+    const pieces = (this.#comparison.parts[number] ?? []).filter((piece) => byPiece[piece] !== undefined);
     if (pieces.length === 0) return undefined;
     const deltas = [...new Set(pieces.flatMap((piece) => byPiece[piece] ?? []))];
     const { change, surely } = this.#which;
@@ -194,12 +193,33 @@ class Side {
 
   /** How many pairs there are of own ends and ends that both the flows and the link mean. */
   #pairs({ targets }: Link, own: readonly number[], flows: readonly FlowDelta[], surely: boolean): number {
-    const buffer = this.#buffer.fill(0);
-    for (const { flow, what } of flows) addCommonBits(buffer, surely ? what.sure : what.some, flow.to.possible);
-    const count = own.length * countCommonBits(buffer, targets);
+    const [first] = flows;
+    // Most links have one rule: what it shifted needs no set of its own.
+    const shifted = flows.length === 1 && first !== undefined ? shiftedBy(first, surely) : this.#joined(flows, surely);
+    const count = own.length * countCommonBits(shifted.ends, shifted.to, targets);
     if (count === 0) return 0;
-    return count - own.filter((member) => hasBit(buffer, member) && hasBit(targets, member)).length;
+    const isShifted = (member: number) => [shifted.ends, shifted.to, targets].every((set) => hasBit(set, member));
+    return count - own.filter(isShifted).length;
   }
+
+  #joined(flows: readonly FlowDelta[], surely: boolean): ShiftedEnds {
+    const ends = this.#buffer.fill(0);
+    for (const flow of flows) {
+      const shifted = shiftedBy(flow, surely);
+      addCommonBits(ends, shifted.ends, shifted.to);
+    }
+    return { ends, to: ends };
+  }
+}
+
+/** Ends that a class shifted and that a rule means: those in both sets. */
+interface ShiftedEnds {
+  readonly ends: BitSet;
+  readonly to: BitSet;
+}
+
+function shiftedBy({ flow, what }: FlowDelta, surely: boolean): ShiftedEnds {
+  return { ends: surely ? what.sure : what.some, to: flow.to.possible };
 }
 
 interface FlowDelta {

@@ -99,12 +99,12 @@ export function countBits(set: BitSet): number {
   return count;
 }
 
-/** How many numbers are in both sets. */
-export function countCommonBits(a: BitSet, b: BitSet): number {
-  const length = Math.min(a.length, b.length);
+/** How many numbers are in all three sets. */
+export function countCommonBits(a: BitSet, b: BitSet, c: BitSet): number {
+  const length = Math.min(a.length, b.length, c.length);
   let count = 0;
   for (let at = 0; at < length; at++) {
-    const word = (a[at] ?? 0) & (b[at] ?? 0);
+    const word = (a[at] ?? 0) & (b[at] ?? 0) & (c[at] ?? 0);
     if (word !== 0) count += countOnes(word);
   }
   return count;

@@ -1,4 +1,4 @@
-import type { BitSet } from './bit-set.ts';
+import { type BitSet, noBits } from './bit-set.ts';
 
 const chunkSets = 64;
 
@@ -8,7 +8,8 @@ const chunkSets = 64;
  */
 export class ScratchBits {
   readonly #words: number;
-  readonly #chunks: BitSet[] = [];
+  /** All sets that were ever taken: to make one again takes longer than to empty it. */
+  readonly #sets: BitSet[] = [];
   #taken = 0;
 
   /** Sets for numbers below `limit`. */
@@ -18,11 +19,16 @@ export class ScratchBits {
 
   /** An empty set. It is good until the next `wipe`. */
   take(): BitSet {
-    const chunk = Math.floor(this.#taken / chunkSets);
-    const at = (this.#taken % chunkSets) * this.#words;
+    if (this.#taken === this.#sets.length) this.#makeMore();
+    const set = this.#sets[this.#taken] ?? noBits;
     this.#taken += 1;
-    this.#chunks[chunk] ??= new Int32Array(chunkSets * this.#words);
-    return this.#chunks[chunk].subarray(at, at + this.#words).fill(0);
+    return set.fill(0);
+  }
+
+  #makeMore(): void {
+    const chunk = new Int32Array(chunkSets * this.#words);
+    for (let nth = 0; nth < chunkSets; nth++)
+      this.#sets.push(chunk.subarray(nth * this.#words, (nth + 1) * this.#words));
   }
 
   /** Gives all sets back. */
