@@ -1,0 +1,201 @@
+/**
+ * An immutable map in the order of its keys. It consists of chunks that maps which came of one another share: a change copies
+ * one chunk and the list of them, and two versions are compared by the chunks that they do not share.
+ */
+export interface SortedMap<V> extends Iterable<Entry<V>> {
+  readonly size: number;
+  /** The greatest key, empty when there is none. */
+  readonly lastKey: string;
+  get(key: string): V | undefined;
+  keys(): readonly string[];
+  /** The map after changes; a key with the value `undefined` is not in it. */
+  with(changes: Iterable<Entry<V | undefined>>): SortedMap<V>;
+  /** Keys under which there is something else than in another map, in order. */
+  changedSince(before: SortedMap<V>): readonly string[];
+}
+
+type Entry<V> = readonly [key: string, value: V];
+
+interface Chunk<V> {
+  readonly keys: readonly string[];
+  readonly values: readonly V[];
+}
+
+/** A chunk that grows beyond this is divided. */
+const mostEntries = 128;
+
+/** The map without entries. */
+export function emptySortedMap<V>(): SortedMap<V> {
+  return new Chunks<V>([], 0);
+}
+
+class Chunks<V> implements SortedMap<V> {
+  readonly #chunks: readonly Chunk<V>[];
+  readonly size: number;
+
+  constructor(chunks: readonly Chunk<V>[], size: number) {
+    this.#chunks = chunks;
+    this.size = size;
+  }
+
+  get lastKey(): string {
+    return lastOf(this.#chunks.at(-1));
+  }
+
+  get(key: string): V | undefined {
+    const chunk = this.#chunks[this.#placeFor(key)];
+    if (chunk === undefined) return undefined;
+    const at = placeOf(chunk, key);
+    return chunk.keys[at] === key ? chunk.values[at] : undefined;
+  }
+
+  keys(): readonly string[] {
+    return this.#chunks.flatMap(({ keys }) => keys);
+  }
+
+  [Symbol.iterator](): Iterator<Entry<V>> {
+    return entriesOf(this.#chunks);
+  }
+
+  with(changes: Iterable<Entry<V | undefined>>): SortedMap<V> {
+    const sorted = [...changes].sort(byKey);
+    if (sorted.length === 0) return this;
+    const chunks: Chunk<V>[] = [];
+    const last = Math.max(this.#chunks.length - 1, 0);
+    let { size } = this;
+    let [done, from] = [0, 0];
+    while (from < sorted.length) {
+      // What is greater than every key goes into the last chunk.
+      const at = Math.min(this.#placeFor(sorted[from]?.[0] ?? ''), last);
+      const chunk = this.#chunks[at] ?? { keys: [], values: [] };
+      const to = at === last ? sorted.length : firstBeyond(sorted, lastOf(chunk), from);
+      const edited = editChunk(chunk, sorted.slice(from, to));
+      size += edited.keys.length - chunk.keys.length;
+      chunks.push(...this.#chunks.slice(done, at), ...divide(edited));
+      [done, from] = [at + 1, to];
+    }
+    return new Chunks([...chunks, ...this.#chunks.slice(done)], size);
+  }
+
+  /** The place of the chunk that holds a key, if one does. */
+  #placeFor(key: string): number {
+    return firstFrom(this.#chunks.length, (at) => lastOf(this.#chunks[at]) >= key);
+  }
+
+  changedSince(before: SortedMap<V>): readonly string[] {
+    if (before === this) return [];
+    // There is one class of these maps.
+    const [was, is] = withoutShared((before as Chunks<V>).#chunks, this.#chunks);
+    return compareChunks(joined(was), joined(is));
+  }
+}
+
+function* entriesOf<V>(chunks: readonly Chunk<V>[]): Generator<Entry<V>, void> {
+  // Both lists of a chunk are equally long.
+  for (const { keys, values } of chunks)
+    for (let at = 0; at < keys.length; at++) yield [keys[at] ?? '', values[at] as V];
+}
+
+function lastOf(chunk: Chunk<unknown> | undefined): string {
+  return chunk?.keys.at(-1) ?? '';
+}
+
+/** The place at which a key stands in a chunk, or would. */
+function placeOf({ keys }: Chunk<unknown>, key: string): number {
+  return firstFrom(keys.length, (at) => (keys[at] ?? '') >= key);
+}
+
+/** The first of so many places for which something is true that is true for all later ones. */
+function firstFrom(length: number, isThere: (at: number) => boolean): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isThere(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The first place from one on where the key is greater than this. */
+function firstBeyond(sorted: readonly Entry<unknown>[], key: string, from: number): number {
+  let at = from;
+  while (at < sorted.length && (sorted[at]?.[0] ?? '') <= key) at++;
+  return at;
+}
+
+/** The chunk after sorted changes; the last one of a key counts. */
+function editChunk<V>(chunk: Chunk<V>, changes: readonly Entry<V | undefined>[]): Chunk<V> {
+  const keys: string[] = [];
+  const values: V[] = [];
+  let from = 0;
+  const copyTo = (to: number) => {
+    keys.push(...chunk.keys.slice(from, to));
+    values.push(...chunk.values.slice(from, to));
+    from = to;
+  };
+  for (const [at, [key, value]] of changes.entries()) {
+    copyTo(placeOf(chunk, key));
+    if (chunk.keys[from] === key) from++;
+    if (value === undefined || changes[at + 1]?.[0] === key) continue;
+    keys.push(key);
+    values.push(value);
+  }
+  copyTo(chunk.keys.length);
+  return { keys, values };
+}
+
+/** The chunk in pieces of a good size: none when it is empty, itself when it is not too large. */
+function divide<V>(chunk: Chunk<V>): readonly Chunk<V>[] {
+  const { length } = chunk.keys;
+  if (length <= mostEntries) return length === 0 ? [] : [chunk];
+  const pieces = Math.ceil((2 * length) / mostEntries);
+  return Array.from({ length: pieces }, (_, at) => {
+    const [from, to] = [Math.floor((at * length) / pieces), Math.floor(((at + 1) * length) / pieces)];
+    return { keys: chunk.keys.slice(from, to), values: chunk.values.slice(from, to) };
+  });
+}
+
+function joined<V>(chunks: readonly Chunk<V>[]): Chunk<V> {
+  const [first] = chunks;
+  if (first !== undefined && chunks.length === 1) return first;
+  return { keys: chunks.flatMap(({ keys }) => keys), values: chunks.flatMap(({ values }) => values) };
+}
+
+type Lists<V> = readonly [was: readonly Chunk<V>[], is: readonly Chunk<V>[]];
+
+/** The chunks that are in one of two lists alone: mostly one of each, somewhere in the middle. */
+function withoutShared<V>(before: readonly Chunk<V>[], after: readonly Chunk<V>[]): Lists<V> {
+  const most = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < most && before[head] === after[head]) head++;
+  let tail = 0;
+  while (tail < most - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  const [was, is] = [before.slice(head, before.length - tail), after.slice(head, after.length - tail)];
+  const [old, now] = [new Set(was), new Set(is)];
+  return [was.filter((chunk) => !now.has(chunk)), is.filter((chunk) => !old.has(chunk))];
+}
+
+/** The keys under which two chunks hold something else. */
+function compareChunks<V>(was: Chunk<V>, is: Chunk<V>): readonly string[] {
+  const changed: string[] = [];
+  let [from, to] = [0, 0];
+  while (from < was.keys.length || to < is.keys.length) {
+    const [old, now] = [was.keys[from], is.keys[to]];
+    if (old !== undefined && (now === undefined || old < now)) {
+      changed.push(old);
+      from++;
+    } else if (now !== undefined && (old === undefined || now < old)) {
+      changed.push(now);
+      to++;
+    } else {
+      if (old !== undefined && was.values[from] !== is.values[to]) changed.push(old);
+      from++;
+      to++;
+    }
+  }
+  return changed;
+}
+
+function byKey([a]: Entry<unknown>, [b]: Entry<unknown>): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
