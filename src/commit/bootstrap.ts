@@ -2,6 +2,7 @@ import { ensureOperatorAccount } from '../db/accounts/operator.ts';
 import { findRevision } from '../db/commit/accounts.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/declare/actor.ts';
+import { contentOf } from '../model/state/members.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { finishPlan } from '../plan/finish.ts';
@@ -60,6 +61,7 @@ export function storedObject(
   const kind = engine.registry.get(object.kind);
   return {
     ...object,
+    ...contentOf(kind.spec, object.spec),
     name: String(object.spec[kind.nameField] ?? object.key ?? ''),
     protected: false,
     createdRevision: 0,

@@ -1,7 +1,8 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/declare/actor.ts';
-import type { Override, StoredObject } from '../model/state/object.ts';
+import type { Override } from '../model/state/object.ts';
+import type { ObjectImage } from '../model/state/object-image.ts';
 import type { UnitChange } from '../model/state/units.ts';
 import type { PlanView } from '../plan/view/view.ts';
 import type { Image } from './commit/history.ts';
@@ -169,7 +170,7 @@ export interface HistoryBaseTable {
 export interface BaseObjectsTable {
   account_id: string;
   object_id: string;
-  image: JsonColumn<StoredObject>;
+  image: JsonColumn<ObjectImage>;
 }
 
 export interface AuditEventsTable {

@@ -6,6 +6,7 @@ import type { Kind } from '../model/declare/kind.ts';
 import { Conflict, type ConflictReason, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { canonicalSpec } from '../model/schema/canonical.ts';
+import { contentOf } from '../model/state/members.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { approvalsOf } from '../plan/finish.ts';
@@ -215,7 +216,13 @@ function impliedObject(engine: Engine, state: Snapshot, kind: Kind): StoredObjec
   if (kind.implied !== true || state.countOf(kind.name) > 0) return undefined;
   const now = engine.now();
   return {
-    ...{ id: engine.newId(), kind: kind.name, name: '', spec: canonicalSpec(kind, {}).spec, derived: {} },
+    ...{
+      id: engine.newId(),
+      kind: kind.name,
+      name: '',
+      derived: {},
+      ...contentOf(kind.spec, canonicalSpec(kind, {}).spec),
+    },
     ...{ protected: false, createdRevision: 0, updatedRevision: 0, createdAt: now, updatedAt: now, declared: [] },
   };
 }

@@ -3,6 +3,7 @@ import { isTurn } from '../lib/steps.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import type { DerivedChange, Step } from '../model/declare/kind.ts';
 import { canonicalSpec } from '../model/schema/canonical.ts';
+import { contentOf, withMembers } from '../model/state/members.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Edit } from './finish.ts';
@@ -142,10 +143,11 @@ function addDerivedChange(
 function editOf(snapshot: Snapshot, follower: DerivedChange, now: string): Edit {
   if ('remove' in follower) return removal(snapshot, follower.remove);
   if ('add' in follower) return { after: newObject(snapshot, follower.add, now) };
-  const { change, spec, derived } = follower;
+  const { change, spec = change.spec, members = {}, derived } = follower;
   const kind = snapshot.registry.get(change.kind);
+  const moved = Object.entries(members).reduce((object, [field, edits]) => withMembers(object, field, edits), change);
   const after = {
-    ...change,
+    ...moved,
     spec,
     name: String(spec[kind.nameField] ?? change.name),
     derived: { ...change.derived, ...derived },
@@ -166,13 +168,13 @@ function newObject(
   now: string,
 ): StoredObject {
   const kind = snapshot.registry.get(name);
-  const canonical = canonicalSpec(kind, spec).spec;
+  const content = contentOf(kind.spec, canonicalSpec(kind, spec).spec);
   return {
     id,
     kind: name,
     ...(parent === undefined ? {} : { parent }),
-    name: String(canonical[kind.nameField] ?? ''),
-    spec: canonical,
+    name: String(content.spec[kind.nameField] ?? ''),
+    ...content,
     derived,
     protected: false,
     createdRevision: 0,

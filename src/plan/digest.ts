@@ -2,6 +2,7 @@ import { asObject, canonicalJson, type Json, type JsonObject } from '../lib/json
 import { sha256InSteps } from '../lib/node-pure.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import type { Fields } from '../model/schema/field.ts';
+import { completeSpec } from '../model/state/members.ts';
 import { mapSides } from '../model/state/units.ts';
 import type { Comparison } from './comparison.ts';
 import { type Change, type Claim, subjectOf } from './plan.ts';
@@ -84,7 +85,7 @@ function effectOf(input: DigestInput, change: Change, created: ReadonlyMap<strin
   const fields = fieldsOf(input, change);
   const { comparison } = input;
   if (action === 'create' && after !== undefined)
-    return { spec: portable(comparison.spec(fields, after.id, after.spec), created) };
+    return { spec: portable(comparison.spec(fields, after.id, completeSpec(after)), created) };
   const { id } = subjectOf(change);
   const compared = units.map((unit) => mapSides(unit, (value) => comparison.unit(fields, id, unit.path, value)));
   const moved = compared.map((unit) => asObject(portable({ ...unit }, created)));

@@ -10,6 +10,7 @@ import { withGivenDefaults } from '../model/schema/given-defaults.ts';
 import { withListOrder } from '../model/schema/list-order.ts';
 import type { Normalized } from '../model/schema/normalize.ts';
 import { withMemberOrder } from '../model/state/member-order.ts';
+import { movedMembers, noContent } from '../model/state/members.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { diffUnits, isHandover } from '../model/state/units.ts';
@@ -174,7 +175,7 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
       action: 'create',
       after: stamped,
       ...(edit.replaces === undefined ? {} : { replaces: edit.replaces }),
-      units: diffUnits(fields, {}, stamped.spec),
+      units: diffUnits(fields, noContent, stamped),
       resets: [],
       risks: [],
       ...place,
@@ -182,7 +183,7 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
   } else if (before !== undefined && stamped === undefined) {
     changes.push({ ...internal, action: 'delete', before, units: [], resets: [], risks: [], ...place });
   } else if (before !== undefined && stamped !== undefined) {
-    const units = diffUnits(fields, before.spec, stamped.spec);
+    const units = diffUnits(fields, before, stamped);
     // The key of a child follows from its parent and from what is in it.
     const renamed =
       kind.parent === undefined && before.key !== undefined && stamped.key !== undefined && before.key !== stamped.key;
@@ -211,7 +212,9 @@ function arranged(kind: Kind, { before, written, arranged: isArranged }: Edit, a
   const ordered = withMemberOrder(kind, before, withListOrder(kind.spec, before, after, lists), lists);
   if (written === undefined) return ordered;
   // A document that says what is there already changes nothing, not even which defaults answers show.
-  const isChanged = (name: string) => name in written.spec && !equalJson(before?.spec[name], after.spec[name]);
+  const isChanged = (name: string) =>
+    name in written.spec &&
+    (!equalJson(before?.spec[name], after.spec[name]) || movedMembers(before, after, name).length > 0);
   return withGivenDefaults(ordered, written.given, isChanged);
 }
 

@@ -1,4 +1,5 @@
 import type { AccessDiff, PairDelta, PairTraffic } from '../../src/access/diff/diff.ts';
+import { membersIn } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { placeOf } from './image.ts';
 import { isAbout, type Probe } from './naive.ts';
@@ -69,9 +70,15 @@ type Rules = readonly {
 }[];
 
 function rulesOf(objects: readonly StoredObject[], slots: ReadonlyMap<string, number>, cells: readonly Probe[]): Rules {
-  const groups = new Map(objects.flatMap(({ kind, id, spec }) => (kind === 'Group' ? [[id, spec as Raw]] : [])));
+  const groups = new Map(objects.filter(({ kind }) => kind === 'Group').map((group) => [group.id, group]));
   const members = (ids: readonly string[]) =>
-    new Set(ids.flatMap((id) => Object.keys(groups.get(id)?.peers ?? {}).map((peer) => slots.get(peer) as number)));
+    new Set(
+      ids.flatMap((id) =>
+        membersIn(groups.get(id), 'peers')
+          .keys()
+          .map((peer) => slots.get(peer) as number),
+      ),
+    );
   return objects.flatMap(({ kind, spec }) =>
     kind !== 'Policy' || (spec as Raw).enabled !== true
       ? []

@@ -3,6 +3,7 @@
  * before. Slow and independent of the program, to compare it with.
  */
 import type { ObservedPeers } from '../../src/access/ruleset/facts.ts';
+import { membersIn } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 
 /** What a question is about. */
@@ -153,7 +154,7 @@ function isHeld(account: Naive, id: string, group: string): boolean {
   if (object.kind === 'NetworkResource') return (object.spec as Raw).groups.includes(group);
   if (object.kind === 'ProxyPeer') return ((find(account, group) as Raw).derived.proxies ?? []).includes(id);
   if (object.kind !== 'Peer') return false;
-  return group === 'all' || Object.keys((find(account, group) as Raw).spec.peers).includes(id);
+  return group === 'all' || membersIn(find(account, group), 'peers').get(id) !== undefined;
 }
 
 /** Whether a peer passes the posture checks of a policy, as far as one knows. */

@@ -4,6 +4,7 @@ import { trafficBetween } from '../../src/access/evaluate/layers.ts';
 import { explainAccess, type Question, type Verdict } from '../../src/access/explain/explain.ts';
 import { judgeAccess, testAccess } from '../../src/access/explain/test-access.ts';
 import { compileAccess } from '../../src/access/ruleset/compile.ts';
+import { membersIn } from '../../src/model/state/members.ts';
 import { stored } from '../kinds/objects.ts';
 import { anAccount, runs, someObservedPeers } from './account.ts';
 import { everybody, snapshotOf } from './image.ts';
@@ -29,7 +30,7 @@ function questionOf(from: string, to: string, { protocol, port }: Probe): Questi
 function withStandIn(account: Naive, group: string): Naive {
   const objects = account.objects.map((object) => {
     if (object.id !== group || group === 'all') return object;
-    const peers = Object.keys(object.spec['peers'] as object);
+    const peers = membersIn(object, 'peers').keys();
     const members = [...peers, `from-${group}`, `to-${group}`];
     return stored('Group', group, { name: group, peers: members }, { derived: object.derived });
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createExternalIssuer } from '../../src/features/auth/issuers.ts';
 import { createPeople } from '../../src/features/auth/people.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { membersIn } from '../../src/model/state/members.ts';
 import { doc } from '../api/documents.ts';
 import { type Answer, type TestApi, testApi } from '../api/setup.ts';
 import { plainOutbound } from '../setup/outbound.ts';
@@ -59,7 +60,7 @@ const namesOf = async ({ body }: Answer) => {
 async function origins(name: string, peer: string): Promise<unknown> {
   const state = await api.engine.snapshots.fresh(api.account);
   const group = state.ofKind('Group').find((candidate) => candidate.name === name);
-  return (group?.spec['peers'] as JsonObject | undefined)?.[peer];
+  return membersIn(group, 'peers').get(peer);
 }
 
 /** A peer that the person enrolled. */
@@ -198,7 +199,7 @@ describe('groups of a user', () => {
     const provided = async (name: string) => {
       const state = await api.engine.snapshots.fresh(api.account);
       const group = state.ofKind('Group').find((one) => one.name === name && one.derived['issued'] === 'jwt');
-      return (group?.spec['peers'] as JsonObject | undefined)?.[laptop];
+      return membersIn(group, 'peers').get(laptop);
     };
     expect([await provided('dev'), await provided('ops')]).toEqual([['idp'], ['idp']]);
     const before = await api.revision();

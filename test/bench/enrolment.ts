@@ -1,5 +1,6 @@
 import { createEngine } from '../../src/app.ts';
 import { openDatabase } from '../../src/db/database.ts';
+import { withMembers } from '../../src/model/state/members.ts';
 import type { ServedHeddle } from '../setup/heddle.ts';
 import { putObjects } from '../setup/objects.ts';
 import { addPeers } from '../setup/peers.ts';
@@ -71,8 +72,13 @@ async function prepareAccount(server: ServedHeddle, url: string, size: number): 
   await putObjects(engine, id, (state) => {
     const before = state.get(group.id);
     if (before === undefined) throw new Error('the group is gone');
-    const members = Object.fromEntries(peers.map((peer) => [peer, ['enrolment']]));
-    return [{ ...before, spec: { ...before.spec, peers: members } }];
+    return [
+      withMembers(
+        before,
+        'peers',
+        peers.map((peer) => [peer, ['enrolment']]),
+      ),
+    ];
   });
   await engine.committer.settle();
   await database.close();

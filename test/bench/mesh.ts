@@ -76,12 +76,7 @@ export async function openMesh(stand: Stand, groups: number): Promise<Mesh> {
 /** An object as it is stored. */
 export function made(engine: Engine, id: string, kind: string, spec: JsonObject) {
   const { spec: canonical } = canonicalSpec(engine.registry.get(kind), spec);
-  const stored = kind === 'Group' ? { ...canonical, peers: origins(spec['peers'] as readonly string[]) } : canonical;
-  return storedObject(engine, { id, kind, spec: stored, derived: {} }, engine.now());
-}
-
-function origins(ids: readonly string[]): JsonObject {
-  return Object.fromEntries(ids.map((id) => [id, ['api']]));
+  return storedObject(engine, { id, kind, spec: canonical, derived: {} }, engine.now());
 }
 
 /** A policy from one group to another; the port tells its versions apart. */

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { withMembers } from '../../src/model/state/members.ts';
 import { endpointsAt } from '../../src/objects/endpoints-at.ts';
 import { doc } from '../api/documents.ts';
 import { sharedServer } from '../cli/served.ts';
@@ -249,8 +250,7 @@ describe('a guard', () => {
     const [id = ''] = await server().api.peers('carl');
     await putObjects(server().api.engine, server().api.account, (state) => {
       const devs = state.findByKey('Group', 'devs');
-      const members = { ...(devs?.spec['peers'] as JsonObject), [id]: ['enrolment'] };
-      return devs === undefined ? [] : [{ ...devs, spec: { ...devs.spec, peers: members } }];
+      return devs === undefined ? [] : [withMembers(devs, 'peers', [[id, ['enrolment']]])];
     });
     expect((await send('apply', 'office', none, { approve: digest(one) })).status).toBe(200);
   });

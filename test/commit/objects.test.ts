@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { Conflict, InvalidInput, NotFound } from '../../src/model/errors.ts';
+import { completeSpec } from '../../src/model/state/members.ts';
 import { createObject, deleteObject, listObjects, readObject, replaceObject } from '../../src/objects/objects.ts';
 import { document, objectOf } from '../plan/steps.ts';
 import { applyRequest, newOffice, type Office, policyBody, revisionsOf } from './office.ts';
@@ -96,6 +97,6 @@ describe('objects', () => {
     });
     await expect(deleteObject(engine, call, kind, id, lenient)).rejects.toMatchObject({ reason: 'managed_field' });
     const { object } = await replaceObject(engine, call, kind, id, { name: 'devs', peers: ['p1', 'p2'] }, lenient);
-    expect(object.spec['peers']).toEqual({ p1: ['source'], p2: ['api'] });
+    expect(completeSpec(object)['peers']).toEqual({ p1: ['source'], p2: ['api'] });
   });
 });

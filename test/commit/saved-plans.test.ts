@@ -21,7 +21,7 @@ const stale = { name: 'Conflict', reason: 'stale' };
 /** An identity provider brings a group with the name of one that is there. */
 function bringTwin(engine: Engine, state: Snapshot, name: string) {
   const spec = canonicalSpec(engine.registry.get('Group'), { name }).spec;
-  const twin = { id: engine.newId(), kind: 'Group', spec: { ...spec, peers: {} }, derived: { issued: 'jwt' } };
+  const twin = { id: engine.newId(), kind: 'Group', spec, derived: { issued: 'jwt' } };
   return putAll(engine, state, [{ after: storedObject(engine, twin, engine.now()) }]);
 }
 

@@ -17,7 +17,7 @@ const entry = (account: string, value: string) => ({ account, kind: 'domain', va
 /** A plan that adds a group, or that changes nothing. */
 function addGroup(engine: Engine, snapshot: Snapshot, name?: string): Outcome {
   const kind = engine.registry.get('Group');
-  const { spec } = canonicalSpec(kind, { name: name ?? '', peers: {} });
+  const { spec } = canonicalSpec(kind, { name: name ?? '' });
   const group = storedObject(engine, { id: engine.newId(), kind: 'Group', spec, derived: {} }, engine.now());
   return finishPlan({
     snapshot,

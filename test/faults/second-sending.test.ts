@@ -103,7 +103,7 @@ describe('a write that is sent again while the first sending is still running is
   it('of an account that is founded', () =>
     sentTwice("insert into accounts (account_id, created_at) values ('second', now())", async ({ engine }) => {
       const kind = engine.registry.get('Group');
-      const { spec } = canonicalSpec(kind, { name: 'first', peers: {} });
+      const { spec } = canonicalSpec(kind, { name: 'first' });
       const result = await engine.committer.mutateTogether({
         ...{ actor, accounts: [], founded: emptySnapshot(engine.registry, 'second') },
         entries: [{ account: 'second', kind: 'domain', value: 'second.example.com', subject: 'second' }],

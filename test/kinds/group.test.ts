@@ -116,7 +116,7 @@ describe('resources that a request gives to a group', () => {
         { ...(after === undefined ? {} : { after }), ...(given === undefined ? {} : { given }), newId: () => '' },
         state,
       )
-      .map((edit) => ('change' in edit ? [edit.change.id, edit.spec['groups'] ?? edit.spec['peers']] : edit));
+      .map((edit) => ('change' in edit ? [edit.change.id, edit.spec?.['groups'] ?? edit.members] : edit));
   const resources = (...ids: readonly string[]) => ({ resources: ids.map((id) => ({ id, type: 'host' })) });
 
   it.each<readonly [string, JsonObject | undefined, readonly unknown[]]>([
@@ -142,7 +142,7 @@ describe('resources that a request gives to a group', () => {
           { id: 'r1', type: 'host' },
         ],
       },
-      [['devs', { 'ana-laptop': ['api'] }]],
+      [['devs', { peers: [['ana-laptop', ['api']]] }]],
     ],
   ])('%s', (_, given, edits) => {
     expect(follow(group('devs'), given)).toEqual(edits);

@@ -1,9 +1,9 @@
 import * as kinds from '../../src/kinds/index.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Fault, Kind } from '../../src/model/declare/kind.ts';
+import type { Fault } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { canonicalSpec } from '../../src/model/schema/canonical.ts';
-import { entriesOf } from '../../src/model/schema/field.ts';
+import { contentOf, type MemberOrigins, membersIn } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 
@@ -12,12 +12,12 @@ export const registry = createRegistry(Object.values(kinds));
 /** A stored object with a canonical spec; its id is its name in the test. */
 export function stored(kind: string, id: string, spec: JsonObject, more: Partial<StoredObject> = {}): StoredObject {
   const declared = registry.get(kind);
-  const canonical = storedSpec(declared, spec);
+  const content = contentOf(declared.spec, canonicalSpec(declared, spec).spec);
   return {
     id,
     kind,
-    name: String(canonical[declared.nameField] ?? ''),
-    spec: canonical,
+    name: String(content.spec[declared.nameField] ?? ''),
+    ...content,
     derived: {},
     protected: false,
     createdRevision: 1,
@@ -29,16 +29,14 @@ export function stored(kind: string, id: string, spec: JsonObject, more: Partial
   };
 }
 
-/** A canonical spec as it is stored: membership is kept as element to origins. */
-export function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
-  const members = entriesOf(kind.spec).flatMap(([name, field]) => (field.type === 'members' ? [name] : []));
-  const canonical = canonicalSpec(kind, spec).spec;
-  return Object.fromEntries(
-    Object.entries(canonical).map(([name, value]) => {
-      if (!members.includes(name) || !Array.isArray(value)) return [name, value];
-      return [name, Object.fromEntries(value.map((id) => [String(id), ['api']]))];
-    }),
-  );
+/** The object with exactly these peers: by id the origins that put them there. */
+export function withPeers<O extends StoredObject>(object: O, peers: Readonly<Record<string, MemberOrigins>>): O {
+  return { ...object, ...contentOf(registry.get(object.kind).spec, { ...object.spec, peers }) };
+}
+
+/** The peers of a group with the origins that put them there. */
+export function peersIn(object: StoredObject | undefined): unknown {
+  return Object.fromEntries(membersIn(object, 'peers'));
 }
 
 export function peer(id: string, ip = '100.72.0.1'): StoredObject {

@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { DerivedChange } from '../../src/model/declare/kind.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
-import { account, all, faultsOf, group, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
+import {
+  account,
+  all,
+  faultsOf,
+  group,
+  registry,
+  stateFaultsOf,
+  stateOf,
+  stored,
+  texts,
+  withPeers,
+} from './objects.ts';
 
 const kind = registry.get('User');
 
@@ -175,7 +186,11 @@ describe('what follows from a user', () => {
   };
   const changed = (derivedChanges: readonly DerivedChange[]) =>
     derivedChanges.map((item) =>
-      'change' in item ? [item.change.id, item.derived ?? item.spec] : 'remove' in item ? ['gone', item.remove.id] : [],
+      'change' in item
+        ? [item.change.id, item.derived ?? item.members ?? item.spec]
+        : 'remove' in item
+          ? ['gone', item.remove.id]
+          : [],
     );
 
   it('an owner who hands the ownership over becomes an admin', () => {
@@ -196,22 +211,32 @@ describe('what follows from a user', () => {
 
   it('new groups reach the peers that are there, as far as the account wants it', () => {
     const devs = group('devs', ['p1']);
-    const peers = { p1: ['api', 'enrolment'], p2: ['enrolment'] };
     const [on, off] = [true, false].map((groups_propagation_enabled) =>
       changed(follow({ auto_groups: ['devs'] }, account({ groups_propagation_enabled }), devs, peer('p1'), peer('p2'))),
     );
-    expect(on).toEqual([['devs', { name: 'devs', peers }]]);
+    const peers = [
+      ['p1', ['api', 'enrolment']],
+      ['p2', ['enrolment']],
+    ];
+    expect(on).toEqual([['devs', { peers }]]);
     expect(off).toEqual([]);
   });
 
   it('groups that go leave what others put there', () => {
-    const spec = { name: 'devs', peers: { p1: ['api', 'enrolment'], p2: ['enrolment'] } };
-    const devs = { ...group('devs'), spec };
+    const devs = withPeers(group('devs'), { p1: ['api', 'enrolment'], p2: ['enrolment'] });
     const before = { ...regular, spec: { ...regular.spec, auto_groups: ['devs'] } };
     const state = stateOf(account(), devs, regular, peer('p1'), peer('p2'));
     const step = { before, after: regular, newId: () => 'new' };
     expect(changed(kind.derivedChanges?.(step, state) ?? [])).toEqual([
-      ['devs', { name: 'devs', peers: { p1: ['api'] } }],
+      [
+        'devs',
+        {
+          peers: [
+            ['p1', ['api']],
+            ['p2', []],
+          ],
+        },
+      ],
     ]);
   });
 });

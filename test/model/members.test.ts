@@ -1,98 +1,89 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { members, string } from '../../src/model/schema/field.ts';
 import {
-  beside,
-  countMembers,
-  hasOrigins,
+  type Content,
+  completeSpec,
+  contentOf,
+  equalContent,
+  type MemberOrigins,
+  membersIn,
   movedMembers,
+  noContent,
   originsOf,
-  withMemberOrigins,
+  withMembers,
 } from '../../src/model/state/members.ts';
 
-const set = (...ids: readonly string[]): JsonObject => ({
-  name: 'g',
-  peers: Object.fromEntries(ids.map((id) => [id, ['api']])),
-});
-const isRead = (spec: JsonObject) => Object.getOwnPropertyDescriptor(spec, 'peers')?.get === undefined;
+const fields = { name: string({ doc: 'Name.' }), peers: members('Peer', { doc: 'Peers.' }) };
+const group = (...ids: readonly string[]) => contentOf(fields, { name: 'g', peers: ids });
+const peersIn = (content: Content) => Object.fromEntries(membersIn(content, 'peers'));
 
-describe('a set that came of another by a step', () => {
-  it('has the element, and is copied only when somebody reads it', () => {
-    const before = set('a');
-    const after = withMemberOrigins(before, 'peers', 'b', ['enrolment']);
-    expect([originsOf(after, 'peers', 'b'), countMembers(after, 'peers')]).toEqual([['enrolment'], 2]);
-    expect(movedMembers(before, after, 'peers')).toEqual([{ id: 'b', was: [], is: ['enrolment'] }]);
-    expect([beside(after, ['peers']), hasOrigins(after, 'peers'), isRead(after)]).toEqual([{ name: 'g' }, true, false]);
-    expect(after).toEqual({ name: 'g', peers: { a: ['api'], b: ['enrolment'] } });
-    expect([isRead(after), before]).toEqual([true, set('a')]);
+describe('memberships', () => {
+  it('stand beside the spec, and complete it in the order of their ids', () => {
+    const content = contentOf(fields, { name: 'g', peers: { b: ['source'], a: ['api'] } });
+    expect(content.spec).toEqual({ name: 'g' });
+    expect(JSON.stringify(completeSpec(content))).toBe('{"name":"g","peers":{"a":["api"],"b":["source"]}}');
+    expect(completeSpec(group())).toEqual({ name: 'g', peers: {} });
   });
 
-  it('keeps its fields in their order, and its elements in that of their ids', () => {
-    const after = withMemberOrigins({ peers: { b: ['api'] }, name: 'g' }, 'peers', 'a', ['api']);
-    expect(JSON.stringify(after)).toBe('{"peers":{"a":["api"],"b":["api"]},"name":"g"}');
+  it('that are listed keep the origins of members that stay', () => {
+    const before = withMembers(group('a', 'b'), 'peers', [['b', ['enrolment']]]);
+    const after = contentOf(fields, { name: 'g', peers: ['b', 'c'] }, before, 'source');
+    expect(peersIn(after)).toEqual({ b: ['enrolment'], c: ['source'] });
   });
 
-  it('does not know of the steps of another branch', () => {
-    const before = set('a');
-    const [one, other] = [
-      withMemberOrigins(before, 'peers', 'b', ['x']),
-      withMemberOrigins(before, 'peers', 'c', ['x']),
-    ];
-    expect([originsOf(one, 'peers', 'c'), originsOf(other, 'peers', 'b')]).toEqual([[], []]);
-    expect(movedMembers(one, other, 'peers').map(({ id }) => id)).toEqual(['b', 'c']);
-    expect(movedMembers(before, other, 'peers').map(({ id }) => id)).toEqual(['c']);
-    expect([Object.keys(one['peers'] ?? {}), Object.keys(other['peers'] ?? {})]).toEqual([
-      ['a', 'b'],
-      ['a', 'c'],
+  it('that are the same as before are shared with them', () => {
+    const before = group('a', 'b');
+    const after = contentOf(fields, completeSpec(before), before);
+    expect(membersIn(after, 'peers')).toBe(membersIn(before, 'peers'));
+  });
+
+  it('of a kind without any leave the spec as it is', () => {
+    const spec = { name: 'n' };
+    const content = contentOf({ name: fields.name }, spec);
+    expect([content, completeSpec(content)]).toEqual([{ spec }, spec]);
+  });
+
+  it('are empty where there is no object', () => {
+    expect([membersIn(undefined, 'peers').size, originsOf(noContent, 'peers', 'a')]).toEqual([0, []]);
+    expect(movedMembers(undefined, group('a'), 'peers')).toEqual([{ id: 'a', was: [], is: ['api'] }]);
+    expect(movedMembers(group('a'), undefined, 'peers')).toEqual([{ id: 'a', was: ['api'], is: [] }]);
+  });
+
+  it('that differ make a difference between what objects say', () => {
+    const one = group('a');
+    const other = withMembers(one, 'peers', [['a', ['source']]]);
+    expect([equalContent(one, other), equalContent(one, group('a')), equalContent(noContent, { spec: {} })]).toEqual([
+      false,
+      true,
+      true,
     ]);
   });
 
-  it('is the same as one that was copied at every step, whatever the steps', () => {
+  it('are after any edits what a plain record is', () => {
     const id = fc.constantFrom(...'abcdefgh');
-    const origins = fc.constantFrom([], ['api'], ['api', 'source'], ['enrolment']);
-    const steps = fc.array(fc.tuple(fc.nat(), id, origins), { maxLength: 200 });
+    const origins = fc.constantFrom<MemberOrigins>([], ['api'], ['api', 'source'], ['enrolment']);
+    const edits = fc.array(fc.tuple(fc.nat(), id, origins), { maxLength: 60 });
     fc.assert(
-      fc.property(fc.subarray([...'abcdefgh']), steps, fc.nat(), (first, taken, look) => {
-        const lazy = [set(...first)];
-        const plain = [set(...first)['peers'] as Readonly<Record<string, readonly string[]>>];
-        for (const [from, element, by] of taken) {
-          // Most steps go on from the newest, some from an earlier one.
-          const at = from % 4 === 0 ? from % lazy.length : lazy.length - 1;
-          lazy.push(withMemberOrigins(lazy[at] ?? {}, 'peers', element, by));
-          const { [element]: _, ...rest } = plain[at] ?? {};
-          plain.push(by.length === 0 ? rest : { ...rest, [element]: by });
+      fc.property(fc.subarray([...'abcdefgh']), edits, fc.nat(), (first, taken, look) => {
+        const versions: Content[] = [group(...first)];
+        const plain: Readonly<Record<string, MemberOrigins>>[] = [peersIn(group(...first))];
+        for (const [from, member, by] of taken) {
+          // Most edits go on from the newest version, some from an earlier one.
+          const at = from % 4 === 0 ? from % versions.length : versions.length - 1;
+          versions.push(withMembers(versions[at] ?? noContent, 'peers', [[member, by]]));
+          const { [member]: _, ...rest } = plain[at] ?? {};
+          plain.push(by.length === 0 ? rest : { ...rest, [member]: by });
         }
-        const [one, other] = [look % lazy.length, (look * 7) % lazy.length];
-        const moves = movedMembers(lazy[one], lazy[other], 'peers');
-        const ids = [...'abcdefgh'].filter((name) => `${plain[one]?.[name]}` !== `${plain[other]?.[name]}`);
-        expect(moves.map((move) => move.id)).toEqual(ids);
-        for (const move of moves)
-          expect([plain[one]?.[move.id] ?? [], plain[other]?.[move.id] ?? []]).toEqual([move.was, move.is]);
-        expect(lazy.map((spec) => countMembers(spec, 'peers'))).toEqual(
-          plain.map((elements) => Object.keys(elements).length),
+        const [one, other] = [look % versions.length, (look * 7) % versions.length];
+        expect(movedMembers(versions[one], versions[other], 'peers')).toEqual(
+          [...'abcdefgh'].flatMap((name) => {
+            const [was, is] = [plain[one]?.[name] ?? [], plain[other]?.[name] ?? []];
+            return `${was}` === `${is}` ? [] : [{ id: name, was, is }];
+          }),
         );
-        expect(lazy.map((spec) => spec['peers'])).toEqual(plain);
+        expect(versions.map(peersIn)).toEqual(plain);
       }),
-      { numRuns: 100 },
     );
-  });
-});
-
-describe('a large set', () => {
-  it('is copied once for every so many steps', () => {
-    let copies = 0;
-    const ids = Array.from({ length: 800 }, (_, at) => `p${at}`);
-    const base = new Proxy(set(...ids)['peers'] as JsonObject, {
-      ownKeys(target) {
-        copies += 1;
-        return Reflect.ownKeys(target);
-      },
-    });
-    let spec: JsonObject = { name: 'g', peers: base };
-    for (let at = 0; at < 90; at += 1) spec = withMemberOrigins(spec, 'peers', `q${at}`, ['api']);
-    // Once for its size.
-    expect([copies, countMembers(spec, 'peers')]).toEqual([1, 890]);
-    for (let at = 90; at < 200; at += 1) spec = withMemberOrigins(spec, 'peers', `q${at}`, ['api']);
-    expect([copies, Object.keys(spec['peers'] ?? {}).length]).toEqual([2, 1000]);
   });
 });

@@ -4,19 +4,16 @@ import { equalJson, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { boolean, object, string } from '../../src/model/schema/field.ts';
 import { keyedEntries } from '../../src/model/schema/keyed-entries.ts';
 import { normalize, normalizeStated } from '../../src/model/schema/normalize.ts';
+import { completeSpec, contentOf } from '../../src/model/state/members.ts';
 import { applyUnits, diffUnits, resetValue, unitsOf } from '../../src/model/state/units.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
 /** Stored specs are canonical and hold members as origins. */
-const stored = anySpec.map((spec) => {
-  const { crew, ...rest } = normalize(thing.spec, spec).spec;
-  return {
-    ...rest,
-    crew: Array.isArray(crew) ? Object.fromEntries(crew.map((id) => [id, ['api']])) : crew,
-  } as JsonObject;
-});
-const diff = (before: JsonObject, after: JsonObject) => diffUnits(thing.spec, before, after);
-const apply = (spec: JsonObject, changes: Parameters<typeof applyUnits>[2]) => applyUnits(thing.spec, spec, changes);
+const stored = anySpec.map((spec) => completeSpec(contentOf(thing.spec, normalize(thing.spec, spec).spec)));
+const content = (spec: JsonObject) => contentOf(thing.spec, spec);
+const diff = (before: JsonObject, after: JsonObject) => diffUnits(thing.spec, content(before), content(after));
+const apply = (spec: JsonObject, changes: Parameters<typeof applyUnits>[2]) =>
+  completeSpec(applyUnits(thing.spec, content(spec), changes));
 
 describe('units', () => {
   test.each<[string, JsonObject, JsonObject]>([
@@ -91,7 +88,7 @@ describe('units', () => {
     const repeated = (count: number) => ({
       entries: Array.from({ length: count }, (_, at) => ({ name: 'a', on: at % 3 === 0, tags: [`t${at}`] })),
     });
-    expect(apply(repeated(1), diff(repeated(1), repeated(12)))).toEqual(repeated(12));
+    expect(apply(repeated(1), diff(repeated(1), repeated(12)))).toEqual({ ...repeated(12), crew: {} });
   });
 
   test('there is no difference exactly between equal specs', () => {
@@ -154,10 +151,12 @@ describe('an object that is one piece', () => {
   });
 
   test('differs, comes and goes as a whole', () => {
-    const softer = { limits: { pace: { max: '9', hard: false } } };
-    expect(diffUnits(fields, full, softer).map(({ path }) => path)).toEqual(['limits.pace']);
-    expect(applyUnits(fields, full, diffUnits(fields, full, { limits: {} }))).toEqual({ limits: {} });
-    expect(applyUnits(fields, { limits: {} }, diffUnits(fields, { limits: {} }, full))).toEqual(full);
+    const whole = { spec: full };
+    const softer = { spec: { limits: { pace: { max: '9', hard: false } } } };
+    const none = { spec: { limits: {} } };
+    expect(diffUnits(fields, whole, softer).map(({ path }) => path)).toEqual(['limits.pace']);
+    expect(applyUnits(fields, whole, diffUnits(fields, whole, none))).toEqual(none);
+    expect(applyUnits(fields, none, diffUnits(fields, none, whole))).toEqual(whole);
   });
 
   test('is not there when nobody states it any more, even when its members are required', () => {

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
 import { plainSettings } from '../../src/model/sources/settings.ts';
+import { completeSpec, originsOf, withMembers } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { unitsOf } from '../../src/model/state/units.ts';
@@ -144,10 +145,8 @@ export function joined(snapshot: Snapshot, id: string, person: string): Outcome 
   const before = snapshot.get(id);
   if (before === undefined)
     return { ok: false, problems: [{ code: 'object_pending', message: `there is no ${id} any more` }] };
-  const crew = before.spec['crew'] as Readonly<Record<string, readonly string[]>>;
-  const origins = [...new Set([...(crew[person] ?? []), 'enrolment'])].sort();
-  const spec = { ...before.spec, crew: Object.fromEntries(Object.entries({ ...crew, [person]: origins }).sort()) };
-  const edits = [{ before, after: { ...before, spec } }];
+  const origins = [...new Set([...originsOf(before, 'crew', person), 'enrolment'])].sort();
+  const edits = [{ before, after: withMembers(before, 'crew', [[person, origins]]) }];
   return finishPlan({ snapshot, edits, newId: idsOn(snapshot), locate: (_, { code, message }) => ({ code, message }) });
 }
 
@@ -172,19 +171,23 @@ export function thingIn(snapshot: Snapshot, name: string): StoredObject | undefi
 /** What a model would know of a state. */
 export function worldOf(snapshot: Snapshot): World {
   return new Map(
-    [...snapshot.ofKind('Thing')].sort(byName).map(({ name, key, owner, spec, declared, overrides = [] }) => [
-      name,
-      {
-        ...{ units: unitsIn(spec, false), owner, keyed: key !== undefined },
-        declared: new Map(
-          declared.map(({ source, stated, exclusive = false }) => [
-            source,
-            { units: unitsIn(stated, true), exclusive },
-          ]),
-        ),
-        held: new Map(overrides.map(({ path, until }) => [path, (Date.parse(until) - Date.parse(timeAt(0))) / 60_000])),
-      },
-    ]),
+    [...snapshot.ofKind('Thing')]
+      .sort(byName)
+      .map(({ name, key, owner, spec, members = {}, declared, overrides = [] }) => [
+        name,
+        {
+          ...{ units: unitsIn(completeSpec({ spec, members }), false), owner, keyed: key !== undefined },
+          declared: new Map(
+            declared.map(({ source, stated, exclusive = false }) => [
+              source,
+              { units: unitsIn(stated, true), exclusive },
+            ]),
+          ),
+          held: new Map(
+            overrides.map(({ path, until }) => [path, (Date.parse(until) - Date.parse(timeAt(0))) / 60_000]),
+          ),
+        },
+      ]),
   );
 }
 
@@ -196,12 +199,12 @@ function byName(a: StoredObject, b: StoredObject): number {
 export function linesOfState(snapshot: Snapshot): string {
   return [...snapshot.ofKind('Thing')]
     .sort(byName)
-    .map(({ name, key, owner, spec, declared, overrides = [] }) => {
+    .map(({ name, key, owner, spec, members = {}, declared, overrides = [] }) => {
       const said = declared.map(
         ({ source, stated, exclusive }) => `${source}${exclusive === true ? '!' : ''}(${flat(stated, true)})`,
       );
       const held = overrides.map(({ path, until }) => `${path}<${until}`);
-      return lineOf(name, key !== undefined, owner, flat(spec, false), said, held);
+      return lineOf(name, key !== undefined, owner, flat(completeSpec({ spec, members }), false), said, held);
     })
     .join('\n');
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { withMembers } from '../../src/model/state/members.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { driftOf, type Found, objectStatus } from '../../src/plan/ownership/drift.ts';
 import { group } from '../kinds/objects.ts';
@@ -72,12 +73,8 @@ describe('drift', () => {
   });
 
   it('says what names an object that is gone', () => {
-    const { id, spec } = objectOf(state, 'Group', 'devs');
-    const peers = { p1: (spec['peers'] as JsonObject)['p1'] ?? [] };
-    const without = state.with({
-      put: [{ ...objectOf(state, 'Group', 'devs'), spec: { ...spec, peers } }],
-      remove: ['p2'],
-    });
+    const { id, ...rest } = objectOf(state, 'Group', 'devs');
+    const without = state.with({ put: [withMembers({ id, ...rest }, 'peers', [['p2', []]])], remove: ['p2'] });
     expect([drifts(without), objectOf(without, 'Group', 'devs').id]).toEqual([
       ['a g.yaml:1 Group/devs peers[p2] pending'],
       id,

@@ -2,7 +2,9 @@ import { expect } from 'vitest';
 import { type ChangeRow, changeRows, replay } from '../../src/db/commit/history.ts';
 import { equalJson, type Json } from '../../src/lib/json.ts';
 import { facetsOf } from '../../src/model/state/facets.ts';
+import { completeSpec, membersIn } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
+import { imageOf } from '../../src/model/state/object-image.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { applyUnits, unitsOf } from '../../src/model/state/units.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -28,7 +30,7 @@ export function checkState(state: Snapshot): void {
 /** What sources state is so. */
 function checkDeclared(state: Snapshot, object: StoredObject): void {
   const fields = state.registry.get(object.kind).spec;
-  const units = unitsOf(fields, object.spec);
+  const units = unitsOf(fields, completeSpec(object));
   for (const { source, stated } of object.declared) {
     for (const [path, value] of unitsOf(fields, stated)) {
       const effective = units.get(path);
@@ -45,8 +47,7 @@ function checkDeclared(state: Snapshot, object: StoredObject): void {
 
 /** A member is there because somebody put it there. */
 function checkOrigins(object: StoredObject): void {
-  const peers = object.kind === 'Group' ? object.spec['peers'] : {};
-  for (const origins of Object.values(peers as Readonly<Record<string, readonly string[]>>)) {
+  for (const [, origins] of membersIn(object, 'peers')) {
     expect(origins.length).toBeGreaterThan(0);
     expect([...new Set(origins)].sort()).toEqual(origins);
   }
@@ -85,7 +86,7 @@ export function checkPlan(plan: Plan, before: Snapshot, next: Snapshot): void {
   for (const change of [...plan.changes, ...plan.claims]) {
     if (change.before === undefined || change.after === undefined) continue;
     const fields = before.registry.get(change.after.kind).spec;
-    expect(applyUnits(fields, change.before.spec, change.units)).toEqual(change.after.spec);
+    expect(completeSpec(applyUnits(fields, change.before, change.units))).toEqual(completeSpec(change.after));
   }
   const rows = changeRows({
     revision: next.revision,
@@ -103,7 +104,7 @@ export function checkPlan(plan: Plan, before: Snapshot, next: Snapshot): void {
 export function objectsOf(state: Snapshot): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     [...state.objects()]
-      .map((object) => [object.id, JSON.parse(JSON.stringify(object)) as Json])
+      .map((object) => [object.id, JSON.parse(JSON.stringify(imageOf(object))) as Json])
       .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
   );
 }

@@ -4,7 +4,7 @@ import { emptyEnvironment } from '../../src/model/declare/plan-environment.ts';
 import type { ConflictMode } from '../../src/model/sources/settings.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { loosens } from '../../src/plan/ownership/failsafe.ts';
-import { registry } from '../kinds/objects.ts';
+import { peersIn, registry } from '../kinds/objects.ts';
 import {
   applyOn,
   createOn,
@@ -68,7 +68,7 @@ describe('correct', () => {
     const outcome = planOn(changed, 'a', documents);
     expect(linesOf(outcome, changed)).toEqual(['update Group/devs: peers[p1]', 'update Policy/p: enabled']);
     const { next } = planned(outcome);
-    expect([enabledIn(next), objectOf(next, 'Group', 'devs').spec['peers']]).toEqual([
+    expect([enabledIn(next), peersIn(objectOf(next, 'Group', 'devs'))]).toEqual([
       false,
       { p1: ['source'], p2: ['api'] },
     ]);
@@ -138,7 +138,7 @@ describe('seed', () => {
       [{ source: 'a', stated: {}, file: 'p.yaml', line: 9 }],
       'a',
     ]);
-    expect(objectOf(state, 'Group', 'devs').spec['peers']).toEqual({ p1: ['api'] });
+    expect(peersIn(objectOf(state, 'Group', 'devs'))).toEqual({ p1: ['api'] });
     expect(linesOf(planOn(state, 'a', documents), state)).toEqual([]);
     const changed = written(written(state, { enabled: true }), { peers: ['p2'] }, 'Group', 'devs');
     expect(linesOf(planOn(changed, 'a', [policy({ enabled: false, description: 'new' }), devs()]), changed)).toEqual(
@@ -152,7 +152,7 @@ describe('seed', () => {
     const outcome = planOn(state, 'a', documents);
     expect(linesOf(outcome, state)).toEqual(['restate Group/devs', 'restate Policy/p']);
     const { next } = planned(outcome);
-    expect([enabledIn(next), objectOf(next, 'Group', 'devs').spec['peers']]).toEqual([false, { p1: ['api'] }]);
+    expect([enabledIn(next), peersIn(objectOf(next, 'Group', 'devs'))]).toEqual([false, { p1: ['api'] }]);
     expect(linesOf(planOn(next, 'a', []), next)).toEqual(['delete Group/devs', 'delete Policy/p']);
   });
 });

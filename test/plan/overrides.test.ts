@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { planExpiry } from '../../src/plan/ownership/expiry.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
+import { peersIn } from '../kinds/objects.ts';
 import { checkPlan, checkState } from './invariants.ts';
 import {
   applyOn,
@@ -176,7 +177,7 @@ describe('the end of an override', () => {
     const { plan, next } = planned(outcome);
     checkPlan(plan, short, next);
     checkState(next);
-    expect([enabledIn(next), objectOf(next, 'Group', 'devs').spec['peers'], overridesOf(next)]).toEqual([
+    expect([enabledIn(next), peersIn(objectOf(next, 'Group', 'devs')), overridesOf(next)]).toEqual([
       false,
       { p1: ['source'], p2: ['source'], p3: ['api'] },
       undefined,

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { originsOf, withMembers } from '../../src/model/state/members.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { planDetach } from '../../src/plan/ownership/detach.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
-import { group } from '../kinds/objects.ts';
+import { group, peersIn } from '../kinds/objects.ts';
 import {
   applyOn,
   document,
@@ -24,7 +25,7 @@ const rules = [{ name: 'main', action: 'accept', protocol: 'all', sources: ['All
 const policy = (spec: JsonObject = {}, file = 'a.yaml') => document('Policy', 'p', { rules, ...spec }, { file });
 const devs = (spec: JsonObject = {}, word?: string) =>
   document('Group', 'devs', spec, word === undefined ? {} : { annotations: { 'heddle.dev/membership': word } });
-const peersOf = (state: Snapshot, key = 'devs') => objectOf(state, 'Group', key).spec['peers'];
+const peersOf = (state: Snapshot, key = 'devs') => peersIn(objectOf(state, 'Group', key));
 const statedBy = (state: Snapshot, source: string) =>
   objectOf(state, 'Policy', 'p').declared.find((item) => item.source === source)?.stated;
 const joins = (state: Snapshot, id: string, peers: readonly string[]) =>
@@ -34,10 +35,8 @@ const joins = (state: Snapshot, id: string, peers: readonly string[]) =>
 function enrolled(state: Snapshot, id: string, peer: string): Snapshot {
   const before = state.get(id);
   if (before === undefined) throw new Error(`there is no ${id}`);
-  const peers = before.spec['peers'] as JsonObject;
-  const origins = (peers[peer] ?? []) as readonly string[];
-  const spec = { ...before.spec, peers: { ...peers, [peer]: [...new Set([...origins, 'enrolment'])].sort() } };
-  return state.with({ put: [{ ...before, spec }], remove: [] }, state.revision + 1);
+  const origins = [...new Set([...originsOf(before, 'peers', peer), 'enrolment'])].sort();
+  return state.with({ put: [withMembers(before, 'peers', [[peer, origins]])], remove: [] }, state.revision + 1);
 }
 
 describe('a membership', () => {

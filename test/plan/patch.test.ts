@@ -15,6 +15,7 @@ import {
   string,
 } from '../../src/model/schema/field.ts';
 import { normalize } from '../../src/model/schema/normalize.ts';
+import { contentOf } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { patchesOf } from '../../src/plan/view/patch.ts';
 
@@ -61,7 +62,16 @@ const specs = fc
 
 function stored(spec: StoredObject['spec']): StoredObject {
   const times = { createdRevision: 1, updatedRevision: 1, createdAt: '', updatedAt: '' };
-  return { id: 'x', kind: 'Thing', name: 'x', spec, derived: {}, protected: false, declared: [], ...times };
+  return {
+    id: 'x',
+    kind: 'Thing',
+    name: 'x',
+    ...contentOf(thing.spec, spec),
+    derived: {},
+    protected: false,
+    declared: [],
+    ...times,
+  };
 }
 
 describe('the RFC 6902 view of a plan', () => {
@@ -77,10 +87,10 @@ describe('the RFC 6902 view of a plan', () => {
           risks: [],
         };
         const [only] = patchesOf(registry, { changes: [change] } as never);
-        const asLists = (spec: StoredObject['spec']) => ({ ...spec, crowd: Object.keys(spec['crowd'] as object) });
+        const asLists = ({ spec, members }: StoredObject) => ({ ...spec, crowd: members?.['crowd']?.keys() });
         expect(
-          patches.applyPatch(structuredClone(asLists(before)), [...(only?.patch ?? [])], true).newDocument,
-        ).toEqual(asLists(after));
+          patches.applyPatch(structuredClone(asLists(change.before)), [...(only?.patch ?? [])], true).newDocument,
+        ).toEqual(asLists(change.after));
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { group, stored } from '../kinds/objects.ts';
+import { group, peersIn, stored } from '../kinds/objects.ts';
 import {
   allow,
   applyOn,
@@ -129,8 +129,7 @@ describe('references of documents', () => {
   });
 
   it('E21 refuses `name:` with no match and with two, and takes exactly one', () => {
-    const issued = (id: string) =>
-      group(id, [], { name: 'devs', spec: { name: 'devs', peers: {} }, derived: { issued: 'jwt' } });
+    const issued = (id: string) => group(id, [], { name: 'devs', spec: { name: 'devs' }, derived: { issued: 'jwt' } });
     const state = office.with({ put: [issued('g1'), issued('g2'), group('solo')], remove: [] });
     const outcome = planOn(state, 'a', [allow('p', ['name:devs', 'name:nobody', 'name:solo'], ['All'])]);
     expect(refusals(outcome)).toEqual([
@@ -172,7 +171,7 @@ describe('references of documents', () => {
     );
     const [rule] = objectOf(next, 'Policy', 'p').spec['rules'] as [{ sources: string[] }];
     expect(rule.sources).toHaveLength(1);
-    expect(objectOf(next, 'Group', 'devs').spec['peers']).toEqual({ p1: ['source'] });
+    expect(peersIn(objectOf(next, 'Group', 'devs'))).toEqual({ p1: ['source'] });
   });
 
   it('E26 keeps the object when the API changes its display name', () => {
@@ -197,7 +196,7 @@ describe('references of documents', () => {
     expect(planned(outcome).plan.warnings.map(({ code, path }) => `${code} ${path}`)).toEqual([
       'reference_pending /spec/peers/1',
     ]);
-    expect(objectOf(planned(outcome).next, 'Group', 'devs').spec['peers']).toEqual({ p1: ['source'] });
+    expect(peersIn(objectOf(planned(outcome).next, 'Group', 'devs'))).toEqual({ p1: ['source'] });
   });
 
   it('states the records of a zone that another source or the API made', () => {

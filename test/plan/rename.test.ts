@@ -160,7 +160,7 @@ describe('a rename', () => {
 
   it('E86 onto a name that an unmanaged object holds is refused for the name, not for the key', () => {
     const state = first.with({
-      put: [group('g7', [], { name: 'developers', spec: { name: 'developers', peers: {} } })],
+      put: [group('g7', [], { name: 'developers', spec: { name: 'developers' } })],
       remove: [],
     });
     const taken = planOn(state, 'a', [devs('developers', ['devs'], { name: 'developers' })]);

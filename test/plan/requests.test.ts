@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { peersIn, withPeers } from '../kinds/objects.ts';
 import {
   allow,
   applyOn,
@@ -27,7 +28,7 @@ const rule = {
   destinations: ['All'],
 };
 const idOf = (state: Snapshot, kind: string, key: string) => objectOf(state, kind, key).id;
-const peersOf = (state: Snapshot, key = 'devs') => objectOf(state, 'Group', key).spec['peers'];
+const peersOf = (state: Snapshot, key = 'devs') => peersIn(objectOf(state, 'Group', key));
 const put = (state: Snapshot, change: JsonObject) => replaceOn(state, 'Group', idOf(state, 'Group', 'devs'), change);
 
 describe('a replace of what a source states', () => {
@@ -149,7 +150,7 @@ describe('membership', () => {
     const state = applyOn(office, 'a', [devs('p1')]);
     const group = objectOf(state, 'Group', 'devs');
     const enrolled = state.with({
-      put: [{ ...group, spec: { ...group.spec, peers: { p1: ['source'], p2: ['enrolment'] } } }],
+      put: [withPeers(group, { p1: ['source'], p2: ['enrolment'] })],
       remove: [],
     });
     expect(linesOf(planOn(enrolled, 'a', [devs('p1')]), enrolled)).toEqual([]);
@@ -161,7 +162,7 @@ describe('membership', () => {
     const state = applyOn(office, 'a', [devs('p1')]);
     const group = objectOf(state, 'Group', 'devs');
     const enrolled = state.with({
-      put: [{ ...group, spec: { ...group.spec, peers: { p1: ['source'], p2: ['enrolment'] } } }],
+      put: [withPeers(group, { p1: ['source'], p2: ['enrolment'] })],
       remove: [],
     });
     const digest = (on: Snapshot) => planned(planOn(on, 'a', [devs('p1', 'p3')])).plan.digest;

@@ -5,7 +5,7 @@ import { emptyEnvironment } from '../../src/model/declare/plan-environment.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { planRollback } from '../../src/plan/rollback/rollback.ts';
 import { parseScope, type RollbackScope } from '../../src/plan/rollback/scope.ts';
-import { stored } from '../kinds/objects.ts';
+import { peersIn, stored } from '../kinds/objects.ts';
 import { checkPlan, checkState, objectsOf } from './invariants.ts';
 import { planStep, steps } from './sequences.ts';
 import {
@@ -72,7 +72,7 @@ describe('a rollback', () => {
     const outcome = rollBack(present, past);
     expect(linesOf(outcome, present)).toEqual(['update Group/devs: name peers[p1] peers[p2]']);
     const { next } = planned(outcome);
-    expect(next.get(id)?.spec['peers']).toEqual({ p1: ['source'], p3: ['api'] });
+    expect(peersIn(next.get(id))).toEqual({ p1: ['source'], p3: ['api'] });
     expect(linesOf(rollBack(next, past), next)).toEqual([]);
   });
 

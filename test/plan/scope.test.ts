@@ -19,7 +19,7 @@ import {
 const scoped = (scope: Scope, state = office) => withModes(state, { a: { scope } });
 const zone = (name: string, records: readonly JsonObject[] = []) =>
   document('DNSZone', name, { domain: 'lan.example.com', distribution_groups: ['All'], records });
-const named = (id: string, name: string) => group(id, [], { name, spec: { name, peers: {} } });
+const named = (id: string, name: string) => group(id, [], { name, spec: { name } });
 const www = { name: 'www.lan.example.com', type: 'A', content: '10.0.0.1', ttl: 60 };
 
 describe('the scope of a source', () => {

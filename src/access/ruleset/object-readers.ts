@@ -4,10 +4,10 @@
  */
 
 import { type Interval, joinIntervals } from '../../lib/bits/intervals.ts';
-import { isObject } from '../../lib/json.ts';
 import type { protocols, ruleActions } from '../../model/declare/access-words.ts';
 import { entryIdsOf } from '../../model/schema/entry-ids.ts';
 import { keyedEntries } from '../../model/schema/keyed-entries.ts';
+import { membersIn } from '../../model/state/members.ts';
 import { originOf } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { partReader, readerOf } from './cached-readers.ts';
@@ -52,11 +52,9 @@ export interface Group {
   readonly proxies: readonly string[];
 }
 
-export const readGroup = readerOf(kindOf.group, ({ spec, derived }): Group => {
-  const peers: unknown = spec[groupFields.member];
-  // Membership is stored as element to origins; documents and tests may give the plain list.
-  const listed = Array.isArray(peers) ? peers.map(String) : Object.keys(isObject(peers) ? peers : {});
-  return { all: derived.system === 'all', peers: listed, proxies: derived.proxies ?? [] };
+export const readGroup = readerOf(kindOf.group, (group): Group => {
+  const { system, proxies = [] } = group.derived;
+  return { all: system === 'all', peers: membersIn(group, groupFields.member).keys(), proxies };
 });
 
 /** The checks of a posture check. */

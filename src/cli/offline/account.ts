@@ -1,5 +1,6 @@
 import { newAccount } from '../../kinds/new-account.ts';
 import type { Registry } from '../../model/declare/registry.ts';
+import { contentOf } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
 
@@ -22,7 +23,12 @@ export function newSnapshot(registry: Registry): Snapshot {
   });
   const stored = objects.map((object): StoredObject => {
     const kind = registry.get(object.kind);
-    return { ...object, ...unmade, name: String(object.spec[kind.nameField] ?? object.key ?? '') };
+    return {
+      ...object,
+      ...contentOf(kind.spec, object.spec),
+      ...unmade,
+      name: String(object.spec[kind.nameField] ?? object.key ?? ''),
+    };
   });
   // The rest may have been changed or deleted by now, and a document that states it makes its own.
   const lasting = stored.filter((object) => {

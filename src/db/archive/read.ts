@@ -1,6 +1,7 @@
 import type { CompiledQuery } from 'kysely';
 import type { JsonObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
+import { imageOf } from '../../model/state/object-image.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { statement } from '../builder.ts';
 import { type Kept, readKept } from '../commit/past.ts';
@@ -123,8 +124,7 @@ function one(name: SectionName, rows: readonly JsonObject[]): Section {
 async function* objectPages(state: Snapshot): AsyncGenerator<readonly JsonObject[]> {
   const objects = [...state.objects()].sort((a, b) => (a.id < b.id ? -1 : 1));
   for (let at = 0; at < objects.length; at += pageSize) {
-    // An object is plain data.
-    yield objects.slice(at, at + pageSize) as unknown as readonly JsonObject[];
+    yield objects.slice(at, at + pageSize).map(imageOf);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

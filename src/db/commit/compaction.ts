@@ -1,5 +1,6 @@
 import type { Registry } from '../../model/declare/registry.ts';
 import type { StoredObject } from '../../model/state/object.ts';
+import { imageOf, type ObjectImage, objectOf } from '../../model/state/object-image.ts';
 import { restrictTo, statement } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
 import { type ChangeRow, type Replayed, replayInto } from './history.ts';
@@ -60,11 +61,11 @@ export async function foldStep(database: Database, registry: Registry, target: F
 
 async function fold(run: Run, registry: Registry, { account, revision }: FoldTarget, base: number): Promise<number> {
   const { rows, until } = await oldestChanges(run, account, base, revision);
-  const images = await run<{ readonly object_id: string; readonly image: StoredObject }>(
+  const images = await run<{ readonly object_id: string; readonly image: ObjectImage }>(
     'select object_id, image from base_objects where account_id = $1 and object_id = any($2::text[])',
     [account, [...new Set(rows.map((row) => row.object_id))]],
   );
-  const before = new Map(images.map((row) => [row.object_id, row.image]));
+  const before = new Map(images.map((row) => [row.object_id, objectOf(registry, row.image)]));
   const objects: Replayed = new Map();
   replayInto(objects, { registry, get: (id) => before.get(id) }, rows);
   await writeImages(run, account, objects);
@@ -111,7 +112,7 @@ async function writeImages(
 
 /** Writes images of objects into the base. */
 export async function putBaseObjects(run: Run, account: string, objects: readonly StoredObject[]): Promise<void> {
-  const images = objects.map((object) => ({ id: object.id, image: object }));
+  const images = objects.map((object) => ({ id: object.id, image: imageOf(object) }));
   await run(
     `insert into base_objects (account_id, object_id, image)
      select $1, x.id, x.image from json_to_recordset($2::json) as x(id text, image jsonb)

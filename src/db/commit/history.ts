@@ -6,6 +6,7 @@ import type { Registry } from '../../model/declare/registry.ts';
 import { inCanonicalOrder } from '../../model/schema/canonical-order.ts';
 import { type KeyMove, movedSortKeys, withSortKeys } from '../../model/state/member-order.ts';
 import type { CommitInfo, Declaration, StoredObject } from '../../model/state/object.ts';
+import { imageOf, type ObjectImage, objectOf } from '../../model/state/object-image.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { applyUnits, type UnitChange } from '../../model/state/units.ts';
 import type { Change, Claim, Plan } from '../../plan/plan.ts';
@@ -72,7 +73,7 @@ function changeRow(revision: number, change: Change | Claim, seq: number): JsonO
     name,
     // A whole object is in the image already.
     units: change.action === 'create' ? [] : change.units,
-    image: imageOf(change),
+    image: imageOfChange(change),
   };
 }
 
@@ -84,7 +85,7 @@ function subject(change: Change | Claim): StoredObject {
 
 /** What a change row keeps beside units: the whole object when it comes or goes, else the envelope members that changed. */
 export type Image = {
-  readonly object?: StoredObject;
+  readonly object?: ObjectImage;
   readonly set?: Partial<Pick<StoredObject, (typeof envelope)[number]>>;
   readonly unset?: readonly string[];
   readonly declared?: { readonly put: readonly Declaration[]; readonly drop: readonly string[] };
@@ -104,9 +105,9 @@ const envelope = [
   'aliases',
 ] as const;
 
-function imageOf(change: Change | Claim): Image {
+function imageOfChange(change: Change | Claim): Image {
   const { before, after } = change;
-  if (before === undefined || after === undefined) return { object: subject(change) };
+  if (before === undefined || after === undefined) return { object: imageOf(subject(change)) };
   const changed = envelope.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]));
   const set = Object.fromEntries(
     changed.filter((member) => after[member] !== undefined).map((member) => [member, after[member]]),
@@ -175,7 +176,7 @@ export function withObjects(
 function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | undefined): StoredObject | undefined {
   if (row.action === 'delete') return undefined;
   const image = row.image ?? {};
-  if (image.object !== undefined) return inCanonicalOrder(registry.find(image.object.kind)?.spec ?? {}, image.object);
+  if (image.object !== undefined) return objectOf(registry, image.object);
   if (before === undefined)
     throw new Error(`revision ${row.revision} changes ${row.object_id}, which the snapshot does not have`);
   const units = row.units;
@@ -190,7 +191,7 @@ function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | un
   const next: StoredObject = {
     ...changed,
     ...image.set,
-    spec: units.length === 0 ? before.spec : applyUnits(fields, before.spec, units),
+    ...(units.length === 0 ? {} : applyUnits(fields, before, units)),
     declared: [...before.declared.filter(({ source }) => !dropped.has(source)), ...(image.declared?.put ?? [])].sort(
       (a, b) => (a.source < b.source ? -1 : 1),
     ),

@@ -1,4 +1,5 @@
 import type { Registry } from '../../model/declare/registry.ts';
+import { objectOf } from '../../model/state/object-image.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
 import { build, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
@@ -37,7 +38,7 @@ export async function loadBase(
     { snapshot: true },
   );
   if (kept === undefined) return undefined;
-  const put = rows.map(({ image }) => image);
+  const put = rows.map(({ image }) => objectOf(registry, image));
   return { kept, state: emptySnapshot(registry, account, kept.base).with({ put, remove: [] }, kept.base) };
 }
 

@@ -1,10 +1,9 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import { isTurn, runToEnd } from '../../lib/steps.ts';
-import type { Kind } from '../../model/declare/kind.ts';
-import { facetsOf, membershipFields, movedReferences, type Reference } from '../../model/state/facets.ts';
+import { facetsOf, movedReferences, type Reference } from '../../model/state/facets.ts';
 import { movedSortKeys } from '../../model/state/member-order.ts';
-import { beside, originsOf } from '../../model/state/members.ts';
+import { originsOf } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
@@ -76,10 +75,7 @@ export function* rowChangesInSteps(
       rows.deleteObjects.push({ id });
       if (before !== undefined && next.registry.get(before.kind).credential === 'beside')
         rows.deleteHolders.push({ id });
-    } else
-      (before === undefined ? rows.insertObjects : rows.updateObjects).push(
-        objectRow(next.registry.get(after.kind), after),
-      );
+    } else (before === undefined ? rows.insertObjects : rows.updateObjects).push(objectRow(after));
     difference(keyRows(base, before), keyRows(next, after), rows.deleteKeys, rows.insertKeys);
     difference(linkRows(base, before), linkRows(next, after), rows.deleteReferences, rows.insertReferences);
     const { gone, come } = movedReferences(next.registry, before, after);
@@ -100,14 +96,15 @@ export function countRows(rows: RowChanges): number {
   return Object.values(rows).reduce((sum: number, list: readonly JsonObject[]) => sum + list.length, 0);
 }
 
-function objectRow(kind: Kind, object: StoredObject): JsonObject {
+function objectRow(object: StoredObject): JsonObject {
   return {
     id: object.id,
     kind: object.kind,
     parent_id: object.parent ?? null,
     key: object.key ?? null,
     name: object.name,
-    spec: storedSpec(kind, object.spec),
+    // Memberships are rows of `object_refs` only.
+    spec: object.spec,
     derived: object.derived,
     owner: object.owner ?? null,
     protected: object.protected,
@@ -118,12 +115,6 @@ function objectRow(kind: Kind, object: StoredObject): JsonObject {
     created_at: object.createdAt,
     updated_at: object.updatedAt,
   };
-}
-
-/** Membership is rows of `object_refs` only. */
-function storedSpec(kind: Kind, spec: JsonObject): JsonObject {
-  const fields = membershipFields(kind);
-  return fields.length === 0 ? spec : beside(spec, fields);
 }
 
 type Row = readonly [identity: string, row: JsonObject];
@@ -167,7 +158,7 @@ function movedRows(
   if (after === undefined) return [];
   const written = new Set(come.map(({ field, to, origin }) => `${field}\n${to}\n${origin}`));
   return movedSortKeys(before, after)
-    .flatMap(({ field, id: to }) => originsOf(after.spec, field, to).map((origin) => ({ field, to, origin })))
+    .flatMap(({ field, id: to }) => originsOf(after, field, to).map((origin) => ({ field, to, origin })))
     .filter(({ field, to, origin }) => !written.has(`${field}\n${to}\n${origin}`))
     .map((reference) => memberRow(after, reference));
 }

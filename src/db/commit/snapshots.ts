@@ -5,7 +5,7 @@ import { NotFound } from '../../model/errors.ts';
 import { inCanonicalOrder } from '../../model/schema/canonical-order.ts';
 import type { SealForm } from '../../model/schema/sealing.ts';
 import { readSettings, type SourceSettings } from '../../model/sources/settings.ts';
-import { membershipFields } from '../../model/state/facets.ts';
+import { contentOf, membershipFields } from '../../model/state/members.ts';
 import type { Declaration, SortKeys, StoredObject } from '../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
 import { build, statement } from '../builder.ts';
@@ -19,7 +19,7 @@ export async function loadSnapshot(
   registry: Registry,
   account: string,
 ): Promise<Snapshot | undefined> {
-  const fields = [...new Set(registry.kinds.flatMap(membershipFields))];
+  const fields = [...new Set(registry.kinds.flatMap(({ spec }) => membershipFields(spec)))];
   const [heads, objects, members, declared, sources] = await database.inAccount(
     account,
     [
@@ -85,7 +85,7 @@ type ObjectRow = Omit<Selectable<ObjectsTable>, 'account_id'>;
 function storedObject(
   registry: Registry,
   row: ObjectRow,
-  members: Members | undefined,
+  members: Memberships | undefined,
   declared: readonly Declaration[],
 ): StoredObject {
   return {
@@ -94,7 +94,7 @@ function storedObject(
     ...(row.parent_id === null ? {} : { parent: row.parent_id }),
     ...(row.key === null ? {} : { key: row.key }),
     name: row.name,
-    spec: withMembers(registry, row.kind, row.spec, members),
+    ...contentOf(registry.find(row.kind)?.spec ?? {}, { ...row.spec, ...members }),
     derived: row.derived,
     ...(row.owner === null ? {} : { owner: row.owner }),
     protected: row.protected,
@@ -182,7 +182,8 @@ function gatherSettings(
   );
 }
 
-type Members = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+/** By membership field and member its origins, as complete specs say them. */
+type Memberships = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
 function gatherMembers(
   rows: readonly {
@@ -191,7 +192,7 @@ function gatherMembers(
     readonly to_id: string;
     readonly origin: string;
   }[],
-): ReadonlyMap<string, Members> {
+): ReadonlyMap<string, Memberships> {
   const byObject = new Map<string, Record<string, Record<string, string[]>>>();
   for (const { from_id: from, field, to_id: to, origin } of rows) {
     const fields = byObject.get(from) ?? {};
@@ -248,14 +249,4 @@ function gatherDeclarations(
   }
   for (const list of byObject.values()) list.sort((a, b) => (a.source < b.source ? -1 : 1));
   return byObject;
-}
-
-function withMembers(registry: Registry, kindName: string, spec: JsonObject, members: Members | undefined): JsonObject {
-  const kind = registry.find(kindName);
-  if (kind === undefined) return spec;
-  const fields = membershipFields(kind);
-  if (fields.length === 0) return spec;
-  const sorted = (elements: Readonly<Record<string, readonly string[]>>) =>
-    Object.fromEntries(Object.entries(elements).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return { ...spec, ...Object.fromEntries(fields.map((field) => [field, sorted(members?.[field] ?? {})])) };
 }

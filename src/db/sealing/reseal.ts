@@ -10,7 +10,8 @@ import {
   placeOf,
   type SecretField,
 } from '../../model/schema/secret-fields.ts';
-import type { Declaration, StoredObject } from '../../model/state/object.ts';
+import type { Declaration } from '../../model/state/object.ts';
+import type { ObjectImage } from '../../model/state/object-image.ts';
 import { mapSides, type UnitChange } from '../../model/state/units.ts';
 import type { SectionName } from '../archive/format.ts';
 import type { Image } from '../commit/history.ts';
@@ -46,7 +47,7 @@ export function sealArchived(sealer: Sealer, account: string, section: SectionNa
 
 function sealStored(sealer: Sealer, account: string, row: JsonObject): JsonObject {
   // The reader of the archive checks whether it is an object at all.
-  const { id, kind, spec, declared } = row as unknown as StoredObject;
+  const { id, kind, spec, declared } = row as unknown as ObjectImage;
   const owner: Owner = [account, String(id)];
   return {
     ...row,
@@ -78,7 +79,7 @@ export function sealChange(sealer: Sealer, row: JsonObject, account: string): Js
 /** The column of a row of `base_objects` in which secrets stand. */
 export function sealBase(sealer: Sealer, { object_id: id, image }: JsonObject, account: string): JsonObject {
   // Written by the store from a value of this type.
-  const object = image as unknown as StoredObject;
+  const object = image as unknown as ObjectImage;
   return { image: sealObject(sealer, object.kind, [account, String(id)], object) as unknown as Json };
 }
 
@@ -108,7 +109,7 @@ function sealDeclarations(
 }
 
 /** An object with its secrets sealed again. */
-function sealObject(sealer: Sealer, kind: string, owner: Owner, object: StoredObject): StoredObject {
+function sealObject(sealer: Sealer, kind: string, owner: Owner, object: ObjectImage): ObjectImage {
   return {
     ...object,
     spec: sealSpec(sealer, kind, owner, object.spec),

@@ -60,7 +60,7 @@ function editsFor(engine: Engine, state: Snapshot, id: string, names: readonly s
 }
 
 function newGroup(engine: Engine, name: string): Stored<'Group'> {
-  const { spec } = canonicalSpec(engine.registry.get('Group'), { name, peers: {} });
+  const { spec } = canonicalSpec(engine.registry.get('Group'), { name });
   const object = { id: engine.newId(), kind: 'Group', spec, derived: { issued } };
   return asKind(storedObject(engine, object, engine.now()), 'Group');
 }

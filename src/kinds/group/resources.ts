@@ -1,7 +1,7 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
 import type { DerivedChange, Fault, State, Step } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { holdsPeer, isAll, withEdges } from '../shared/membership.ts';
+import { holdsPeer, isAll, withPeers } from '../shared/membership.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { inOrderOf } from './rules.ts';
 
@@ -40,7 +40,7 @@ function listedIn(given: JsonObject): readonly Member[] {
 function noteOrder(group: Stored<'Group'>, wanted: ReadonlySet<string>): readonly DerivedChange[] {
   const order = [...wanted];
   if (isAll(group) || equalJson(order, inOrderOf(group, [...order].sort()))) return [];
-  return [{ change: group, spec: group.spec, derived: { resource_order: order } }];
+  return [{ change: group, derived: { resource_order: order } }];
 }
 
 function addPeers(group: Stored<'Group'>, ids: readonly string[]): readonly DerivedChange[] {
@@ -48,7 +48,7 @@ function addPeers(group: Stored<'Group'>, ids: readonly string[]): readonly Deri
   const missing = ids.filter((id) => !holdsPeer(group, id));
   if (missing.length === 0) return [];
   const added = missing.map((id) => [id, ['api']] as const);
-  return [{ change: group, spec: withEdges(group, added) }];
+  return [withPeers(group, added)];
 }
 
 function moveResources(group: Stored<'Group'>, wanted: ReadonlySet<string>, state: State): readonly DerivedChange[] {

@@ -39,5 +39,5 @@ function settle(peer: Stored<'Peer'>, groups: readonly string[], state: State): 
 function useKey(key: Stored<'SetupKey'> | undefined, peer: Stored<'Peer'>, at: string): readonly DerivedChange[] {
   if (key === undefined || key.derived.last_peer === peer.id) return [];
   const uses = key.derived.used_times ?? 0;
-  return [{ change: key, spec: key.spec, derived: { used_times: uses + 1, last_used: at, last_peer: peer.id } }];
+  return [{ change: key, derived: { used_times: uses + 1, last_used: at, last_peer: peer.id } }];
 }

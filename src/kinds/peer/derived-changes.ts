@@ -1,8 +1,7 @@
-import type { JsonObject } from '../../lib/json.ts';
 import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
 import { originOf } from '../../model/state/object.ts';
 import { isOfKind, type Stored } from '../../model/state/stored.ts';
-import { membersOf, withEdges } from '../shared/membership.ts';
+import { listedPeers, withPeers } from '../shared/membership.ts';
 import { arrive } from './arrival.ts';
 import { freeLabel } from './label.ts';
 
@@ -32,15 +31,15 @@ const aboutPeers = ['Policy', 'AccessTest'];
 function leave(peer: Stored<'Peer'>, state: State): readonly DerivedChange[] {
   return state.referrersOf(peer.id).flatMap(({ from, field }): readonly DerivedChange[] => {
     if (aboutPeers.includes(from.kind) || originOf(from) === peer.id) return [{ remove: from }];
-    return isOfKind(from, 'Group') && field === 'peers' ? [{ change: from, spec: withoutMissing(from, state) }] : [];
+    return isOfKind(from, 'Group') && field === 'peers' ? [withoutMissing(from, state)] : [];
   });
 }
 
 /** Several peers may go in one step, so the group lets go of all that are not there any more. */
-function withoutMissing(group: Stored<'Group'>, state: State): JsonObject {
-  const gone = membersOf(group).filter(([id]) => state.get(id) === undefined);
-  return withEdges(
+function withoutMissing(group: Stored<'Group'>, state: State): DerivedChange {
+  const gone = listedPeers(group).filter((id) => state.get(id) === undefined);
+  return withPeers(
     group,
-    gone.map(([id]) => [id, []]),
+    gone.map((id) => [id, []]),
   );
 }

@@ -25,7 +25,7 @@ export function settlePort({ before, after }: Step<Stored<'ProxyService'>>, stat
   if (after === undefined || after.spec.mode === 'http') return [];
   const chosen = chosenPort(after);
   const wanted = after.spec.listen_port !== 0 ? 0 : chosen || heldPort(before) || (freePorts(state).get(after.id) ?? 0);
-  return wanted === chosen ? [] : [{ change: after, spec: after.spec, derived: { listen_port: wanted } }];
+  return wanted === chosen ? [] : [{ change: after, derived: { listen_port: wanted } }];
 }
 
 function heldPort(before: Stored<'ProxyService'> | undefined): number {

@@ -1,12 +1,5 @@
-import type { JsonObject } from '../../lib/json.ts';
 import type { DerivedChange, State } from '../../model/declare/kind.ts';
-import {
-  countMembers,
-  type MemberOrigins,
-  movedMembers,
-  originsOf,
-  withMemberOrigins,
-} from '../../model/state/members.ts';
+import { type MemberEdit, type MemberOrigins, membersIn, movedMembers, originsOf } from '../../model/state/members.ts';
 import type { Stored } from '../../model/state/stored.ts';
 
 /** Whether a group is the one that holds every peer of the account and has no rows of its own. */
@@ -21,12 +14,7 @@ export function isKept(group: Stored<'Group'>): boolean {
 
 /** The ids of the peers that a group lists; of `All` none, because its membership is derived. */
 export function listedPeers(group: Stored<'Group'>): readonly string[] {
-  return Object.keys(group.spec.peers ?? {});
-}
-
-/** The edges from a group to the peers that it lists: who they are, and which origins put them there. */
-export function membersOf(group: Stored<'Group'>): readonly (readonly [peer: string, origins: MemberOrigins])[] {
-  return Object.entries(group.spec.peers ?? {});
+  return membersIn(group, 'peers').keys();
 }
 
 /** The groups that hold a peer, `All` first. */
@@ -35,22 +23,19 @@ export function groupsOf(peer: Stored<'Peer'>, state: State): readonly Stored<'G
   return [...all, ...state.referrersBy('Group', 'peers', peer.id)];
 }
 
-/** The spec of a group after some edges changed; one without origins is gone. It costs as much as they are many. */
-export function withEdges(
-  group: Stored<'Group'>,
-  changed: readonly (readonly [peer: string, origins: MemberOrigins])[],
-): JsonObject {
-  return changed.reduce<JsonObject>((spec, [id, origins]) => withMemberOrigins(spec, 'peers', id, origins), group.spec);
+/** The change of a group in which some peers have other origins; one without origins is gone. */
+export function withPeers(group: Stored<'Group'>, edits: readonly MemberEdit[]): DerivedChange {
+  return { change: group, members: { peers: edits } };
 }
 
 /** How many peers are in a group. */
 export function countPeers(group: Stored<'Group'>, state: State): number {
-  return isAll(group) ? state.countOf('Peer') : countMembers(group.spec, 'peers');
+  return isAll(group) ? state.countOf('Peer') : membersIn(group, 'peers').size;
 }
 
 /** The origins that put a peer into a group. */
 export function originsIn(group: Stored<'Group'>, peer: string): MemberOrigins {
-  return originsOf(group.spec, 'peers', peer);
+  return originsOf(group, 'peers', peer);
 }
 
 /** Whether a peer is in a group, without walking the group. */
@@ -63,7 +48,7 @@ export function movedPeers(
   before: Stored<'Group'> | undefined,
   after: Stored<'Group'> | undefined,
 ): { readonly joined: readonly string[]; readonly left: readonly string[] } {
-  const moves = movedMembers(before?.spec, after?.spec, 'peers');
+  const moves = movedMembers(before, after, 'peers');
   const ids = (side: 'was' | 'is') => moves.filter((move) => move[side].length === 0).map(({ id }) => id);
   return { joined: ids('was'), left: ids('is') };
 }
@@ -73,7 +58,7 @@ export function withMember(group: Stored<'Group'> | undefined, peer: string, ori
   if (group === undefined || isKept(group)) return [];
   const origins = originsIn(group, peer);
   if (origins.includes(origin)) return [];
-  return [{ change: group, spec: withEdges(group, [[peer, [...origins, origin].sort()]]) }];
+  return [withPeers(group, [[peer, [...origins, origin].sort()]])];
 }
 
 /** Whether two groups have a peer in common. Walks the smaller one. */

@@ -33,7 +33,7 @@ export function listProxies(cluster: string, state: State): readonly DerivedChan
   if (group === undefined || state.get(cluster) === undefined) return [];
   const proxies = proxiesIn(cluster, state);
   if (equalJson(proxies, group.derived.proxies ?? [])) return [];
-  return [{ change: group, spec: group.spec, derived: { proxies } }];
+  return [{ change: group, derived: { proxies } }];
 }
 
 /** The peers that the proxies of a cluster are. */

@@ -1,7 +1,7 @@
 import type { DerivedChange, State } from '../../model/declare/kind.ts';
 import type { MemberOrigins } from '../../model/state/members.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { isKept, originsIn, withEdges } from './membership.ts';
+import { isKept, originsIn, withPeers } from './membership.ts';
 
 /** The origins that put the groups of a user on the user's peers: enrolment, and for groups of identity providers these. */
 const [enrolled, provided] = ['enrolment', 'idp'];
@@ -49,16 +49,18 @@ export function addGroups(state: State): readonly DerivedChange[] {
 function put(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly DerivedChange[] {
   if (group === undefined) return [];
   const origin = (group.derived.issued ?? 'api') === 'api' ? enrolled : provided;
-  return withPeers(group, peers, (origins) => (origins.includes(origin) ? origins : [...origins, origin].sort()));
+  return changeOrigins(group, peers, (origins) => (origins.includes(origin) ? origins : [...origins, origin].sort()));
 }
 
 /** The group without the peers, as far as these origins have put them there. */
 function take(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly DerivedChange[] {
   if (group === undefined) return [];
-  return withPeers(group, peers, (origins) => origins.filter((origin) => origin !== enrolled && origin !== provided));
+  return changeOrigins(group, peers, (origins) =>
+    origins.filter((origin) => origin !== enrolled && origin !== provided),
+  );
 }
 
-function withPeers(
+function changeOrigins(
   group: Stored<'Group'>,
   peers: readonly Stored<'Peer'>[],
   change: (origins: MemberOrigins) => MemberOrigins,
@@ -69,5 +71,5 @@ function withPeers(
     const left = change(origins);
     return left.length === origins.length ? [] : [[id, left] as const];
   });
-  return changed.length === 0 ? [] : [{ change: group, spec: withEdges(group, changed) }];
+  return changed.length === 0 ? [] : [withPeers(group, changed)];
 }

@@ -30,9 +30,7 @@ function handOver(
 
 /** Peers of a blocked user have to be signed in again. */
 function signOut(peer: Stored<'Peer'>): readonly DerivedChange[] {
-  return peer.derived.login_expired === true
-    ? []
-    : [{ change: peer, spec: peer.spec, derived: { login_expired: true } }];
+  return peer.derived.login_expired === true ? [] : [{ change: peer, derived: { login_expired: true } }];
 }
 /** What goes with a user and is no object. */
 export function warnOfLeaving(

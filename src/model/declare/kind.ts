@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { Fields, SpecOf } from '../schema/field.ts';
+import type { MemberEdit } from '../state/members.ts';
 import type { StoredObject } from '../state/object.ts';
 import type { Observed } from '../state/observed.ts';
 import type { FieldOf, KindName, KindTypes, ObjectOf } from '../state/stored.ts';
@@ -132,9 +133,16 @@ export type Mutation<O = StoredObject> = Pick<Step<O>, 'before' | 'after'> & {
   readonly rollback?: true;
 };
 
-/** A change that follows from another: a new spec of a stored object, its end, or an object that comes with it. */
+/** A change that follows from another: of a stored object, its end, or an object that comes with it. */
 export type DerivedChange =
-  | { readonly change: StoredObject; readonly spec: JsonObject; readonly derived?: JsonObject }
+  | {
+      readonly change: StoredObject;
+      /** Absent: it stays. */
+      readonly spec?: JsonObject;
+      /** The members whose origins are others now, by membership field. */
+      readonly members?: Readonly<Record<string, readonly MemberEdit[]>>;
+      readonly derived?: JsonObject;
+    }
   | { readonly remove: StoredObject }
   | {
       readonly add: {

@@ -229,9 +229,6 @@ export interface Optional {
 /** The canonical value of a field. */
 export type ValueOf<F> = F extends Field<infer T> ? T : never;
 
-/** Membership as it is kept in memory: element id to the origins that put it there. */
-export type Members = Readonly<Record<string, readonly string[]>>;
-
 type Options<S> = FieldOptions & Omit<S, 'type'>;
 
 /** How long names may be, texts that say nothing else, and secrets. A stored longer text stays, and may be sent back. */
@@ -297,8 +294,8 @@ export function refs(
 ): Field<readonly string[]> {
   return { type: 'refs', kind, answer: 'ids', default: [], ...options };
 }
-/** Membership whose elements several origins keep, each its own. */
-export function members(kind: string, options: FieldOptions): Field<Members> {
+/** Membership whose elements several origins keep, each its own. Stored beside the spec. */
+export function members(kind: string, options: FieldOptions): Field<readonly string[]> & { readonly type: 'members' } {
   return { type: 'members', kind, default: [], ...options };
 }
 /** A reference that states its type beside its id. */

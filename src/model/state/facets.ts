@@ -1,8 +1,7 @@
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { entriesOf as fieldsOf } from '../schema/field.ts';
 import { mentionsOf } from '../schema/references.ts';
-import { beside, movedMembers } from './members.ts';
+import { membershipFields, movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
 
 /** One stored reference of an object. `origin` is empty but for membership. */
@@ -87,23 +86,13 @@ export function movedReferences(
 ): MovedReferences {
   const come: Reference[] = [];
   const gone: Reference[] = [];
-  for (const field of membershipFields(registry.get((after ?? before)?.kind ?? ''))) {
-    for (const { id: to, was, is } of movedMembers(before?.spec, after?.spec, field)) {
+  for (const field of membershipFields(registry.get((after ?? before)?.kind ?? '').spec)) {
+    for (const { id: to, was, is } of movedMembers(before, after, field)) {
       come.push(...is.filter((hand) => !was.includes(hand)).map((origin) => ({ field, to, origin })));
       gone.push(...was.filter((hand) => !is.includes(hand)).map((origin) => ({ field, to, origin })));
     }
   }
   return { come, gone };
-}
-
-const memberships = new WeakMap<Kind, readonly string[]>();
-
-/** The names of a kind's membership fields. */
-export function membershipFields(kind: Kind): readonly string[] {
-  const known =
-    memberships.get(kind) ?? fieldsOf(kind.spec).flatMap(([name, { type }]) => (type === 'members' ? [name] : []));
-  memberships.set(kind, known);
-  return known;
 }
 
 function entriesOf({ entries }: Kind, object: StoredObject): Facets['entries'] {
@@ -119,7 +108,7 @@ function linksOf(registry: Registry, object: StoredObject): readonly Reference[]
   const found = new Map<string, Reference>();
   const add = (field: string, to: string) => found.set(`${field}\n${to}`, { field, to, origin: '' });
   if (object.parent !== undefined) add(parentField, object.parent);
-  for (const mention of mentionsOf(kind.spec, beside(object.spec, membershipFields(kind)))) {
+  for (const mention of mentionsOf(kind.spec, object.spec)) {
     if (mention.field !== kind.parent?.field) add(mention.field, mention.text);
   }
   return [...found.values()];

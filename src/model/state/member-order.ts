@@ -1,8 +1,7 @@
 import { increasingKeys, keyAfter } from '../../lib/sort-keys.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { GivenOrder } from '../schema/list-order.ts';
-import { membershipFields } from './facets.ts';
-import { hasMember, lastMember, movedMembers } from './members.ts';
+import { membershipFields, membersIn, movedMembers } from './members.ts';
 import type { SortKeys, StoredObject } from './object.ts';
 
 /** An element of a membership whose sort key is another one than before; without a key it stands where its id puts it. */
@@ -13,9 +12,9 @@ export type KeyMove = {
 };
 
 /** The elements of a membership in the order in which they were last written. */
-export function membersInOrder({ spec, sortKeys }: StoredObject, field: string): readonly string[] {
-  const ids = Object.keys(spec[field] ?? {});
-  const keys = sortKeys?.[field];
+export function membersInOrder(object: StoredObject, field: string): readonly string[] {
+  const ids = membersIn(object, field).keys();
+  const keys = object.sortKeys?.[field];
   if (keys === undefined) return ids;
   return ids
     .map((id) => [keys[id] ?? id, id] as const)
@@ -33,7 +32,7 @@ export function withMemberOrder(
   after: StoredObject,
   given: GivenOrder = { lists: {}, whole: false },
 ): StoredObject {
-  const moved = membershipFields(kind).flatMap((field) => movesIn(field, before, after, given));
+  const moved = membershipFields(kind.spec).flatMap((field) => movesIn(field, before, after, given));
   return moved.length === 0 ? after : withSortKeys(after, moved);
 }
 
@@ -44,7 +43,7 @@ function movesIn(
   { lists, whole }: GivenOrder,
 ): readonly KeyMove[] {
   const keys = after.sortKeys?.[field] ?? {};
-  const moves = movedMembers(before?.spec, after.spec, field);
+  const moves = movedMembers(before, after, field);
   const gone = moves.filter(({ id, is }) => is.length === 0 && keys[id] !== undefined).map(({ id }) => ({ field, id }));
   const stated = lists[field];
   if (whole) return [...gone, ...rearranged(field, stated, after)];
@@ -57,9 +56,8 @@ function movesIn(
 
 /** The greatest place that is taken, or one that is greater. */
 function lastPlace(before: StoredObject | undefined, field: string): string {
-  if (before === undefined) return '';
-  const last = lastMember(before.spec, field);
-  return Object.values(before.sortKeys?.[field] ?? {}).reduce((a, b) => (a < b ? b : a), last);
+  const { lastKey } = membersIn(before, field);
+  return Object.values(before?.sortKeys?.[field] ?? {}).reduce((a, b) => (a < b ? b : a), lastKey);
 }
 
 function appended(field: string, ids: readonly string[], from: string): readonly KeyMove[] {
@@ -74,13 +72,10 @@ function appended(field: string, ids: readonly string[], from: string): readonly
 }
 
 /** Every member has been given: as few keys as possible change. */
-function rearranged(
-  field: string,
-  stated: readonly string[] | undefined,
-  { spec, sortKeys }: StoredObject,
-): readonly KeyMove[] {
-  const keys = sortKeys?.[field] ?? {};
-  const ids = (stated ?? []).filter((id) => hasMember(spec, field, id));
+function rearranged(field: string, stated: readonly string[] | undefined, object: StoredObject): readonly KeyMove[] {
+  const keys = object.sortKeys?.[field] ?? {};
+  const members = membersIn(object, field);
+  const ids = (stated ?? []).filter((id) => members.get(id) !== undefined);
   const wanted = increasingKeys(ids.map((id) => keys[id] ?? id));
   return ids.flatMap((id, at) => {
     const key = wanted[at];

@@ -1,218 +1,126 @@
 import { equalJson, type Json, type JsonObject, membersOf } from '../../lib/json.ts';
+import { emptySortedMap, type SortedMap } from '../../lib/sorted-map.ts';
+import { entriesOf, type Fields } from '../schema/field.ts';
+import type { StoredObject } from './object.ts';
 
-/** The origins that put an element into a set; an element without an origin is not in it. */
+/** The origins that put a member into a set; a member without an origin is not in it. */
 export type MemberOrigins = readonly string[];
 
-/** An element that came into a set, left it, or is held there by other origins than before. */
+/** The origin of members that requests put there. */
+export const apiOrigin = 'api';
+
+/** A membership: the edges from an object to its members, by id, each with its origins. */
+export type Members = SortedMap<MemberOrigins>;
+
+/** What an object says: its spec, and beside it its memberships by field. */
+export type Content = Pick<StoredObject, 'spec' | 'members'>;
+
+/** A member that came into a set, left it, or is held there by other origins than before. */
 export interface MemberMove {
   readonly id: string;
   readonly was: MemberOrigins;
   readonly is: MemberOrigins;
 }
 
-/** One step in the life of a set. */
-interface Entry {
-  readonly id: string;
-  readonly origins: MemberOrigins;
+/** A member with the origins that it has from now on. */
+export type MemberEdit = readonly [id: string, origins: MemberOrigins];
+
+const nobody: Members = emptySortedMap();
+
+/** What an object says that is not there. */
+export const noContent: Content = { spec: {} };
+
+const fieldsOfMembers = new WeakMap<Fields, readonly string[]>();
+
+/** The names of the membership fields among these. */
+export function membershipFields(fields: Fields): readonly string[] {
+  const known =
+    fieldsOfMembers.get(fields) ?? entriesOf(fields).flatMap(([name, { type }]) => (type === 'members' ? [name] : []));
+  fieldsOfMembers.set(fields, known);
+  return known;
 }
 
-/** A set as it once was, and what happened to it since. Specs that came of one another share it. */
-interface Lineage {
-  readonly base: JsonObject;
-  readonly log: Entry[];
-  /** Where in the log an element occurs, in order. */
-  readonly places: Map<string, number[]>;
-  /** No id in it is greater; computed on demand. */
-  last?: string;
+/** Only what an object says. */
+export function pickContent({ spec, members }: Content): Content {
+  return members === undefined ? { spec } : { spec, members };
 }
 
-/** How far along its lineage the set of a spec is. */
-interface Version {
-  readonly field: string;
-  readonly lineage: Lineage;
-  readonly at: number;
-  readonly size: number;
+/** The members of an object in a field. */
+export function membersIn(content: Content | undefined, field: string): Members {
+  return content?.members?.[field] ?? nobody;
+}
+
+/** The origins that put a member into a set. */
+export function originsOf(content: Content, field: string, id: string): MemberOrigins {
+  return membersIn(content, field).get(id) ?? [];
+}
+
+/** In which members two versions of an object differ, by id. Costs no more than the difference when one came of the other. */
+export function movedMembers(
+  before: Content | undefined,
+  after: Content | undefined,
+  field: string,
+): readonly MemberMove[] {
+  const [old, now] = [membersIn(before, field), membersIn(after, field)];
+  return now.changedSince(old).flatMap((id) => {
+    const [was, is] = [old.get(id) ?? [], now.get(id) ?? []];
+    return equalJson(was, is) ? [] : [{ id, was, is }];
+  });
+}
+
+/** The object with other origins on some members of a set. */
+export function withMembers<C extends Content>(content: C, field: string, edits: readonly MemberEdit[]): C {
+  const members = membersIn(content, field).with(
+    edits.map(([id, origins]) => [id, origins.length === 0 ? undefined : origins]),
+  );
+  return { ...content, members: { ...content.members, [field]: members } };
+}
+
+/** Whether two objects say the same. */
+export function equalContent(a: Content, b: Content): boolean {
+  const fields = new Set([...Object.keys(a.members ?? {}), ...Object.keys(b.members ?? {})]);
+  return equalJson(a.spec, b.spec) && [...fields].every((field) => movedMembers(a, b, field).length === 0);
+}
+
+/** All that an object says as one JSON value, with each membership as member to origins. Walks every member. */
+export function completeSpec({ spec, members = {} }: Content): JsonObject {
+  const fields = Object.entries(members);
+  if (fields.length === 0) return spec;
+  return { ...spec, ...Object.fromEntries(fields.map(([field, edges]) => [field, Object.fromEntries(edges)])) };
 }
 
 /**
- * Sets have as many elements as an account has peers, and most changes are about one of them: a spec that was derived
- * from another by such a change is recorded here, and its own copy of the set is made when it is read.
+ * What a complete spec says, with its memberships beside it. Members that it merely lists keep the origins that they had
+ * before, and new ones get this one. Memberships share with those before what is as it was.
  */
-const versions = new WeakMap<JsonObject, Version>();
-
-/** The spec with other origins on one element of a set; without origins the element is not in it. */
-export function withMemberOrigins(spec: JsonObject, field: string, id: string, origins: MemberOrigins): JsonObject {
-  const { lineage, at, size } = versionBefore(spec, field, { id, origins });
-  if (at === lineage.log.length) append(lineage, { id, origins });
-  const had = originsAt(lineage, at, id).length > 0;
-  const next = withLazy(spec, field, () => elementsAt(lineage, at + 1));
-  versions.set(next, { field, lineage, at: at + 1, size: size + Number(origins.length > 0) - Number(had) });
-  return next;
-}
-
-/** The origins that put an element into a set. */
-export function originsOf(spec: JsonObject, field: string, id: string): MemberOrigins {
-  const version = versions.get(spec);
-  if (version?.field === field) return originsAt(version.lineage, version.at, id);
-  const elements = elementsIn(spec, field);
-  return Object.hasOwn(elements, id) ? readOrigins(elements[id]) : [];
-}
-
-/** Whether an element is in a set. */
-export function hasMember(spec: JsonObject, field: string, id: string): boolean {
-  return originsOf(spec, field, id).length > 0;
-}
-
-/** An id that no element of a set exceeds, empty for an empty set. */
-export function lastMember(spec: JsonObject, field: string): string {
-  const { lineage } = versionOf(spec, field);
-  lineage.last ??= [...Object.keys(lineage.base), ...lineage.places.keys()].reduce((a, b) => (a < b ? b : a), '');
-  return lineage.last;
-}
-
-/** How many elements a set has. */
-export function countMembers(spec: JsonObject, field: string): number {
-  return versionOf(spec, field).size;
-}
-
-/** In which elements two specs differ, by id. Costs no more than the difference when one came of the other. */
-export function movedMembers(
-  before: JsonObject | undefined,
-  after: JsonObject | undefined,
-  field: string,
-): readonly MemberMove[] {
-  if (before === after) return [];
-  const [was, is] = [before, after].map((spec) => (spec === undefined ? undefined : versions.get(spec)));
-  if (was === undefined || was.lineage !== is?.lineage || was.field !== field) return compared(before, after, field);
-  return touched(was, is).flatMap((id) =>
-    moveOf(id, originsAt(was.lineage, was.at, id), originsAt(is.lineage, is.at, id)),
+export function contentOf(
+  fields: Fields,
+  complete: JsonObject,
+  before: Content = noContent,
+  origin: string = apiOrigin,
+): Content {
+  const names = membershipFields(fields);
+  if (names.length === 0) return { spec: complete };
+  const spec = Object.fromEntries(Object.entries(complete).filter(([name]) => !names.includes(name)));
+  const known: Content = { spec, members: Object.fromEntries(names.map((name) => [name, membersIn(before, name)])) };
+  return names.reduce(
+    (content, name) => withMembers(content, name, editsTo(membersIn(before, name), complete[name] ?? {}, origin)),
+    known,
   );
 }
 
-/** Whether the field of a spec is a set whose elements have origins, or an empty one; it is not read for that. */
-export function hasOrigins(spec: JsonObject, field: string): boolean {
-  const member = Object.getOwnPropertyDescriptor(spec, field);
-  if (member?.get !== undefined) return true;
-  const value: unknown = member?.value;
-  return Array.isArray(value) ? value.length === 0 : typeof value === 'object' && value !== null;
+/** What leads from a membership to the one that a complete spec has. */
+function editsTo(before: Members, value: Json, origin: string): readonly MemberEdit[] {
+  const listed = (id: string) => before.get(id) ?? [origin];
+  const wanted: ReadonlyMap<string, MemberOrigins> = Array.isArray(value)
+    ? new Map(value.map((id) => [String(id), listed(String(id))]))
+    : new Map(Object.entries(membersOf(value)).map(([id, origins]) => [id, readOrigins(origins, origin)]));
+  const gone = before.keys().filter((id) => !wanted.has(id));
+  const changed = [...wanted].filter(([id, origins]) => !equalJson(before.get(id), origins));
+  return [...gone.map((id) => [id, []] as const), ...changed];
 }
 
-/** The spec without some of its fields, whose sets are not read for it. */
-export function beside(spec: JsonObject, fields: readonly string[]): JsonObject {
-  const rest: Record<string, Json> = {};
-  for (const name of Object.keys(spec)) if (!fields.includes(name)) rest[name] = spec[name] as Json;
-  return rest;
-}
-
-/** The spec with a field that is computed once, when it is read. */
-function withLazy(spec: JsonObject, field: string, make: () => JsonObject): JsonObject {
-  const next: Record<string, Json> = {};
-  const get = (): JsonObject => {
-    const value = make();
-    Object.defineProperty(next, field, { value, enumerable: true, configurable: true, writable: true });
-    return value;
-  };
-  for (const name of new Set([...Object.keys(spec), field])) {
-    if (name === field) Object.defineProperty(next, field, { get, enumerable: true, configurable: true });
-    else next[name] = spec[name] as Json;
-  }
-  return next;
-}
-
-/** The version of a spec in a lineage that goes on with this step, or ends there. */
-function versionBefore(spec: JsonObject, field: string, { id, origins }: Entry): Version {
-  const known = versionOf(spec, field);
-  const { lineage, at, size } = known;
-  const follower = lineage.log[at];
-  const isOwn = follower === undefined || (follower.id === id && equalJson(follower.origins, origins));
-  // A log that has become long beside its set ends: so a step costs a few copied elements, however large the set is.
-  const isLong = at > 64 && at * 8 > size;
-  if (isOwn && !isLong) return known;
-  const fresh = isLong ? { ...known, lineage: newLineage(elementsIn(spec, field)), at: 0 } : branched(known);
-  versions.set(spec, fresh);
-  return fresh;
-}
-
-function versionOf(spec: JsonObject, field: string): Version {
-  const known = versions.get(spec);
-  if (known?.field === field) return known;
-  const base = elementsIn(spec, field);
-  const fresh = { field, lineage: newLineage(base), at: 0, size: Object.keys(base).length };
-  versions.set(spec, fresh);
-  return fresh;
-}
-
-function newLineage(base: JsonObject): Lineage {
-  return { base, log: [], places: new Map() };
-}
-
-/** The same version in a lineage of its own, which ends with it. */
-function branched(version: Version): Version {
-  const lineage = newLineage(version.lineage.base);
-  for (const entry of version.lineage.log.slice(0, version.at)) append(lineage, entry);
-  return { ...version, lineage };
-}
-
-function append(lineage: Lineage, entry: Entry): void {
-  const { log, places } = lineage;
-  const list = places.get(entry.id);
-  if (list === undefined) places.set(entry.id, [log.length]);
-  else list.push(log.length);
-  log.push(entry);
-  if (lineage.last !== undefined && lineage.last < entry.id) lineage.last = entry.id;
-}
-
-function originsAt({ base, log, places }: Lineage, at: number, id: string): MemberOrigins {
-  const place = places.get(id)?.findLast((one) => one < at);
-  if (place !== undefined) return log[place]?.origins ?? [];
-  return Object.hasOwn(base, id) ? readOrigins(base[id]) : [];
-}
-
-/** Every element of a version, by id. */
-function elementsAt(lineage: Lineage, at: number): JsonObject {
-  const elements: Record<string, Json> = { ...lineage.base };
-  let last = Object.keys(elements).at(-1) ?? '';
-  let isSorted = true;
-  for (const { id, origins } of lineage.log.slice(0, at)) {
-    if (origins.length === 0) delete elements[id];
-    else {
-      // Ids grow, so that a new one nearly always comes last.
-      isSorted &&= Object.hasOwn(elements, id) || id > last;
-      if (id > last) last = id;
-      elements[id] = origins;
-    }
-  }
-  return isSorted ? elements : Object.fromEntries(Object.entries(elements).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Elements as they stand in a spec; documents list them, and know no origins. */
-function elementsIn(spec: JsonObject, field: string): JsonObject {
-  const value = spec[field];
-  if (Array.isArray(value)) return Object.fromEntries(value.map((id) => [String(id), ['']]));
-  return membersOf(value);
-}
-
-function readOrigins(value: Json | undefined): MemberOrigins {
-  return Array.isArray(value) ? value.map(String) : [''];
-}
-
-function touched(one: Version, other: Version): readonly string[] {
-  const [from, to] = [one.at, other.at].sort((a, b) => a - b);
-  return [...new Set(one.lineage.log.slice(from, to).map(({ id }) => id))].sort();
-}
-
-function compared(before: JsonObject | undefined, after: JsonObject | undefined, field: string): readonly MemberMove[] {
-  const [was, is] = [before, after].map((spec) => (spec === undefined ? {} : elementsIn(spec, field)));
-  const [old, now] = [was ?? {}, is ?? {}];
-  const ids = [...Object.keys(old).filter((id) => !Object.hasOwn(now, id)), ...Object.keys(now)];
-  const originsIn = (elements: JsonObject, id: string) =>
-    Object.hasOwn(elements, id) ? readOrigins(elements[id]) : [];
-  return ids
-    .filter((id) => old[id] !== now[id] || !Object.hasOwn(old, id))
-    .sort()
-    .flatMap((id) => moveOf(id, originsIn(old, id), originsIn(now, id)));
-}
-
-function moveOf(id: string, was: MemberOrigins, is: MemberOrigins): readonly MemberMove[] {
-  return equalJson(was, is) ? [] : [{ id, was, is }];
+/** The origins of a member in a complete spec; an archive may hold anything. */
+function readOrigins(value: Json, origin: string): MemberOrigins {
+  return Array.isArray(value) ? value.map(String) : [origin];
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import type { Members } from './members.ts';
 
 /** What one source states about one object: only the stated fields, canonical, references as ids. */
 export type Declaration = {
@@ -39,8 +40,10 @@ export type StoredObject = {
   readonly key?: string;
   /** The display name. */
   readonly name: string;
-  /** Canonical: defaults filled, sets sorted, references as ids, membership as element to origins. */
+  /** Canonical: defaults filled, sets sorted, references as ids. Memberships stand beside it; `completeSpec` is both. */
   readonly spec: JsonObject;
+  /** The members with their origins, by membership field. Absent: its kind has no such field, or nobody is in it. */
+  readonly members?: Readonly<Record<string, Members>>;
   /** Absent: every membership is in the order of its ids. */
   readonly sortKeys?: SortKeys;
   /** Values that the server chose, never counts, and the order in which lists were written. */

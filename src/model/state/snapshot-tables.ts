@@ -4,8 +4,8 @@ import type { Registry } from '../declare/registry.ts';
 import { numberOf } from '../declare/wire-id.ts';
 import type { SealForm } from '../schema/sealing.ts';
 import type { SourceSettings } from '../sources/settings.ts';
-import { facetsOf, membershipFields, parentField } from './facets.ts';
-import { movedMembers } from './members.ts';
+import { facetsOf, parentField } from './facets.ts';
+import { membershipFields, movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
 import { countKey, indexKey, parts } from './state-parts.ts';
 
@@ -187,8 +187,8 @@ function moveMembers(
 ): void {
   const object = after ?? before;
   if (object === undefined) return;
-  for (const field of membershipFields(registry.get(object.kind))) {
-    for (const { id, was, is } of movedMembers(before?.spec, after?.spec, field)) {
+  for (const field of membershipFields(registry.get(object.kind).spec)) {
+    for (const { id, was, is } of movedMembers(before, after, field)) {
       if (is.length === 0) unlink(drafts, object, field, id);
       else if (was.length === 0) link(drafts, object, field, id);
     }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { Internal } from '../errors.ts';
-import type { SpecOf } from '../schema/field.ts';
+import type { Fields, SpecOf } from '../schema/field.ts';
 import type { StoredObject } from './object.ts';
 
 /**
@@ -18,8 +18,12 @@ export interface KindTypes {}
 /** The name of a declared kind. */
 export type KindName = keyof KindTypes;
 
-/** The stored spec of a kind. Every field may be absent: a row can be older than the field, and optional fields are left out. */
-export type StoredSpec<K extends KindName> = JsonObject & Stated<SpecOf<KindTypes[K]['fields']>>;
+/**
+ * The stored spec of a kind. Every field may be absent: a row can be older than the field, and optional fields are left out.
+ * Memberships are not in it.
+ */
+export type StoredSpec<K extends KindName> = JsonObject &
+  Stated<Omit<SpecOf<KindTypes[K]['fields']>, MembershipOf<KindTypes[K]['fields']>>>;
 
 /** The stored values of a kind that the server chose. */
 export type StoredDerived<K extends KindName> = JsonObject & CommonDerived & Partial<KindTypes[K]['derived']>;
@@ -59,6 +63,11 @@ interface CommonDerived {
   /** When data was last fetched from outside, ISO 8601. */
   readonly last_synced_at?: string;
 }
+
+/** The names of the fields whose values stand beside the spec. */
+type MembershipOf<F extends Fields> = {
+  readonly [Name in keyof F]: F[Name] extends { readonly type: 'members' } ? Name : never;
+}[keyof F];
 
 /** A value in which every member of every object may be absent. */
 type Stated<T> = T extends readonly (infer Item)[]

@@ -2,7 +2,7 @@ import { asList, asObject, asObjects, asTexts, equalJson, type Json, type JsonOb
 import { type AnyField, entriesOf, type Fields, isDivided } from '../schema/field.ts';
 import { keyedEntries } from '../schema/keyed-entries.ts';
 import { defaultOf } from '../schema/normalize.ts';
-import { hasOrigins, type MemberMove, movedMembers, withMemberOrigins } from './members.ts';
+import { type Content, type MemberEdit, type MemberMove, movedMembers, pickContent, withMembers } from './members.ts';
 
 /**
  * A change of one unit, the smallest owned piece of a spec.
@@ -63,29 +63,24 @@ function elementsOf(field: AnyField, value: Json): readonly (readonly [string, J
   }
 }
 
-/** The units in which two canonical specs differ, in the order of the fields. */
-export function diffUnits(fields: Fields, before: JsonObject, after: JsonObject, prefix = ''): readonly UnitChange[] {
-  const changes: UnitChange[] = [];
-  for (const [name, field] of entriesOf(fields)) {
-    if (field.type === 'members' && hasOrigins(before, name) && hasOrigins(after, name)) {
-      changes.push(...diffMembers(`${prefix}${name}`, movedMembers(before, after, name)));
-      continue;
-    }
-    const was = before[name];
-    const is = after[name];
-    if (was === is || equalJson(was, is)) continue;
-    const path = `${prefix}${name}`;
-    if (isDivided(field)) changes.push(...diffUnits(field.fields, asObject(was ?? {}), asObject(is ?? {}), `${path}.`));
-    else changes.push(...diffValue(field, path, was, is));
-  }
-  return changes;
+/** The units in which two objects differ, in the order of the fields. */
+export function diffUnits(fields: Fields, before: Content, after: Content): readonly UnitChange[] {
+  return entriesOf(fields).flatMap(([name, field]) =>
+    field.type === 'members'
+      ? movedMembers(before, after, name).map((move) => memberChange(name, move))
+      : diffField(field, name, before.spec[name], after.spec[name]),
+  );
 }
 
-/** Elements of a set that knows the origins which put them there. */
-function diffMembers(path: string, moves: readonly MemberMove[]): readonly UnitChange[] {
-  return moves.map(({ id, was, is }) =>
-    change(`${path}[${id}]`, was.length === 0 ? undefined : was, is.length === 0 ? undefined : is),
-  );
+function memberChange(field: string, { id, was, is }: MemberMove): UnitChange {
+  return change(`${field}[${id}]`, was.length === 0 ? undefined : was, is.length === 0 ? undefined : is);
+}
+
+function diffField(field: AnyField, path: string, was: Json | undefined, is: Json | undefined): readonly UnitChange[] {
+  if (was === is || equalJson(was, is)) return [];
+  if (!isDivided(field)) return diffValue(field, path, was, is);
+  const [old, now] = [asObject(was ?? {}), asObject(is ?? {})];
+  return entriesOf(field.fields).flatMap(([name, inner]) => diffField(inner, `${path}.${name}`, old[name], now[name]));
 }
 
 function diffValue(field: AnyField, path: string, was: Json | undefined, is: Json | undefined): readonly UnitChange[] {
@@ -112,10 +107,28 @@ export function isHandover(fields: Fields, { path, before, after }: UnitChange):
   return field?.type === 'members' && before !== undefined && after !== undefined;
 }
 
-/** The spec after unit changes; only `after` of each change is read. Sets and keyed lists stay sorted. */
-export function applyUnits(fields: Fields, spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
-  if (changes.length > 0 && changes.every(({ path }) => isElement(fields, spec, path)))
-    return moveElements(spec, changes);
+/** What an object says after unit changes; only `after` of each change is read. Sets and keyed lists stay sorted. */
+export function applyUnits(fields: Fields, before: Content, changes: readonly UnitChange[]): Content {
+  const others: UnitChange[] = [];
+  const edits = new Map<string, MemberEdit[]>();
+  for (const unit of changes) {
+    const { name, rest = '' } = splitPath(unit.path);
+    if (fields[name]?.type !== 'members') others.push(unit);
+    else {
+      const own = edits.get(name) ?? [];
+      own.push([rest, Array.isArray(unit.after) ? unit.after.map(String) : []]);
+      edits.set(name, own);
+    }
+  }
+  const content = pickContent(before);
+  return [...edits].reduce(
+    (moved, [name, some]) => withMembers(moved, name, some),
+    others.length === 0 ? content : { ...content, spec: applyToSpec(fields, content.spec, others) },
+  );
+}
+
+/** A stated spec after unit changes. */
+export function applyToSpec(fields: Fields, spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
   const result: Record<string, Json> = { ...spec };
   const nested = new Map<string, UnitChange[]>();
   for (const unit of changes) {
@@ -134,23 +147,10 @@ export function applyUnits(fields: Fields, spec: JsonObject, changes: readonly U
   return result;
 }
 
-function isElement(fields: Fields, spec: JsonObject, path: string): boolean {
-  const { name, rest } = splitPath(path);
-  return rest !== undefined && fields[name]?.type === 'members' && hasOrigins(spec, name);
-}
-
-/** Changes of nothing but memberships: the sets are not copied for that. */
-function moveElements(spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
-  return changes.reduce((moved, { path, after }) => {
-    const { name, rest = '' } = splitPath(path);
-    return withMemberOrigins(moved, name, rest, Array.isArray(after) ? after.map(String) : []);
-  }, spec);
-}
-
 /** An optional object whose last member goes is not there any more. */
 function withUnits(field: AnyField, value: Json | undefined, changes: readonly UnitChange[]): Json | undefined {
   if (field.type !== 'object') return withElements(field, value, changes);
-  const members = applyUnits(field.fields, asObject(value ?? {}), changes);
+  const members = applyToSpec(field.fields, asObject(value ?? {}), changes);
   return Object.keys(members).length === 0 && defaultOf(field) === undefined ? undefined : members;
 }
 

@@ -6,6 +6,7 @@ import type { Edition } from '../../model/edition.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import type { Fields } from '../../model/schema/field.ts';
 import { facetsOf, movedReferences, parentField, type Reference } from '../../model/state/facets.ts';
+import { completeSpec } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { type Change, subjectOf } from '../plan.ts';
@@ -100,7 +101,7 @@ type Link = Pick<Reference, 'field' | 'to'>;
 function objectFaults(kind: Kind, change: Change, after: StoredObject, outcome: Outcome): readonly Fault[] {
   const { next } = outcome;
   // The fields give the spec the shape that the rules expect; an unchanged spec was checked when it was written.
-  const own = change.units.length === 0 ? [] : (kind.check?.(after.spec) ?? []);
+  const own = change.units.length === 0 ? [] : (kind.check?.(completeSpec(after)) ?? []);
   return [
     ...own,
     ...uniqueFaults(kind, after, next),

@@ -1,8 +1,8 @@
 import { nearest } from '../../lib/nearest.ts';
 import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
 import { isOwnAnnotation, previousNamesAnnotation } from '../../model/document.ts';
-import { entriesOf } from '../../model/schema/field.ts';
 import { membershipModes } from '../../model/sources/settings.ts';
+import { membershipFields } from '../../model/state/members.ts';
 
 /** Links a document to an object which no source manages yet: `id:<id>`. */
 export const adoptAnnotation = 'heddle.dev/adopt';
@@ -45,7 +45,7 @@ function faultOf(kind: Kind, name: string, value: string): string | undefined {
   if (name === releaseAnnotation && value === 'prune' && !isPrunable(kind))
     return `documents do not delete objects of kind ${kind.name}; leave \`${name}\` out`;
   const isMembership = name === membershipAnnotation;
-  if (isMembership && !entriesOf(kind.spec).some(([, { type }]) => type === 'members'))
+  if (isMembership && membershipFields(kind.spec).length === 0)
     return `${kind.name} has no members; remove \`${name}\``;
   return undefined;
 }

@@ -5,9 +5,10 @@ import type { Problem } from '../../model/problem.ts';
 import { canonicalSpec } from '../../model/schema/canonical.ts';
 import { entriesOf } from '../../model/schema/field.ts';
 import { keepSecret, mapSecrets, openSecret, placeOf } from '../../model/schema/secret-fields.ts';
+import { apiOrigin, contentOf, noContent } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { optionsOf } from '../options.ts';
-import { apiOrigin, sourceOrigin, withSourceOrigins } from '../ownership/membership.ts';
+import { sourceOrigin } from '../ownership/membership.ts';
 import { keepingOfNew } from '../ownership/ownership.ts';
 import { declarationOf, type Stating } from '../ownership/state-on-object.ts';
 import { isPrunable } from './annotations.ts';
@@ -32,14 +33,14 @@ export function createObject(
   const { desired } = target;
   const how = statingOf(input, desired);
   const origin = how.settings.conflictMode === 'seed' ? apiOrigin : sourceOrigin;
-  const spec = withSourceOrigins(desired.kind.spec, canonicalSpec(desired.kind, stated).spec, origin);
+  const content = contentOf(desired.kind.spec, canonicalSpec(desired.kind, stated).spec, noContent, origin);
   return {
     id: target.id,
     kind: desired.kind.name,
     ...(parent === undefined ? {} : { parent }),
     key: desired.key,
-    name: String(spec[desired.kind.nameField] ?? desired.key),
-    spec,
+    name: String(content.spec[desired.kind.nameField] ?? desired.key),
+    ...content,
     derived: {},
     ...keepingOfNew(input.source, desired),
     createdRevision: 0,

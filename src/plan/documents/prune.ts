@@ -1,6 +1,7 @@
 import { isTurn } from '../../lib/steps.ts';
 import type { Problem } from '../../model/problem.ts';
 import { facetsOf, parentField } from '../../model/state/facets.ts';
+import { equalContent } from '../../model/state/members.ts';
 import { originOf, type StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { describeReferrer } from '../checks/referrers.ts';
@@ -174,20 +175,20 @@ function release(
   const fields = kind.spec;
   // An object without another owner keeps its values; between sources, units that only this one stated fall back to
   // their default.
-  const { spec, resets, overrides } =
+  const { content, resets, overrides } =
     others.length > 0
       ? stateUnits(fields, object, source, {}, { now })
-      : { spec: withoutSourceOrigins(fields, object.spec, declared), resets: [], overrides: [] };
+      : { content: withoutSourceOrigins(fields, object, declared), resets: [], overrides: [] };
   const next = object.owner === source ? others[0] : object.owner;
   const isNamed = isLeft || declared.length > 0 || next !== undefined || !isPrunable(kind);
   const { owner: _, overrides: __, ...rest } = withKeyIf(isNamed, object);
   const after: StoredObject = {
     ...rest,
     ...(next === undefined ? {} : { owner: next }),
-    spec,
+    ...content,
     ...overridesMember(overrides),
     declared,
-    updatedAt: spec === object.spec ? object.updatedAt : now,
+    updatedAt: equalContent(content, object) ? object.updatedAt : now,
   };
   return { before: object, after, resets };
 }

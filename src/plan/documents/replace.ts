@@ -3,6 +3,7 @@ import type { Kind } from '../../model/declare/kind.ts';
 import { canonicalStated } from '../../model/schema/canonical.ts';
 import { listOrderMember, listOrderOf } from '../../model/schema/list-order.ts';
 import { mapReferences } from '../../model/schema/references.ts';
+import { completeSpec, contentOf } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Base } from '../keyed-account.ts';
@@ -58,7 +59,7 @@ function redirected(
   return {
     ...object,
     ...(parent === undefined ? {} : { parent }),
-    spec: mapped(object.spec),
+    ...contentOf(kind.spec, mapped(completeSpec(object)), object),
     derived: withNewNames(object, ids),
     declared: object.declared.map((declaration) => ({ ...declaration, stated: mapped(declaration.stated) })),
     updatedAt: now,

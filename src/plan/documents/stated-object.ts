@@ -8,6 +8,7 @@ import { canonicalStated } from '../../model/schema/canonical.ts';
 import { sealSecrets } from '../../model/schema/secrets.ts';
 import type { Validator } from '../../model/schema/validate.ts';
 import type { FileRules } from '../../model/sources/file-rules.ts';
+import { equalContent } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { diffUnits, isHandover, type UnitChange } from '../../model/state/units.ts';
@@ -144,7 +145,12 @@ function contestNew(
 ): Pick<Edited, 'problems' | 'claimedUnits'> | undefined {
   const how = statingOf(input, desired);
   if (how.claimed.length === 0) return undefined;
-  const { conflicts, claimedUnits } = stateOnObject(how, desired, { ...after, spec: {}, declared: [] }, stated);
+  const { conflicts, claimedUnits } = stateOnObject(
+    how,
+    desired,
+    { ...after, spec: {}, members: {}, declared: [] },
+    stated,
+  );
   if (conflicts.length === 0) return undefined;
   return {
     problems: conflicts.map((conflict) => problemOf(desired, sayConflict(input.snapshot, conflict))),
@@ -187,7 +193,7 @@ function updateObject(
   const part = stateOnObject(statingOf(input, desired), desired, existing, stated);
   const { declaration, claimedUnits } = part;
   const conflicts = part.conflicts.map((conflict) => problemOf(desired, sayConflict(snapshot, conflict)));
-  const fixed = fixedFields(desired.kind, existing, part.spec);
+  const fixed = fixedFields(desired.kind, existing, part.content.spec);
   if (target.replaces === undefined && fixed.length > 0) {
     const replaceable =
       conflicts.length === 0 && isReplaceable(input, target, existing) ? { replaceable: true as const } : {};
@@ -200,7 +206,7 @@ function updateObject(
   ].map((said) => problemOf(desired, said));
   const before = existing.declared.find((item) => item.source === source);
   const keeping = keepingOf(source, target, existing);
-  const same = part.spec === existing.spec || equalJson(part.spec, existing.spec);
+  const same = equalContent(part.content, existing);
   const unchanged =
     same &&
     before !== undefined &&
@@ -215,7 +221,7 @@ function updateObject(
     const stays = before?.file === desired.place.file && before.line === desired.place.line;
     return { problems: [], warnings, ...(stays ? {} : { move: { object: existing, place: desired.place } }) };
   }
-  const units = same ? [] : diffUnits(desired.kind.spec, existing.spec, part.spec);
+  const units = same ? [] : diffUnits(desired.kind.spec, existing, part.content);
   const equal = units.every((unit) => isHandover(desired.kind.spec, unit));
   if (target.adopted === 'by_name' && !equal && adopt !== 'take')
     return { problems: [differs(desired, existing, units, names)], warnings: [] };
@@ -224,8 +230,8 @@ function updateObject(
     ...rest,
     ...keeping,
     key: desired.key,
-    name: String(part.spec[desired.kind.nameField] ?? desired.key),
-    spec: part.spec,
+    name: String(part.content.spec[desired.kind.nameField] ?? desired.key),
+    ...part.content,
     updatedAt: equal ? existing.updatedAt : input.now,
     ...overridesMember(part.overrides),
     declared: [...part.others, declaration].sort((a, b) => compare(a.source, b.source)),

@@ -34,7 +34,7 @@ export function detached(snapshot: Snapshot, object: StoredObject, source: strin
   return {
     ...rest,
     ...(owner === undefined || owner === source ? {} : { owner }),
-    spec: withoutSourceOrigins(fields, object.spec, declared),
+    ...withoutSourceOrigins(fields, object, declared),
     ...overridesMember(statedOverrides(fields, object, declared)),
     declared,
   };

@@ -2,9 +2,10 @@ import { equalJson, type Json } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import type { ObjectStatus } from '../../model/declare/object-status.ts';
 import { mentionsOf } from '../../model/schema/references.ts';
+import { completeSpec } from '../../model/state/members.ts';
 import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { applyUnits, unitsOf } from '../../model/state/units.ts';
+import { applyToSpec, unitsOf } from '../../model/state/units.ts';
 import { isRestrictive } from './failsafe.ts';
 import { exclusiveFields, fieldOf, isMember, sourceOrigin } from './membership.ts';
 import { liveOverride } from './overrides.ts';
@@ -82,8 +83,8 @@ function driftFrom(
   by: Declaration,
   now: string,
 ): readonly Drift[] {
-  if (by.exclusive !== true && holds(kind.spec, object.spec, by.stated)) return [];
-  const current = unitsOf(kind.spec, object.spec);
+  if (by.exclusive !== true && holds(kind.spec, object, by.stated)) return [];
+  const current = unitsOf(kind.spec, completeSpec(object));
   const stated = unitsOf(kind.spec, by.stated);
   const missed = [...stated].filter(([path, value]) => !isStated(kind, path, value, current.get(path)));
   const closed = exclusiveFields(kind.spec, by);
@@ -125,7 +126,8 @@ function reasonOf(
   const override = liveOverride(object.overrides, path, now);
   if (override !== undefined) return { why: 'override', override };
   if (isRestrictive(kind.spec, path, effective)) return { why: 'failsafe' };
-  const names = stated === undefined ? [] : mentionsOf(kind.spec, applyUnits(kind.spec, {}, [{ path, after: stated }]));
+  const names =
+    stated === undefined ? [] : mentionsOf(kind.spec, applyToSpec(kind.spec, {}, [{ path, after: stated }]));
   return { why: names.some(({ text }) => snapshot.get(text) === undefined) ? 'pending' : 'api' };
 }
 

@@ -1,8 +1,8 @@
-import { equalJson } from '../../lib/json.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Fields } from '../../model/schema/field.ts';
+import { completeSpec, equalContent } from '../../model/state/members.ts';
 import type { Override, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { applyUnits, type UnitChange, unitsOf } from '../../model/state/units.ts';
@@ -100,13 +100,13 @@ function ended(
 ): Edit & { readonly after: StoredObject } {
   const { snapshot, now } = input;
   const kind = snapshot.registry.get(object.kind);
-  const spec = applyUnits(kind.spec, object.spec, changes);
+  const content = applyUnits(kind.spec, object, changes);
   const { overrides = [], ...rest } = object;
   const after: StoredObject = {
     ...rest,
-    name: String(spec[kind.nameField] ?? object.name),
-    spec,
-    updatedAt: equalJson(spec, object.spec) ? object.updatedAt : now,
+    name: String(content.spec[kind.nameField] ?? object.name),
+    ...content,
+    updatedAt: equalContent(content, object) ? object.updatedAt : now,
     ...overridesMember(overrides.filter((override) => !isOver(input, override))),
   };
   return { before: object, after };
@@ -119,7 +119,7 @@ function returning(
   object: StoredObject,
   { path }: Override,
 ): UnitChange | undefined {
-  const current = unitsOf(fields, object.spec).get(path);
+  const current = unitsOf(fields, completeSpec(object)).get(path);
   const stated = object.declared.map((declaration) => unitsOf(fields, declaration.stated).get(path));
   const value = stated.find((item) => item !== undefined);
   const change = value === undefined ? unstated() : { path, after: statedValue(fields, path, value, current) };

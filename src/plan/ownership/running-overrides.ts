@@ -1,5 +1,6 @@
 import type { Json } from '../../lib/json.ts';
 import { overrideIndex } from '../../model/state/facets.ts';
+import { completeSpec } from '../../model/state/members.ts';
 import type { Override, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { type UnitChange, unitsOf } from '../../model/state/units.ts';
@@ -50,7 +51,7 @@ export function overridesOf(snapshot: Snapshot, object: StoredObject, now: strin
 function viewOverride(snapshot: Snapshot, object: StoredObject, override: Override): RunningOverride {
   const { spec: fields } = snapshot.registry.get(object.kind);
   const { path, by, reason, since, until } = override;
-  const value = unitsOf(fields, object.spec).get(path);
+  const value = unitsOf(fields, completeSpec(object)).get(path);
   const owner = object.declared.find(({ stated }) => unitsOf(fields, stated).has(path));
   const stated = owner === undefined ? undefined : unitsOf(fields, owner.stated).get(path);
   const unit: UnitChange = {

@@ -65,7 +65,7 @@ export function declarationOf(
 function letBe({ kind }: Desired, object: StoredObject, others: readonly Declaration[]): Stated {
   return {
     ...{ resets: [], conflicts: [], left: [], claimed: [], evicted: [], others },
-    spec: withoutSourceOrigins(kind.spec, object.spec, others),
+    content: withoutSourceOrigins(kind.spec, object, others),
     overrides: statedOverrides(kind.spec, object, others),
   };
 }

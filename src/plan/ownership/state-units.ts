@@ -1,8 +1,9 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Fields } from '../../model/schema/field.ts';
 import type { ConflictMode } from '../../model/sources/settings.ts';
+import { type Content, completeSpec, pickContent } from '../../model/state/members.ts';
 import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
-import { applyUnits, resetValue, type UnitChange, unitsOf } from '../../model/state/units.ts';
+import { applyToSpec, applyUnits, resetValue, type UnitChange, unitsOf } from '../../model/state/units.ts';
 import type { ClaimByOther } from './claims-of-others.ts';
 import { isRestrictive } from './failsafe.ts';
 import { exclusiveFields, fieldOf, isMember, sourceOrigin } from './membership.ts';
@@ -48,7 +49,7 @@ export type Eviction = Pick<UnitConflict, 'path' | 'source' | 'file' | 'line'>;
 
 /** What becomes of an object when a source states something about it. */
 export interface Stated {
-  readonly spec: JsonObject;
+  readonly content: Content;
   /** Units that fell back to their default. */
   readonly resets: readonly string[];
   readonly conflicts: readonly UnitConflict[];
@@ -63,7 +64,7 @@ export interface Stated {
 }
 
 /**
- * The spec of an object after a source states `stated`: stated units have the stated value, units it stated before and
+ * What an object says after a source states `stated`: stated units have the stated value, units it stated before and
  * does not state now are released, everything else is left alone.
  */
 export function stateUnits(
@@ -80,7 +81,7 @@ export function stateUnits(
     ...{ fields, object, manner, mine },
     now: unitsOf(fields, stated),
     before: unitsOf(fields, mine?.stated ?? {}),
-    current: unitsOf(fields, object.spec),
+    current: unitsOf(fields, completeSpec(object)),
     elsewhere: others.map((declaration) => ({ declaration, units: unitsOf(fields, declaration.stated) })),
     stated,
     ...{ changes: [], resets: [], conflicts: [], left: [], claimed: [], evicted: [] },
@@ -91,7 +92,7 @@ export function stateUnits(
   const { changes, resets, conflicts, left, claimed, evicted } = step;
   return {
     ...{ resets, conflicts, left, claimed, evicted },
-    spec: applyUnits(fields, object.spec, changes),
+    content: applyUnits(fields, object, changes),
     others: evict(fields, others, evicted),
     overrides: (object.overrides ?? []).filter((override) => !isOver(step, override)),
   };
@@ -217,7 +218,7 @@ function evict(fields: Fields, others: readonly Declaration[], evicted: readonly
   if (evicted.length === 0) return others;
   return others.map((declaration) => {
     const lost = evicted.filter(({ source }) => source === declaration.source).map(({ path }) => ({ path }));
-    return lost.length === 0 ? declaration : { ...declaration, stated: applyUnits(fields, declaration.stated, lost) };
+    return lost.length === 0 ? declaration : { ...declaration, stated: applyToSpec(fields, declaration.stated, lost) };
   });
 }
 
@@ -247,5 +248,5 @@ function nowOf({ now }: Manner): string {
 
 function unchanged(object: StoredObject, others: readonly Declaration[]): Stated {
   const nothing = { resets: [], conflicts: [], left: [], claimed: [], evicted: [], overrides: [] };
-  return { ...nothing, spec: object.spec, others };
+  return { ...nothing, content: pickContent(object), others };
 }

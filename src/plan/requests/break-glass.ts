@@ -30,7 +30,7 @@ export function settleOverrides(
   const { overrides = [] } = before;
   if (breakGlass === undefined && overrides.length === 0) return after;
   const kind = state.registry.get(after.kind);
-  const changed = new Set(diffUnits(kind.spec, before.spec, after.spec).map(({ path }) => path));
+  const changed = new Set(diffUnits(kind.spec, before, after).map(({ path }) => path));
   const kept = overrides.filter(({ path }) => !changed.has(path));
   const next =
     breakGlass === undefined ? kept : [...prolonged(kept, breakGlass), ...asked(state, before, after, breakGlass)];
@@ -52,14 +52,14 @@ function asked(
   breakGlass: BreakGlass,
 ): readonly Override[] {
   const kind = state.registry.get(after.kind);
-  const held = heldUnits(state, kind, before, after.spec).map(({ path }) => path);
+  const held = heldUnits(state, kind, before, after).map(({ path }) => path);
   const added = breakGlass.additions === true ? addedElements(kind, before, after) : [];
   return [...new Set([...held, ...added])].map((path) => overrideOf(path, breakGlass));
 }
 
 /** Elements that are added to sets of which a source states some. Those of memberships belong to their own origin. */
 function addedElements({ spec: fields }: Kind, before: StoredObject, after: StoredObject): readonly string[] {
-  return diffUnits(fields, before.spec, after.spec)
+  return diffUnits(fields, before, after)
     .filter(({ path, before: was }) => was === undefined && path.endsWith(']') && !isMember(fields, path))
     .map(({ path }) => path)
     .filter((path) => before.declared.some(({ stated }) => fieldOf(path) in stated));

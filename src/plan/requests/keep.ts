@@ -3,13 +3,13 @@ import type { Kind } from '../../model/declare/kind.ts';
 import { fieldsOn, isEchoed } from '../../model/lower/shape.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../../model/schema/field.ts';
 import { inListOrder, listOrderOf } from '../../model/schema/list-order.ts';
+import { completeSpec } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
-import { apiOrigin } from '../ownership/membership.ts';
 
 /** The body with what a replace leaves alone: fields that it keeps, fields that only creation or the server writes. */
 export function keepStored(kind: Kind, object: StoredObject, body: JsonObject): JsonObject {
   // What is kept is kept in the order in which it was written.
-  const before = { ...object, spec: inListOrder(kind.spec, object.spec, listOrderOf(object)) };
+  const before = { ...object, spec: inListOrder(kind.spec, completeSpec(object), listOrderOf(object)) };
   const parent = kind.parent?.field;
   const writable = fieldsOn(kind, 'replace');
   const fixed = Object.entries(before.spec).filter(
@@ -62,18 +62,4 @@ function isReplaced(fields: Fields, { insteadOf }: AnyField, body: JsonObject): 
 /** The stored members with those that the body names; `null` takes one out. */
 function mergeMaps(stored: JsonObject, given: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries({ ...stored, ...given }).filter(([, value]) => value !== null));
-}
-
-/** The new membership: elements that stay keep their origins, new ones come from the API, others go unless a source keeps them. */
-export function mergeMembers(fields: Fields, before: JsonObject, spec: JsonObject): JsonObject {
-  const result: Record<string, Json> = { ...spec };
-  for (const [name, field] of entriesOf(fields)) {
-    if (field.type !== 'members') continue;
-    const stored = (before[name] ?? {}) as Readonly<Record<string, readonly string[]>>;
-    const wanted = (
-      Array.isArray(spec[name]) ? spec[name] : Object.keys(asObject(spec[name] ?? {}))
-    ) as readonly string[];
-    result[name] = Object.fromEntries([...wanted].sort().map((id) => [id, stored[id] ?? [apiOrigin]]));
-  }
-  return result;
 }

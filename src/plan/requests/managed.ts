@@ -1,9 +1,10 @@
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { equalJson, type Json } from '../../lib/json.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { type Kind, statesOnly } from '../../model/declare/kind.ts';
 import type { Problem } from '../../model/problem.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { hideUnitSecrets } from '../../model/schema/secret-fields.ts';
+import { type Content, completeSpec, contentOf } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { diffUnits, type UnitChange, unitsOf } from '../../model/state/units.ts';
@@ -28,9 +29,9 @@ export interface HeldUnit {
  * objects can still change units that no source states; a return to the stated value passes too, and so does a
  * restrictive value of a failsafe unit.
  */
-export function heldUnits(state: Snapshot, kind: Kind, before: StoredObject, spec: JsonObject): readonly HeldUnit[] {
+export function heldUnits(state: Snapshot, kind: Kind, before: StoredObject, after: Content): readonly HeldUnit[] {
   if (before.declared.length === 0) return [];
-  const changes = diffUnits(kind.spec, before.spec, spec);
+  const changes = diffUnits(kind.spec, before, after);
   if (changes.length === 0) return [];
   const declared = before.declared.map((by) => ({
     ...{ by, units: unitsOf(kind.spec, by.stated) },
@@ -143,16 +144,18 @@ export function derivedChangeProblems(
     const kind = next.registry.get(before.kind);
     if (after === undefined) return ownedProblems(next, before, { goes: 'along', breakGlass });
     if (breakGlass) return [];
-    const present = { ...before, spec: withoutPending(kind, before.spec, next) };
-    return managedProblems(next, kind, before, heldUnits(next, kind, present, after.spec));
+    if (before.declared.length === 0) return [];
+    const present = { ...before, ...withoutPending(kind, before, next) };
+    return managedProblems(next, kind, before, heldUnits(next, kind, present, after));
   });
 }
 
-/** The spec without references that merely wait again: to what is not there any more and documents may name all the same. */
-function withoutPending(kind: Kind, spec: JsonObject, next: Snapshot): JsonObject {
-  return mapReferences(kind.spec, spec, ({ kind: target, text }) =>
+/** What an object says without references that merely wait again: to what is gone and documents may name all the same. */
+function withoutPending(kind: Kind, object: StoredObject, next: Snapshot): Content {
+  const complete = mapReferences(kind.spec, completeSpec(object), ({ kind: target, text }) =>
     next.get(text) === undefined && next.registry.get(target).pending === true ? undefined : text,
   );
+  return contentOf(kind.spec, complete, object);
 }
 
 function described({ source, file, line }: Declaration): string {

@@ -16,6 +16,7 @@ import { sealSecrets } from '../../model/schema/secrets.ts';
 import { formatFaultsBeside, isTyped, ruleFaultsBeside } from '../../model/schema/spec-faults.ts';
 import type { Validator } from '../../model/schema/validate.ts';
 import { withMemberOrder } from '../../model/state/member-order.ts';
+import { type Content, contentOf, equalContent } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { textsOf } from '../../model/state/stored-texts.ts';
@@ -24,7 +25,7 @@ import { finishPlan } from '../finish.ts';
 import type { Outcome } from '../plan.ts';
 import { type BreakGlass, settleOverrides } from './break-glass.ts';
 import { matchEntries } from './entries.ts';
-import { keepStored, mergeMembers } from './keep.ts';
+import { keepStored } from './keep.ts';
 import { derivedChangeProblems, heldUnits, managedProblems, ownedProblems } from './managed.ts';
 
 /** The context of an imperative request. */
@@ -64,13 +65,13 @@ export function planCreate(
   const stated = parent === undefined ? read.spec : { ...read.spec, [kind.parent?.field ?? '']: parent };
   if (read.faults.length > 0) return refused(kind, withRules(kind, stated, read.faults), id, read.ignored);
   const canonical = canonicalSpec(kind, stated);
-  const spec = mergeMembers(kind.spec, {}, canonical.spec);
+  const content = contentOf(kind.spec, canonical.spec);
   const after: StoredObject = {
     id,
     kind: kind.name,
     ...(parent === undefined ? {} : { parent }),
-    name: String(spec[kind.nameField] ?? ''),
-    spec,
+    name: String(content.spec[kind.nameField] ?? ''),
+    ...content,
     derived: {},
     ...seed,
     protected: false,
@@ -103,16 +104,17 @@ export function planReplace(
   const faults = [...read.faults, ...entries.faults];
   if (faults.length > 0) return refused(kind, withRules(kind, kept, faults), before.id, read.ignored);
   const canonical = canonicalSpec(kind, kept);
-  const spec = mergeMembers(kind.spec, before.spec, canonical.spec);
+  const content = contentOf(kind.spec, canonical.spec, before);
   const { snapshot, breakGlass } = context;
-  const managed = managedProblems(snapshot, kind, before, heldUnits(snapshot, kind, before, spec));
+  const managed = managedProblems(snapshot, kind, before, heldUnits(snapshot, kind, before, content));
   if (managed.length > 0 && breakGlass === undefined)
     return { ok: false, problems: managed, id: before.id, ignored: read.ignored };
   const derived = { ...before.derived, ...(entries.ids === undefined ? {} : { entry_ids: entries.ids }), ...facts };
-  const replaced = { ...before, name: String(spec[kind.nameField] ?? ''), spec, derived, updatedAt: context.now };
+  const name = String(content.spec[kind.nameField] ?? '');
+  const replaced = { ...before, ...content, name, derived, updatedAt: context.now };
   const after = asWritten(kind, before, replaced, canonical);
   const same =
-    isSameSpec(kind, before, spec) &&
+    isSame(kind, before, content) &&
     equalJson(after.derived, before.derived) &&
     equalJson(after.sortKeys, before.sortKeys);
   const implied = snapshot.get(before.id) === undefined;
@@ -127,8 +129,10 @@ export function planReplace(
 }
 
 /** What was stored before a field was there has its default, which is no change. */
-function isSameSpec(kind: Kind, before: StoredObject, spec: JsonObject): boolean {
-  return equalJson(spec, before.spec) || equalJson(spec, canonicalSpec(kind, before.spec).spec);
+function isSame(kind: Kind, before: StoredObject, content: Content): boolean {
+  if (equalContent(content, before)) return true;
+  const { spec } = contentOf(kind.spec, canonicalSpec(kind, before.spec).spec);
+  return equalContent(content, { ...before, spec });
 }
 
 /** The object with its lists in the order in which the request gave them, and a note of what it gave. */

@@ -1,6 +1,7 @@
 import type { Problem } from '../../model/problem.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { facetsOf, parentField } from '../../model/state/facets.ts';
+import { completeSpec, contentOf } from '../../model/state/members.ts';
 import { originOf, type StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { describeReferrer } from '../checks/referrers.ts';
@@ -42,21 +43,22 @@ type IsThere = (id: string) => boolean;
 /** The object without references that may wait for what they name, as documents leave them out too. */
 function withoutPending(state: Snapshot, object: StoredObject, isThere: IsThere, warnings: Problem[]): StoredObject {
   const { spec: fields } = state.registry.get(object.kind);
+  const whole = completeSpec(object);
   let dropped = 0;
   const drop = (spec: StoredObject['spec']) =>
     mapReferences(fields, spec, ({ kind, text, single, field }) => {
       const waits = !single && state.registry.find(kind)?.pending === true && !isThere(text);
       if (!waits) return text;
       dropped += 1;
-      if (spec === object.spec) {
+      if (spec === whole) {
         const message = `${object.kind} ${object.key ?? object.name} comes back without ${kind} ${text}, which is gone`;
         warnings.push(objectProblem(object, 'reference_pending', message, field));
       }
       return undefined;
     });
-  const spec = drop(object.spec);
+  const content = contentOf(fields, drop(whole), object);
   const declared = object.declared.map((declaration) => ({ ...declaration, stated: drop(declaration.stated) }));
-  return dropped === 0 ? object : { ...object, spec, declared };
+  return dropped === 0 ? object : { ...object, ...content, declared };
 }
 
 /** What an object that goes back refers to and is not there any more. */

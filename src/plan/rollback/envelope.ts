@@ -3,6 +3,7 @@ import type { Kind } from '../../model/declare/kind.ts';
 import { entryIdsOf } from '../../model/schema/entry-ids.ts';
 import { entriesOf } from '../../model/schema/field.ts';
 import { keyedEntries } from '../../model/schema/keyed-entries.ts';
+import { type Content, equalContent } from '../../model/state/members.ts';
 import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
 import { mostAliases } from '../keyed-account.ts';
 import { isLive, overridesMember, statedOverrides } from '../ownership/overrides.ts';
@@ -13,9 +14,10 @@ export function withEnvelope(
   { scope, now }: { readonly scope: RollbackScope; readonly now: string },
   kind: Kind,
   { was, is }: { readonly was: StoredObject; readonly is: StoredObject },
-  { spec, declared }: { readonly spec: JsonObject; readonly declared: readonly Declaration[] },
+  { content, declared }: { readonly content: Content; readonly declared: readonly Declaration[] },
 ): StoredObject {
   const { owner: _, key: __, overrides: ___, aliases: ____, ...rest } = is;
+  const { spec } = content;
   const isTheirs = is.owner !== undefined && !concerns(scope, is.owner);
   const owner = isTheirs ? is.owner : was.owner;
   const isNamedByOthers = isTheirs || is.declared.some(({ source }) => !concerns(scope, source));
@@ -29,12 +31,12 @@ export function withEnvelope(
     ...(aliases.length === 0 ? {} : { aliases }),
     ...(declared.some(({ source }) => source === owner) ? { owner } : {}),
     name: String(spec[kind.nameField] ?? is.name),
-    spec,
+    ...content,
     derived: derivedBack(kind, was, is, spec),
     protected: isTheirs ? is.protected : was.protected,
     ...overridesMember(overridesBack(kind, is, declared, now)),
     declared,
-    updatedAt: equalJson(spec, is.spec) ? is.updatedAt : now,
+    updatedAt: equalContent(content, is) ? is.updatedAt : now,
   };
 }
 

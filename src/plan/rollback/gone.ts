@@ -35,11 +35,11 @@ export function bringBack(way: Way, kind: Kind, was: StoredObject): RolledBack {
       'was deleted and stays so: everyone who kept its value would get access again; make a new one',
     );
   const { overrides: _, owner, ...rest } = was;
-  const spec = withoutSourceOrigins(kind.spec, withoutOverrides(kind.spec, was), declared);
+  const content = withoutSourceOrigins(kind.spec, withoutOverrides(kind.spec, was), declared);
   const after: StoredObject = {
     ...rest,
     ...(declared.some(({ source }) => source === owner) ? { owner } : {}),
-    spec,
+    ...content,
     declared,
     updatedAt: way.now,
   };
@@ -83,7 +83,7 @@ function release({ scope }: Way, kind: Kind, is: StoredObject): RolledBack {
     ...rest,
     ...(next === undefined || (owner === undefined && !isTheirs) ? {} : { owner: next }),
     ...(named && key !== undefined ? { key } : {}),
-    spec: withoutSourceOrigins(kind.spec, is.spec, declared),
+    ...withoutSourceOrigins(kind.spec, is, declared),
     ...overridesMember(statedOverrides(kind.spec, is, declared)),
     declared,
   };

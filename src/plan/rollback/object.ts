@@ -5,7 +5,9 @@ import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { Fields } from '../../model/schema/field.ts';
 import { withSecretsOf } from '../../model/schema/kept-secrets.ts';
 import { secretsOf, secretsOfUnit } from '../../model/schema/secret-fields.ts';
+import { type Content, completeSpec } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
+import { imageOf, type ObjectImage } from '../../model/state/object-image.ts';
 import { applyUnits, diffUnits, type UnitChange, unitsOf } from '../../model/state/units.ts';
 import type { Edit } from '../finish.ts';
 import { loosens } from '../ownership/failsafe.ts';
@@ -50,8 +52,9 @@ export function changeBack(way: Way, kind: Kind, was: StoredObject, is: StoredOb
   }
   const declared = declarationsBack(way.scope, was, is);
   const found = unitsBack(way, kind, was, is, declared);
-  const spec = applyUnits(kind.spec, is.spec, found.changes);
-  const after = withEnvelope(way, kind, { was, is }, { spec, declared: withPresentSecrets(kind.spec, declared, spec) });
+  const content = applyUnits(kind.spec, is, found.changes);
+  const kept = withPresentSecrets(kind.spec, declared, content.spec);
+  const after = withEnvelope(way, kind, { was, is }, { content, declared: kept });
   return {
     ...(isSame(is, after) ? {} : { edit: { before: is, after } }),
     problems: found.problems,
@@ -93,9 +96,11 @@ function unitsBack(
   declared: readonly Declaration[],
 ): UnitsBack {
   const fields = kind.spec;
-  const { spec, replaced } = withSecretsOf(fields, withoutOverrides(fields, was), is.spec);
-  const reach = reachOf(way.scope, fields, was, is, spec);
-  const [past, current] = [unitsOf(fields, spec), unitsOf(fields, is.spec)];
+  const stated = withoutOverrides(fields, was);
+  const { spec, replaced } = withSecretsOf(fields, stated.spec, is.spec);
+  const content = { ...stated, spec };
+  const reach = reachOf(way.scope, fields, was, is, content);
+  const [past, current] = [unitsOf(fields, completeSpec(content)), unitsOf(fields, completeSpec(is))];
   const known = new Set(secretsOf(fields, is.spec));
   const found: UnitsBack = { changes: [], problems: [], warnings: [] };
   for (const path of reach) {
@@ -124,10 +129,10 @@ function reachOf(
   fields: Fields,
   was: StoredObject,
   is: StoredObject,
-  past: JsonObject,
+  past: Content,
 ): ReadonlySet<string> {
   if (scope === 'all') {
-    const paths = diffUnits(fields, is.spec, past).map(({ path }) => path);
+    const paths = diffUnits(fields, is, past).map(({ path }) => path);
     return new Set(paths.filter((path) => isWritable(fields, path)));
   }
   const declared = [...was.declared, ...is.declared].filter(({ source }) => concerns(scope, source));
@@ -139,14 +144,15 @@ function isWritable(fields: Fields, path: string): boolean {
   return access !== 'server' && access !== 'createOnly';
 }
 
-/** The spec with the stated values in place of overridden ones. */
-export function withoutOverrides(fields: Fields, { spec, overrides = [], declared }: StoredObject): JsonObject {
+/** What an object says with the stated values in place of overridden ones. */
+export function withoutOverrides(fields: Fields, object: StoredObject): Content {
+  const { overrides = [], declared } = object;
   const changes = overrides.flatMap(({ path }) => {
     const stated = declared.map((declaration) => unitsOf(fields, declaration.stated).get(path));
     const value = stated.find((item) => item !== undefined);
     return value === undefined || isMember(fields, path) ? [] : [{ path, after: value }];
   });
-  return applyUnits(fields, spec, changes);
+  return applyUnits(fields, object, changes);
 }
 
 /** Whose origins keep a member: documents as they stated it, requests as they did if they are in scope, everybody else as now. */
@@ -218,9 +224,9 @@ function otherOpinion(
 
 /** Where a declaration stands and when something changed does not make a difference. */
 function isSame(a: StoredObject, b: StoredObject): boolean {
-  const plain = ({ declared, updatedAt: _, ...object }: StoredObject): Json => ({
+  const plain = ({ declared, updatedAt: _, ...object }: ObjectImage): Json => ({
     ...(object as unknown as JsonObject),
     declared: declared.map(({ source, stated, exclusive = false }) => ({ source, stated, exclusive })),
   });
-  return equalJson(plain(a), plain(b));
+  return equalJson(plain(imageOf(a)), plain(imageOf(b)));
 }

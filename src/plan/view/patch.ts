@@ -1,9 +1,10 @@
 import type { AddOperation, RemoveOperation, ReplaceOperation } from 'fast-json-patch';
-import { asObject, equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { mapInSteps, runToEnd } from '../../lib/steps.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { type AnyField, entriesOf, type Fields } from '../../model/schema/field.ts';
 import { hideSecrets, hideValueSecrets } from '../../model/schema/secret-fields.ts';
+import type { Content } from '../../model/state/members.ts';
 import { placeholdersOf, portable } from '../digest.ts';
 import { type Change, type Plan, subjectOf } from '../plan.ts';
 
@@ -49,19 +50,14 @@ export function patchesInSteps(registry: Registry, plan: Plan): Generator<undefi
 
 function operationsOf(fields: Fields, { before, after }: Change): readonly Operation[] {
   if (before === undefined)
-    return after === undefined ? [] : [{ op: 'add', path: '', value: listed(fields, hideSecrets(fields, after.spec)) }];
+    return after === undefined ? [] : [{ op: 'add', path: '', value: hideSecrets(fields, listed(after)) }];
   if (after === undefined) return [{ op: 'remove', path: '' }];
-  return patchFields(fields, listed(fields, before.spec), listed(fields, after.spec), '');
+  return patchFields(fields, listed(before), listed(after), '');
 }
 
-/** Membership as a list of ids, as documents and requests write it. */
-function listed(fields: Fields, spec: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(spec).map(([name, value]) => [
-      name,
-      fields[name]?.type === 'members' && isObject(value) ? Object.keys(value) : value,
-    ]),
-  );
+/** The spec as documents and requests write it: membership is a list of ids. */
+function listed({ spec, members = {} }: Content): JsonObject {
+  return { ...spec, ...Object.fromEntries(Object.entries(members).map(([name, edges]) => [name, edges.keys()])) };
 }
 
 function patchFields(fields: Fields, before: JsonObject, after: JsonObject, pointer: string): readonly Operation[] {

@@ -6,6 +6,7 @@ import type { Problem } from '../../model/problem.ts';
 import { type Fields, isEmpty } from '../../model/schema/field.ts';
 import { hideUnitSecrets } from '../../model/schema/secret-fields.ts';
 import { parentField } from '../../model/state/facets.ts';
+import { noContent } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { diffUnits, type UnitChange } from '../../model/state/units.ts';
@@ -151,7 +152,7 @@ function viewChange(change: Change, { label, before, source }: Viewing): ChangeV
 function unitsToShow({ action, before, units }: Change, { registry }: Snapshot): readonly UnitChange[] {
   if (action === 'create') return units.filter((unit) => !isEmpty(unit.after));
   if (action === 'update' || before === undefined) return units;
-  return diffUnits(registry.get(before.kind).spec, before.spec, {}).filter((unit) => !isEmpty(unit.before));
+  return diffUnits(registry.get(before.kind).spec, before, noContent).filter((unit) => !isEmpty(unit.before));
 }
 
 /** The key of a child says nothing that its parent and its units do not. */

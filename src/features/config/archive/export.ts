@@ -7,6 +7,7 @@ import { type AnyField, entriesOf, type Fields, isEmpty } from '../../../model/s
 import { defaultOf } from '../../../model/schema/normalize.ts';
 import { mapReferences } from '../../../model/schema/references.ts';
 import { mapSecrets } from '../../../model/schema/secret-fields.ts';
+import { completeSpec } from '../../../model/state/members.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { adoptAnnotation, protectAnnotation } from '../../../plan/documents/annotations.ts';
@@ -156,7 +157,7 @@ function exportSpec({ state, mention }: Run, kind: Kind, object: StoredObject): 
   );
   const stated = stateFields(
     fields,
-    mapSecrets(kind.spec, object.spec, () => storedSecret),
+    mapSecrets(kind.spec, completeSpec(object), () => storedSecret),
   );
   return mapReferences(kind.spec, stated, ({ text }) => (state.get(text) === undefined ? undefined : mention(text)));
 }

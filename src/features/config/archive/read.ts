@@ -10,8 +10,10 @@ import {
 import { archiveLines } from '../../../db/archive/lines.ts';
 import { sealArchived } from '../../../db/sealing/reseal.ts';
 import { isObject, type JsonObject } from '../../../lib/json.ts';
+import type { Registry } from '../../../model/declare/registry.ts';
 import { InvalidInput } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
+import { type ObjectImage, objectOf } from '../../../model/state/object-image.ts';
 import { emptySnapshot, type Snapshot } from '../../../model/state/snapshot.ts';
 import { faultsOfState } from './faults.ts';
 
@@ -39,7 +41,7 @@ export async function checkArchive(engine: Engine, archive: Uint8Array, options:
     if (!('row' in item)) continue;
     const row = openable(engine, header?.account ?? '', item);
     if (item.section === 'account') account = row;
-    if (item.section === 'objects') objects.push(objectOf(row));
+    if (item.section === 'objects') objects.push(storedObject(engine.registry, row));
   }
   if (header === undefined || account === undefined) throw damaged('its account is missing');
   const strange = objects.find(({ kind }) => engine.registry.find(kind) === undefined);
@@ -101,14 +103,14 @@ export function openable(
   }
 }
 
-function objectOf(row: JsonObject): StoredObject {
+function storedObject(registry: Registry, row: JsonObject): StoredObject {
   const { id, kind, name, spec, derived, declared, createdRevision, updatedRevision } = row;
   const texts = [id, kind, name].every((text) => typeof text === 'string');
   const numbers = [createdRevision, updatedRevision].every((number) => typeof number === 'number');
   if (!texts || !numbers || !isObject(spec) || !isObject(derived) || !Array.isArray(declared))
     throw damaged('an object in it is incomplete');
   // The members that the machinery relies on are there; the rest was written by it.
-  return row as unknown as StoredObject;
+  return objectOf(registry, row as unknown as ObjectImage);
 }
 
 function numbersOf({ sequences }: JsonObject): Readonly<Record<string, number>> {

@@ -3,7 +3,9 @@ import type { Json, JsonObject } from '../../../lib/json.ts';
 import type { Registry } from '../../../model/declare/registry.ts';
 import { type Fields, isEmpty } from '../../../model/schema/field.ts';
 import { hideSecrets } from '../../../model/schema/secret-fields.ts';
-import type { Declaration, StoredObject } from '../../../model/state/object.ts';
+import { contentOf, noContent } from '../../../model/state/members.ts';
+import type { Declaration } from '../../../model/state/object.ts';
+import type { ObjectImage } from '../../../model/state/object-image.ts';
 import { diffUnits, type UnitChange } from '../../../model/state/units.ts';
 import type { RevisionChange } from '../../../operations/config/revisions.ts';
 import { type Label, labelValue, viewUnits } from '../../../plan/view/view.ts';
@@ -41,7 +43,8 @@ export function viewHistoryRow(registry: Registry, row: HistoryRow, label: Label
 function unitsOf(fields: Fields, row: HistoryRow): readonly UnitChange[] {
   const object = row.image?.object;
   if (object === undefined) return row.units;
-  const units = row.action === 'delete' ? diffUnits(fields, object.spec, {}) : diffUnits(fields, {}, object.spec);
+  const content = contentOf(fields, object.spec);
+  const units = row.action === 'delete' ? diffUnits(fields, content, noContent) : diffUnits(fields, noContent, content);
   return units.filter((unit) => !isEmpty(unit.before) || !isEmpty(unit.after));
 }
 
@@ -68,7 +71,7 @@ const shown = ['key', 'owner', 'parent', 'protected', 'aliases', 'overrides'] as
 /** What is to know beside the spec: of a new object what it has, else what changed; `null` for what is not there any more. */
 function metadataOf(row: HistoryRow, label: Label): JsonObject {
   const { object, set = {}, unset = [] } = row.image ?? {};
-  const values: Partial<StoredObject> = object ?? set;
+  const values: Partial<ObjectImage> = object ?? set;
   return Object.fromEntries(
     shown.flatMap((name) => {
       const value = values[name];

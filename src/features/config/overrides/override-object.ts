@@ -222,9 +222,7 @@ function looseUnits(
   asked: ReadonlySet<string>,
 ): { readonly loose: readonly string[]; readonly lasting: readonly string[] } {
   const held = new Set((after.overrides ?? []).map(({ path }) => path));
-  const loose = diffUnits(kind.spec, before.spec, after.spec).filter(
-    ({ path }) => asked.has(fieldOf(path)) && !held.has(path),
-  );
+  const loose = diffUnits(kind.spec, before, after).filter(({ path }) => asked.has(fieldOf(path)) && !held.has(path));
   const lasting = loose.filter((unit) => isRestrictive(kind.spec, unit.path, unit.after));
   return { loose: loose.map(({ path }) => path), lasting: lasting.map(({ path }) => path) };
 }

@@ -5,6 +5,7 @@ import { asObjects, type Json, type JsonObject } from '../../../lib/json.ts';
 import type { Kind } from '../../../model/declare/kind.ts';
 import { planActions } from '../../../model/declare/plan-words.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
+import { objectOf } from '../../../model/state/object-image.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Found } from '../../../objects/objects.ts';
 import type { Change } from '../../../plan/plan.ts';
@@ -22,9 +23,9 @@ export async function findCreated(
 ): Promise<Found | undefined> {
   const found = await readRevision(engine.database, call.account, revision);
   const row = found?.changes.find((change) => change.action === 'create' && change.kind === kind.name);
-  const object = row?.image?.object;
-  if (object === undefined) return undefined;
-  return { object, state: await engine.snapshots.at(call.account, revision) };
+  const image = row?.image?.object;
+  if (image === undefined) return undefined;
+  return { object: objectOf(engine.registry, image), state: await engine.snapshots.at(call.account, revision) };
 }
 
 /** What a revision did, and the states before and after it; for an answer that was lost. */

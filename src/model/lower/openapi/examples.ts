@@ -1,4 +1,4 @@
-import { asObjects, asTexts, type Json, type JsonObject } from '../../../lib/json.ts';
+import { asObjects, type Json, type JsonObject } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import type { Kind } from '../../declare/kind.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../../declare/plan-environment.ts';
@@ -9,6 +9,7 @@ import { withEntryIds } from '../../schema/entry-ids.ts';
 import { entriesOf, type Fields, isEmpty } from '../../schema/field.ts';
 import { type Mention, mapReferences, mentionsOf } from '../../schema/references.ts';
 import { sealSecrets } from '../../schema/secrets.ts';
+import { contentOf } from '../../state/members.ts';
 import type { StoredObject } from '../../state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../state/snapshot.ts';
 import { lowerToResponse } from '../response.ts';
@@ -111,12 +112,10 @@ function standIn(kind: Kind, key: string): StoredObject {
 }
 
 function storedExample(kind: Kind, id: string, spec: JsonObject): StoredObject {
-  const stored = Object.entries(spec).map(
-    ([name, value]) => [name, kind.spec[name]?.type === 'members' ? membersOf(value) : value] as const,
-  );
   const at = '2026-01-02T03:04:05.000Z';
   const object: StoredObject = {
-    ...{ id, kind: kind.name, name: String(spec[kind.nameField] ?? ''), spec: Object.fromEntries(stored), derived: {} },
+    ...{ id, kind: kind.name, name: String(spec[kind.nameField] ?? ''), derived: {} },
+    ...contentOf(kind.spec, spec),
     ...(kind.parent === undefined ? {} : { parent: exampleId(kind.parent.kind) }),
     ...{ protected: false, createdRevision: 1, updatedRevision: 1, createdAt: at, updatedAt: at, declared: [] },
   };
@@ -127,8 +126,4 @@ function storedExample(kind: Kind, id: string, spec: JsonObject): StoredObject {
     return sampleId(id, String(entries));
   };
   return withEntryIds(kind, generated === undefined ? object : { ...object, derived: generated.derived }, nextId);
-}
-
-function membersOf(value: Json): Json {
-  return Object.fromEntries(asTexts(value).map((id) => [id, ['api']]));
 }
