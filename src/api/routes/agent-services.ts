@@ -1,44 +1,38 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { exposedUntil } from '../../features/peers/exposure/exposure.ts';
-import type { Agent, Peering } from '../../features/peers/peering.ts';
-import type { JsonObject } from '../../lib/json.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { asKind } from '../../model/state/stored.ts';
+import { agentServices as operations } from '../../operations/agent-services.ts';
 import { objectBody } from '../input/bodies.ts';
-
-/** Where what a peer exposes is found. */
-const path = '/agent/services/:serviceId';
+import { implement } from '../operations/implement.ts';
+import { agentRequest, bodyLimit } from './agent-request.ts';
 
 /** Services that peers expose: how they come, stay and go. */
-export function addServiceRoutes(
-  scope: FastifyInstance,
-  peering: Peering,
-  bodyLimit: number,
-  authenticate: (request: FastifyRequest) => Promise<Agent>,
-): void {
-  const idOf = ({ params }: FastifyRequest): string => String((params as JsonObject)['serviceId']);
-  scope.post('/agent/services', { bodyLimit }, async (request, reply) => {
-    const agent = await authenticate(request);
-    const { object } = await peering.expose(agent, objectBody(request.body));
-    return reply.header('cache-control', 'no-store').send(shown(object));
-  });
-  scope.post(`${path}/renew`, { bodyLimit }, async (request, reply) => {
-    const { object } = await peering.renewExposed(await authenticate(request), idOf(request));
-    return reply.header('cache-control', 'no-store').send(shown(object));
-  });
-  scope.delete(path, async (request, reply) => {
-    await peering.withdraw(await authenticate(request), idOf(request));
-    return reply.send();
-  });
-}
+export const agentServices = implement(operations, (_engine, { peering }) => ({
+  expose: {
+    bodyLimit,
+    async handle({ request }) {
+      const agent = await peering.authenticate(agentRequest(request));
+      return shown((await peering.expose(agent, objectBody(request.body))).object);
+    },
+  },
+  renew: {
+    bodyLimit,
+    async handle({ request, params }) {
+      const agent = await peering.authenticate(agentRequest(request));
+      return shown((await peering.renewExposed(agent, params.serviceId)).object);
+    },
+  },
+  withdraw: async ({ request, params }) =>
+    peering.withdraw(await peering.authenticate(agentRequest(request)), params.serviceId),
+}));
 
 /** What the peer has to know of its service. */
-function shown(object: StoredObject): JsonObject {
+function shown(object: StoredObject) {
   const service = asKind(object, 'ProxyService');
   const { id, spec, derived } = service;
   const port = derived.listen_port ?? 0;
   return {
-    ...{ id, domain: spec.domain ?? '', mode: spec.mode ?? '' },
+    ...{ id, domain: spec.domain ?? '', mode: spec.mode ?? 'http' },
     ...(port === 0 ? {} : { listen_port: port }),
     expires_at: exposedUntil(service) ?? '',
   };

@@ -85,7 +85,7 @@ export const proxy: AreaRoutes = {
       });
     }),
   paths: {},
-  operations: [...Object.values(proxyOperations), ...Object.values(proxyLogs)],
+  operations: [...(requests.operations ?? []), ...(logs.operations ?? [])],
 };
 
 function ownerOf(request: FastifyRequest): ProxyTokenOwner {

@@ -54,6 +54,11 @@ export function reported(shownAs: AnyField): Field<Json> {
   return json({}, { doc: '', shownAs });
 }
 
+/** A text of a body that the feature checks, which has bounds of its own. */
+export function text(doc: string): Field<string> {
+  return { type: 'string', doc };
+}
+
 /** A whole number from 0. */
 export function count(options: FieldOptions & { readonly maximum?: number }): Field<number> {
   return integer({ minimum: 0, ...options });

@@ -104,6 +104,14 @@ export const sharedParameters: JsonObject = {
     description: 'Only those behind the one with this id; it may be gone since.',
     schema: text,
   },
+  HeddleProof: {
+    name: 'Heddle-Proof',
+    in: 'header',
+    required: true,
+    description:
+      '`key=…, time=…, nonce=…, signature=…`: the public Ed25519 key of the peer, the time, 16 random bytes that were never used before, and the signature of the lines `heddle-agent-v1`, `request`, method, path with query, key, time, nonce and the SHA-256 of the body; everything but the time in base64url. The clock may be off by a minute.',
+    schema: text,
+  },
   BreakGlass: {
     name: 'X-Break-Glass',
     in: 'header',

@@ -1,0 +1,42 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AgentRequest } from '../../features/peers/peering.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { parseJson } from '../input/bodies.ts';
+import { textOfBody } from '../input/utf8.ts';
+
+/** How large what agents send may be. */
+export const bodyLimit = 256 * 1024;
+
+/** The bytes of bodies, which proofs sign. */
+const bodies = new WeakMap<FastifyRequest, Uint8Array>();
+
+/** Keeps the bytes of each body beside what it says: proofs sign bytes. */
+export function keepBytes(scope: FastifyInstance): void {
+  scope.removeContentTypeParser('application/json');
+  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    // `parseAs` makes it one.
+    const buffer = bytes as Buffer;
+    bodies.set(request, buffer);
+    try {
+      done(null, buffer.length === 0 ? undefined : parseJson(textOfBody(buffer)));
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}
+
+/** A request as the service wants it. */
+export function agentRequest(request: FastifyRequest): AgentRequest {
+  const proof = request.headers['heddle-proof'];
+  const { authorization } = request.headers;
+  return {
+    method: request.method,
+    path: request.url,
+    body: bodies.get(request) ?? new Uint8Array(),
+    // A body that is an object came as JSON.
+    ...(isObject(request.body) ? { content: request.body as JsonObject } : {}),
+    proof: typeof proof === 'string' ? proof : undefined,
+    authorization,
+    address: request.ip,
+  };
+}
