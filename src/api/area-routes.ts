@@ -10,6 +10,7 @@ import type { SourceRules } from '../features/sources/source-admin.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Operation } from '../model/operation/operation.ts';
 import { access } from './config/access-routes.ts';
+import { documents } from './config/document-routes.ts';
 import { drift } from './config/drift-routes.ts';
 import { objects } from './config/object-routes.ts';
 import { overrides } from './config/override-routes.ts';
@@ -78,6 +79,7 @@ export const areas: readonly AreaRoutes[] = [
   agent,
   agentStream,
   audit,
+  documents,
   drift,
   events,
   instance,

@@ -90,19 +90,34 @@ it.each(['application/yaml', 'text/yaml', 'application/x-yaml', 'text/plain; cha
 );
 
 it.each([
-  [{}, 'files'],
-  [{ files: 'x' }, 'files'],
-  [{ files: [{ path: 'a' }] }, 'files[0]'],
-  [{ files: ['x'] }, 'files[0]'],
-  [{ files: [], source: 'not a name' }, 'name a source'],
-  [{ files: [], source: 7 }, 'source'],
-  [{ files: [] }, '`source` is missing'],
-  [{ files: [], source: 'x', override: '' }, 'override'],
-  [{ files: [], source: 'x', prune: 'maybe' }, 'prune'],
-  [{ files: [], source: 'x', approve: true }, 'approve'],
-] as [JsonObject, string][])('refuses the request %j', async (body, told) => {
+  [{ source: 'x' }, '', '`files` is missing; send {'],
+  [{ source: 'x', files: null }, '', '`files` is missing; send {'],
+  [{ source: 'x', files: 'x' }, '/files', '`files` must be'],
+  [{ source: 'x', files: [{ path: 'a' }] }, '/files/0', '`text` is required'],
+  [{ source: 'x', files: ['x'] }, '/files/0', 'must be an object'],
+  [{ files: [], source: 'not a name' }, '/source', 'name a source'],
+  [{ files: [], source: '' }, '/source', 'must not be empty'],
+  [{ files: [], source: 7 }, '/source', 'source'],
+  [{ files: [] }, '', '`source` is missing; name the source that states the documents'],
+  [{ files: [], source: 'x', override: '' }, '/override', 'override'],
+  [{ files: [], source: 'x', override: ' ' }, '/override', '`override` must say why, in at most 500 characters'],
+  [{ files: [], source: 'x', prune: 'maybe' }, '/prune', 'prune'],
+  [{ files: [], source: 'x', approve: true }, '/approve', 'approve'],
+] as [JsonObject, string, string][])('refuses the request %j, at %j', async (body, path, message) => {
   const answer = await api().call('POST', '/api/config/apply', body);
-  expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(told)]);
+  expect([answer.status, answer.body.problems]).toEqual([
+    422,
+    [expect.objectContaining({ path, message: expect.stringContaining(message) })],
+  ]);
+});
+
+it('refuses a request with everything that is wrong with its body and its query', async () => {
+  const answer = await api().call('POST', '/api/config/apply?prune=perhaps', { files: ['x'] });
+  expect(answer.body.problems).toEqual([
+    expect.objectContaining({ code: 'field_required', path: '' }),
+    expect.objectContaining({ code: 'type_wrong', path: '/files/0' }),
+    expect.objectContaining({ code: 'filter_invalid', path: '/prune' }),
+  ]);
 });
 
 it.each(['/api/config/plans', '/api/config/apply', '/api/config/validate'])('%s wants a body', async (url) => {

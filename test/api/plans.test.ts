@@ -193,14 +193,18 @@ it('takes the rules by which files were chosen, and refuses what it cannot read 
   const made = await own.call('POST', '/api/config/plans', { source: 'team', files: [other], rules: [rule] });
   expect(made.body).toMatchObject({ state: 'needs_approval', guards: [{ guard: 'hidden' }] });
   for (const [rules, message] of [
-    [{}, '`rules` must be a list'],
-    [[{ ...rule, type: 'keep' }], 'rules[0] must have a `type`'],
-    [[{ ...rule, root: 1 }], 'rules[0] must have the texts'],
-    [[{ ...rule, root: 'x'.repeat(4097) }], 'rules[0] must have the texts'],
-    [[{ ...rule, patterns: 'x' }], 'rules[0] must have `patterns`'],
-    [[rule, { ...rule, patterns: ['x', '[y'] }], 'rules[1].patterns[1]: the pattern `[y` has a `[`'],
+    [{}, 'type_wrong /rules: `rules` must be a list'],
+    [[{ ...rule, type: 'keep' }], 'value_not_allowed /rules/0/type: `type` must be one of ignore, exclude, include'],
+    [[{ ...rule, root: 1 }], 'type_wrong /rules/0/root: `root` must be a string'],
+    [[{ ...rule, root: 'x'.repeat(4097) }], 'value_too_long /rules/0/root: `root` must have at most 4096'],
+    [[{ ...rule, patterns: 'x' }], 'type_wrong /rules/0/patterns: `patterns` must be a list'],
+    [Array(101).fill(rule), 'list_too_long /rules: `rules` must have at most 100 entries'],
+    [[rule, { ...rule, patterns: ['x', '[y'] }], 'pattern_invalid /rules/1/patterns/1: the pattern `[y` has a `[`'],
   ] as const) {
     const refused = await own.call('POST', '/api/config/plans', { source: 'team', files: [other], rules });
-    expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining(message)]);
+    const found = refused.body.problems.map(
+      ({ code, path, message: text }: Record<string, string>) => `${code} ${path}: ${text}`,
+    );
+    expect([refused.status, found]).toEqual([422, [expect.stringContaining(message)]]);
   }
 });

@@ -78,15 +78,15 @@ describe('a push', () => {
     expect([refused.status, problemsOf(refused)]).toEqual([422, ['secret_unset /spec/secret/valueFrom']]);
   });
 
-  it.each<[string, Json]>([
-    ['a list', [secret]],
-    ['a text', secret],
-    ['names without an origin', { HEDDLE_VALUE_B: secret }],
-    ['values that are no texts', { 'env:HEDDLE_VALUE_B': { value: secret } }],
-  ])('with %s for values is refused, and the values are not repeated', async (_, values) => {
+  it.each<[string, Json, string]>([
+    ['a list', [secret], '`values`'],
+    ['a text', secret, '`values`'],
+    ['names without an origin', { HEDDLE_VALUE_B: secret }, '`values`'],
+    ['values that are no texts', { 'env:HEDDLE_VALUE_B': { value: secret } }, 'must be a string, not an object'],
+  ])('with %s for values is refused, and the values are not repeated', async (_, values, message) => {
     await using api = await testApi();
     const refused = await apply(api, fromVariable, values);
-    expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining('`values`')]);
+    expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining(message)]);
     expect(JSON.stringify(refused.body)).not.toContain(secret);
   });
 });

@@ -1,50 +1,38 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
+import type { Call } from '../../commit/engine.ts';
 import { type DocumentInput, readInput } from '../../documents/input.ts';
 import type { Reader } from '../../documents/reader.ts';
 import type { ApplyRequest } from '../../features/config/plans/apply-request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
-import { longestPath } from '../../lib/path.ts';
-import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
 import type { PushedValues } from '../../model/schema/values.ts';
-import { adoptModes, membershipModes } from '../../model/sources/settings.ts';
+import { type FileRules, patternFaults } from '../../model/sources/file-rules.ts';
+import type { DocumentsBody } from '../../operations/config/documents.ts';
 import { type DocumentFilter, longestSelector, parseSelector } from '../../plan/documents/filter.ts';
-import type { RequestedOptions } from '../../plan/options.ts';
-import { callOf } from '../authenticate.ts';
-import { objectBody } from '../input/bodies.ts';
-import { fileRulesIn } from './file-rules.ts';
-import { flag, type Query, queryOf, textOf, wordOf } from './request.ts';
 
-/**
- * What a plan request says: `{source, files, rules?, values?, prune?, allowEmpty?, adopt?, membership?, allowReplace?, force?, kinds?, select?, approve?,
- * expectDigest?, strictBase?, strictFiles?, override?}`, or one YAML body with these in the query.
- */
+/** Who sends documents, and where the answer goes. */
+interface Sender {
+  readonly call: Call;
+  readonly reply: FastifyReply;
+}
+
+/** Reads the documents that somebody sends, and what is to be done with them. Throws `InvalidInput`. */
 export async function readApplyRequest(
   reader: Reader,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { call, reply }: Sender,
+  body: DocumentsBody,
 ): Promise<{ readonly applyRequest: ApplyRequest; readonly input: DocumentInput }> {
-  const query = queryOf(request);
-  const body = objectBody(request.body);
-  const { account } = callOf(request);
-  const input = await readInput(reader, filesOf(body), { account, signal: goneSignal(reply) });
-  const approve = textOf(body, 'approve') ?? query['approve'];
-  const expectDigest = textOf(body, 'expectDigest') ?? query['expectDigest'];
-  const override = overrideReason(textOf(body, 'override') ?? query['override']);
+  const { files, rules = [], values = {}, kinds, select, strictBase, ...options } = body;
+  requirePatterns(rules);
+  requireNames(values);
+  const filter = filterOf(kinds, select);
+  const input = await readInput(reader, files, { account: call.account, signal: goneSignal(reply) });
   const applyRequest: ApplyRequest = {
-    source: sourceName(textOf(body, 'source') ?? query['source']),
-    documents: input.documents,
-    problems: input.problems,
-    foreign: input.foreign,
-    rules: fileRulesIn(body),
-    strictFiles: flag(body, query, 'strictFiles', false),
+    ...options,
+    ...{ rules, values, documents: input.documents, problems: input.problems, foreign: input.foreign },
     place: input.place,
-    ...readOptions(body, query),
-    values: valuesOf(body),
-    ...(approve === undefined ? {} : { approve }),
-    ...(override === undefined ? {} : { override }),
-    ...(expectDigest === undefined ? {} : { expectDigest }),
-    ...(flag(body, query, 'strictBase', false) ? { expectBase: callOf(request).revision } : {}),
+    ...(filter === undefined ? {} : { filter }),
+    ...(strictBase ? { expectBase: call.revision } : {}),
   };
   return { applyRequest, input };
 }
@@ -58,30 +46,9 @@ function goneSignal({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-function readOptions(body: JsonObject, query: Query): RequestedOptions {
-  const adopt = wordOf({ adopt: textOf(body, 'adopt') ?? query['adopt'] }, 'adopt', adoptModes);
-  const membership = textOf(body, 'membership') ?? query['membership'];
-  const mode = wordOf({ membership }, 'membership', membershipModes);
-  const filter = readFilter(body, query);
-  return {
-    prune: flag(body, query, 'prune', true),
-    allowEmpty: flag(body, query, 'allowEmpty', false),
-    allowReplace: flag(body, query, 'allowReplace', false),
-    force: flag(body, query, 'force', false),
-    ...(adopt === undefined ? {} : { adopt }),
-    ...(mode === undefined ? {} : { membership: mode }),
-    ...(filter === undefined ? {} : { filter }),
-  };
-}
-
-function readFilter(body: JsonObject, query: Query): DocumentFilter | undefined {
-  const kinds = body['kinds'] ?? query['kinds']?.split(',');
-  const select = textOf(body, 'select') ?? query['select'];
+function filterOf(kinds: readonly string[] | undefined, select: string | undefined): DocumentFilter | undefined {
   if (kinds === undefined && select === undefined) return undefined;
-  if (kinds !== undefined && !(Array.isArray(kinds) && kinds.every((kind) => typeof kind === 'string')))
-    throw new InvalidInput('`kinds` must be a list of texts');
   return {
-    // Checked just now.
     ...(kinds === undefined ? {} : { kinds: [...new Set(kinds)].sort() }),
     ...(select === undefined ? {} : { labels: labelTerms(select) }),
   };
@@ -96,49 +63,19 @@ function labelTerms(select: string) {
   return terms;
 }
 
-function filesOf(body: JsonObject): readonly SourceFile[] {
-  const files = body['files'];
-  if (!Array.isArray(files))
-    throw new InvalidInput(
-      '`files` is missing; send {"source": "name", "files": [{"path": "a.yaml", "text": "…"}]}, or YAML with `Content-Type: application/yaml`',
-    );
-  return files.map((file, at) => {
-    if (!isObject(file) || typeof file['path'] !== 'string' || typeof file['text'] !== 'string')
-      throw new InvalidInput(`files[${at}] must be an object with the texts \`path\` and \`text\``);
-    if (file['path'].length > longestPath)
-      throw new InvalidInput(`files[${at}].path has more than ${longestPath} characters; use a shorter one`);
-    return { path: file['path'], text: file['text'] };
+/** Refuses rules with patterns that cannot be read. */
+function requirePatterns(rules: readonly FileRules[]): void {
+  const problems = rules.flatMap(({ type, patterns }, index): Problem[] => {
+    // Who wrote many alike is helped by the first.
+    const [fault] = patternFaults(type, patterns);
+    if (fault === undefined) return [];
+    return [{ code: 'pattern_invalid', path: `/rules/${index}/patterns/${fault.at}`, message: fault.message }];
   });
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
 }
 
-/** Values that documents name with `valueFrom` and that are sent with a push. No fault repeats a value. */
-function valuesOf(body: JsonObject): PushedValues {
-  const values = body['values'] ?? {};
-  if (!isObject(values))
-    throw new InvalidInput('`values` must be an object such as {"env:HEDDLE_VALUE_TOKEN": "…", "file:dir/name": "…"}');
-  const texts = Object.entries(values).map(([name, value]) => {
-    if (typeof value === 'string' && /^(env|file):./.test(name)) return [name, value] as const;
-    throw new InvalidInput('every member of `values` must be a text named `env:HEDDLE_VALUE_…` or `file:…`');
-  });
-  return Object.fromEntries(texts);
-}
-
-/** Why something is applied by hand although a server runs its source. Throws `InvalidInput`. */
-export function overrideReason(text: string | undefined): string | undefined {
-  const reason = text?.trim();
-  if (reason === undefined || (reason !== '' && reason.length <= longestReason)) return reason;
-  throw new InvalidInput(`\`override\` must say why, in at most ${longestReason} characters`);
-}
-
-const longestReason = 500;
-
-function sourceName(name: string | undefined): string {
-  if (name === undefined)
-    throw new InvalidInput(
-      '`source` is missing: name the source that states the documents, as {"source": "name", "files": […]} or in the query as ?source=name; what it no longer states is deleted',
-    );
-  if (/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/.test(name)) return name;
-  throw new InvalidInput(
-    `\`${name.slice(0, 100)}\` cannot name a source; use letters, digits, dots, dashes and slashes, at most 100`,
-  );
+/** Refuses values that no document can name. No fault repeats a value. */
+function requireNames(values: PushedValues): void {
+  if (Object.keys(values).every((name) => /^(env|file):./.test(name))) return;
+  throw new InvalidInput('every member of `values` must be a text named `env:HEDDLE_VALUE_…` or `file:…`');
 }

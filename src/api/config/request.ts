@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import type { JsonObject } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { InvalidInput } from '../../model/errors.ts';
 
@@ -17,14 +16,6 @@ export function queryOf(request: FastifyRequest): Query {
 /** A parameter of the path. */
 export function parameter(request: FastifyRequest, name: string): string {
   return (request.params as Readonly<Record<string, string>>)[name] ?? '';
-}
-
-/** A text of the body, if it is there. */
-export function textOf(body: JsonObject, name: string): string | undefined {
-  const value = body[name];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return value;
-  throw new InvalidInput(`\`${name}\` must be a text`);
 }
 
 /** A whole number of the query. */
@@ -47,15 +38,6 @@ export function switchOf(query: Query, name: string, fallback: boolean): boolean
 export function knownKind(registry: Registry, name: string | undefined): void {
   if (name !== undefined && registry.find(name) === undefined)
     throw new InvalidInput(`unknown kind ${name}; known are ${registry.names.join(', ')}`);
-}
-
-/** A yes or no of the body or of the query. */
-export function flag(body: JsonObject, query: Query, name: string, fallback: boolean): boolean {
-  const value = body[name] ?? query[name];
-  if (value === undefined) return fallback;
-  if (value === true || value === 'true') return true;
-  if (value === false || value === 'false') return false;
-  throw new InvalidInput(`\`${name}\` must be true or false`);
 }
 
 /** One of some words of the query, if it is there. */

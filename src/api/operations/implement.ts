@@ -15,6 +15,7 @@ import type { AreaRoutes, Services } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { keepInstead, type Recover } from '../idempotency.ts';
 import { recoverBody, recoverEmpty } from '../recover.ts';
+import { hasOwnBodies, takeBodies } from './bodies.ts';
 import { readInput } from './input.ts';
 import { routeOf } from './route.ts';
 
@@ -51,13 +52,18 @@ export function implement<A extends Area>(
   make: (engine: Engine, services: Services, app: FastifyInstance) => Handlers<A>,
 ): AreaRoutes {
   return {
-    add(app, engine, services) {
+    async add(app, engine, services) {
       const handlers = make(engine, services, app);
       for (const [name, operation] of Object.entries(area)) {
         const handler = handlers[name as keyof A];
         // Each handler takes what its own operation declares, which is what `readInput` reads.
         const handling = (typeof handler === 'function' ? { handle: handler } : handler) as Handling<Operation>;
-        mount(app, operation, handling);
+        if (!hasOwnBodies(operation)) mount(app, operation, handling);
+        else
+          await app.register(async (scope) => {
+            takeBodies(scope, operation);
+            mount(scope, operation, handling);
+          });
       }
     },
     paths: {},

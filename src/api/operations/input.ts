@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { JsonObject } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../../model/declare/kind.ts';
 import { InvalidInput, NotFound } from '../../model/errors.ts';
 import { readBody } from '../../model/operation/body.ts';
@@ -13,7 +13,7 @@ import { addIgnored, isStrict } from '../input/preferences.ts';
 /** The input of an operation as its declaration describes it. Throws `InvalidInput` with all that is wrong. */
 export function readInput(operation: Operation, request: FastifyRequest, reply: FastifyReply): InputOf<Operation> {
   const { query, faults } = readQuery(operation.query, request.query as Readonly<Record<string, unknown>>);
-  const read = readBodyOf(operation, request);
+  const read = readBodyOf(operation, request, query);
   addIgnored(reply, read.ignored);
   refuse([...faults, ...read.faults]);
   return { params: readParams(operation, request), query, body: read.body };
@@ -42,10 +42,34 @@ function readParam(name: string, type: AnyField['type'] | undefined, text: strin
 
 const noBody = { body: {}, faults: [], ignored: [] };
 
-function readBodyOf({ body: fields, optionalBody }: Operation, request: FastifyRequest) {
+function readBodyOf(
+  { body: fields, optionalBody, bodyInQuery = [] }: Operation,
+  request: FastifyRequest,
+  query: JsonObject,
+) {
   if (fields === undefined) return noBody;
   const given = optionalBody === true && (request.body ?? undefined) === undefined ? {} : objectBody(request.body);
-  return readBody(fields, given, { strict: isStrict(request) });
+  const more = bodyInQuery.flatMap((name) => memberOf(name, fields[name], given, query));
+  const body = more.length === 0 ? given : { ...given, ...Object.fromEntries(more) };
+  const read = readBody(fields, body, { strict: isStrict(request) });
+  return { ...read, faults: read.faults.map((fault) => asParameter(fault, bodyInQuery)) };
+}
+
+/** A fault of a member that may stand in the query is the same one in both places. */
+function asParameter(fault: Fault, names: readonly string[]): Fault {
+  return names.some((name) => fault.path === `/${name}`) ? { ...fault, code: 'filter_invalid' } : fault;
+}
+
+/** A member of the body that stands in the query instead. */
+function memberOf(
+  name: string,
+  field: AnyField | undefined,
+  body: JsonObject,
+  query: JsonObject,
+): readonly (readonly [string, Json])[] {
+  const value = query[name];
+  if (value === undefined || (body[name] ?? undefined) !== undefined) return [];
+  return [[name, field?.type === 'list' ? String(value).split(',') : value]];
 }
 
 /** Who has more problems is not helped by all of them. */

@@ -156,7 +156,7 @@ export async function requestApply(
 ): Promise<Applied | 'passing'> {
   const request = {
     ...(approve === undefined ? {} : { approve }),
-    ...(strictBase ? { strictBase } : {}),
+    strictBase,
     ...(override === undefined ? {} : { override }),
   };
   const { id } = plan;

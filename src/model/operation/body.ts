@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
-import type { Fields, SpecOf } from '../schema/field.ts';
+import { entriesOf, type Fields, type SpecOf } from '../schema/field.ts';
 import { normalize } from '../schema/normalize.ts';
 import { prepareRequest, unknownFaults } from '../schema/prepare.ts';
 import { formatFaultsBeside, isTyped } from '../schema/spec-faults.ts';
@@ -26,11 +26,25 @@ export function readBody<F extends Fields>(
 ): ReadBody<F> {
   const prepared = prepareRequest(fields, nothing, given);
   const { ignored } = prepared;
-  const shape = [...prepared.faults, ...(strict ? unknownFaults(prepared) : []), ...checkerOf(fields)(prepared.body)];
+  const shape = [
+    ...prepared.faults,
+    ...(strict ? unknownFaults(prepared) : []),
+    ...missingFaults(fields, prepared.body),
+    ...checkerOf(fields)(prepared.body),
+  ];
   const faults = isTyped(shape) ? [...shape, ...formatFaultsBeside(fields, prepared.body, shape)] : shape;
   const body = faults.length > 0 ? {} : normalize(fields, prepared.body).spec;
   // What has no faults is what the fields describe.
   return { body: body as SpecOf<F>, faults, ignored };
+}
+
+/** What is missing of that which has words of its own for it. */
+function missingFaults(fields: Fields, body: JsonObject): readonly Fault[] {
+  return entriesOf(fields).flatMap(([name, { missing }]) =>
+    missing === undefined || body[name] !== undefined
+      ? []
+      : [{ code: 'field_required' as const, path: '', message: `\`${name}\` is missing; ${missing}` }],
+  );
 }
 
 type Checker = (value: Json) => readonly Fault[];

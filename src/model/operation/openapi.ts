@@ -53,7 +53,8 @@ function unionSchemas(declared: Operation): readonly (readonly [string, JsonObje
 }
 
 function takesBody(declared: Operation): boolean {
-  return reportsUnknown(declared) || declared.bodyUnion !== undefined || declared.uncheckedBody !== undefined;
+  const { bodyUnion, uncheckedBody, bytesBody } = declared;
+  return reportsUnknown(declared) || [bodyUnion, uncheckedBody, bytesBody].some((body) => body !== undefined);
 }
 
 /** The section of the reference in which an operation stands. */
@@ -64,13 +65,13 @@ function tagOf({ id, tag, access }: Operation): string {
 }
 
 function describe(declared: Operation): JsonObject {
-  const { access, answer, example, status } = declared;
+  const { access, answer, status } = declared;
   const isRead = hasEtag(declared);
   return operation({
     ...{ id: declared.id, tag: tagOf(declared), summary: declared.summary },
     ...(declared.doc === undefined ? {} : { description: declared.doc }),
     ...parametersOf(declared),
-    ...(takesBody(declared) ? { body: json(named(bodyName(declared)), example.body ?? {}) } : {}),
+    ...(takesBody(declared) ? { body: bodyOf(declared) } : {}),
     ...(declared.optionalBody === true ? { optionalBody: true } : {}),
     ...(answer === undefined ? {} : { answer: contentOf(declared, answer) }),
     ...(status === undefined ? {} : { status }),
@@ -80,6 +81,17 @@ function describe(declared: Operation): JsonObject {
     ...(access === 'operator' ? { operator: true } : {}),
     errors: statusesOf(declared),
   });
+}
+
+/** The body by media type. */
+function bodyOf(declared: Operation): JsonObject {
+  const { bytesBody, textBody, example } = declared;
+  if (bytesBody !== undefined) return bytesBody.content;
+  const [type] = textBody?.types ?? [];
+  return {
+    ...json(named(bodyName(declared)), example.body ?? {}),
+    ...(textBody === undefined || type === undefined ? {} : textual(type, textBody.example)),
+  };
 }
 
 /** The answer by media type. */
@@ -127,7 +139,7 @@ function statusesOf(declared: Operation): readonly number[] {
   const statuses = [
     ...(isOpen ? [] : [401, 403]),
     ...(path.includes('{') ? [404] : []),
-    ...(takesBody(declared) ? [400, 413, 415, 422] : []),
+    ...(takesBody(declared) ? (declared.bytesBody?.types.includes('*') === true ? [413] : [400, 413, 415, 422]) : []),
     ...(readOnce === true ? [failures.gone] : []),
     ...errors.map((name) => failures[name]),
     ...[429, 503],

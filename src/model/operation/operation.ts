@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Module, Operation as Right } from '../declare/roles.ts';
-import type { AnyField, Field, Fields, SpecOf } from '../schema/field.ts';
-import { completed } from './fields.ts';
+import { type AnyField, type Field, type Fields, type SpecOf, string } from '../schema/field.ts';
+import { completed, isRequired, optional } from './fields.ts';
 
 /**
  * Who may call an operation. `anyone`: every caller with credentials. `operator`: the operator of the server. `open`:
@@ -26,6 +26,25 @@ export interface BodyUnion {
   readonly doc: string;
 }
 
+/** A body of text in place of one of JSON. */
+export interface TextBody {
+  /** What documentation calls it. */
+  readonly name: string;
+  /** Its media types; the first is the one that is described. */
+  readonly types: readonly string[];
+  readonly example: string;
+  /** The body of JSON for which it stands. */
+  as(text: string): JsonObject;
+}
+
+/** A body of bytes. */
+export interface BytesBody {
+  /** Its media types, `*` for any. */
+  readonly types: readonly string[];
+  /** What is described, by media type. */
+  readonly content: JsonObject;
+}
+
 interface Facts {
   /** Unique; generated clients name their functions by it. */
   readonly id: string;
@@ -42,6 +61,10 @@ interface Facts {
    * the request.
    */
   readonly bodyUnion?: BodyUnion;
+  /** The body may be of text too. Members that have no place there are those of `bodyInQuery`. */
+  readonly textBody?: TextBody;
+  /** In place of `body`: bytes, which a handler finds in the request as a `Buffer`. */
+  readonly bytesBody?: BytesBody;
   /** In place of `body`: it takes a request of this kind, which its handler checks by the rules of the kind. */
   readonly requestOf?: string;
   /**
@@ -100,6 +123,8 @@ interface Declaration<P extends Fields, Q extends Fields, B extends Fields, A> e
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** Members of the body that may stand in the query instead; the body wins. */
+  readonly bodyInQuery?: readonly (keyof B & string)[];
   /** Absent: the answer has no body. */
   readonly answer?: Field<A>;
 }
@@ -111,6 +136,7 @@ export interface Operation<P extends Fields = Fields, Q extends Fields = Fields,
   readonly query: Q;
   /** Absent: it takes no body. */
   readonly body: B | undefined;
+  readonly bodyInQuery?: readonly string[];
   readonly answer: Field<A> | undefined;
 }
 
@@ -136,10 +162,27 @@ export function defineOperation<P extends Fields = None, Q extends Fields = None
     ...facts,
     // Absent, the type is that of no fields.
     params: (params ?? {}) as P,
-    query: (query ?? {}) as Q,
+    query: { ...membersInQuery(declared, body ?? {}, declared.bodyInQuery ?? []), ...query } as Q,
     body: body === undefined ? undefined : completed(body),
     answer,
   };
+}
+
+/** The parameters of a query that stand for members of the body. */
+function membersInQuery({ textBody }: Facts, body: Fields, names: readonly string[]): Fields {
+  const entries = names.map((name) => [name, parameterOf(name, body[name], textBody?.name)] as const);
+  return Object.fromEntries(entries);
+}
+
+function parameterOf(name: string, member: AnyField | undefined, textBody: string | undefined): AnyField {
+  if (member === undefined) throw new Error(`the body has no member ${name} that could stand in the query`);
+  const needs = isRequired(member) ? ', which needs it' : '';
+  const doc =
+    textBody === undefined
+      ? `As \`${name}\` of the body`
+      : `For a ${textBody} body${needs}: as \`${name}\` of a JSON body`;
+  if (member.type === 'list') return optional(string({ doc: `${doc}, with commas between.` }));
+  return optional({ ...member, doc: `${doc}.` });
 }
 
 /** Whether answers carry an ETag: what is read does, by which it is not sent again. */

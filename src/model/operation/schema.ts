@@ -12,7 +12,9 @@ export type Purpose = 'check' | 'request' | 'answer';
 /** JSON Schema of an object with these fields. */
 export function schemaOfFields(fields: Fields, purpose: Purpose, doc = ''): JsonObject {
   const entries = entriesOf(fields);
-  const required = entries.filter(([, field]) => isRequired(field)).map(([name]) => name);
+  // What has words of its own for that is looked for by who reads the body.
+  const isLookedFor = (field: AnyField) => isRequired(field) && (purpose !== 'check' || field.missing === undefined);
+  const required = entries.filter(([, field]) => isLookedFor(field)).map(([name]) => name);
   return {
     type: 'object',
     ...described(doc, purpose),

@@ -30,6 +30,8 @@ export interface FieldOptions {
   readonly access?: Access;
   /** Requests must carry it. */
   readonly required?: boolean;
+  /** Of an operation's required field: what to do where it is missing, in place of adding it. */
+  readonly missing?: string;
   /** The value of an absent field. */
   readonly default?: Json;
   /** For a field required over HTTP: the value when a document leaves it out (its presence makes it optional there). */

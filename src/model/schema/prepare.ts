@@ -59,7 +59,7 @@ function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope)
     else if (field.onlyWith !== undefined && body[field.onlyWith] !== true) continue;
     else if (value !== null && !isBlankReference(field, value))
       result[name] = prepareValue(field, value, run, { ...scope, pointer: pointerTo(scope.pointer, name) });
-    else if (field.required === true && isList(field)) result[name] = [];
+    else if (field.required === true && isList(field) && field.missing === undefined) result[name] = [];
   }
   return result;
 }

@@ -139,7 +139,8 @@ const result = object(
   { doc: 'What one access test finds.', schema: 'TestResult' },
 );
 
-const results = object(
+/** What access tests find. */
+export const testResults = object(
   {
     revision: count({ doc: 'The revision of the account that they were run on, or that documents would change.' }),
     passed: count({ doc: 'Tests that pass.' }),
@@ -154,7 +155,7 @@ const results = object(
 export type AccessAnswer = ValueOf<typeof answer>;
 
 /** What all access tests find. */
-export type TestResults = ValueOf<typeof results>;
+export type TestResults = ValueOf<typeof testResults>;
 
 /** What one access test finds. */
 export type TestResult = ValueOf<typeof result>;
@@ -183,7 +184,8 @@ const exampleAnswer = {
   otherRules: 3,
 };
 
-const exampleResults = {
+/** What access tests find, as examples show it. */
+export const testResultsExample = {
   ...{ revision: 18, passed: 1, failed: 0, conditional: 0 },
   tests: [
     {
@@ -228,7 +230,7 @@ export const access = {
     access: { module: 'config', operation: 'read' },
     summary: 'Run the access tests of the account',
     doc: 'On its state as it is. What depends on what peers reported is `conditional`.',
-    answer: results,
-    example: { answer: exampleResults },
+    answer: testResults,
+    example: { answer: testResultsExample },
   }),
 };

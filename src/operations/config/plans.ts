@@ -2,6 +2,7 @@ import { planStates } from '../../model/declare/plan-words.ts';
 import { optional } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, integer, list, oneOf, string } from '../../model/schema/field.ts';
+import { overrideReason } from './override-reason.ts';
 import { applied, outputs, patches, plan, planSummary } from './plan.ts';
 import { pairs } from './plan-access.ts';
 import { planExamples } from './plan-examples.ts';
@@ -119,26 +120,21 @@ export const plans = {
     access: update,
     summary: 'Apply a stored plan',
     doc: 'Does what the plan said, once, or refuses (412) because it would do something else now; `problems` says what is different and who made it so.',
-    // Members of the body may stand in the query, as they do beside a body of YAML.
-    query: {
-      strictBase: optional(boolean({ doc: 'As `strictBase` of the body.' })),
-      override: optional(string({ doc: 'As `override` of the body.' })),
-    },
     bodySchema: 'Application',
     bodyDoc: 'How a stored plan is applied.',
     body: {
       approve: optional(
         string({ doc: 'The digest of a plan that a guard stopped, to approve it and apply it in one step.' }),
       ),
-      strictBase: optional(
-        boolean({
-          doc: 'Whether the account must still be at the revision on which the plan was made. Otherwise it is enough that the plan would do the same.',
-        }),
-      ),
+      strictBase: boolean({
+        doc: 'Whether the account must still be at the revision on which the plan was made. Otherwise it is enough that the plan would do the same.',
+        default: false,
+      }),
       override: optional(
-        string({ doc: 'Why it is applied by hand although a server runs its source, which is refused otherwise.' }),
+        overrideReason('Why it is applied by hand although a server runs its source, which is refused otherwise.'),
       ),
     },
+    bodyInQuery: ['strictBase', 'override'],
     optionalBody: true,
     answer: applied,
     shownOnce: 'outputs',

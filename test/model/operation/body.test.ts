@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/lib/json.ts';
 import { readBody } from '../../../src/model/operation/body.ts';
 import type { InputOf } from '../../../src/model/operation/operation.ts';
+import { list, string } from '../../../src/model/schema/field.ts';
 import { present } from '../../setup/present.ts';
 import { addShelf } from './sample.ts';
 
@@ -56,5 +57,19 @@ describe('the body of an operation', () => {
       ['field_unknown', '/boards/0/depth'],
       ['field_unknown', '/colour'],
     ]);
+  });
+});
+
+describe('a member with words of its own for when it is missing', () => {
+  const seats = { seats: list(string({ doc: '' }), { doc: 'The seats.', missing: 'send {"seats": ["1A"]}' }) };
+
+  it.each([{}, { seats: null }])('is asked for with them in place of being empty: %j', (given) => {
+    const { faults } = readBody(seats, given, { strict: false });
+    const message = '`seats` is missing; send {"seats": ["1A"]}';
+    expect(faults).toEqual([{ code: 'field_required', path: '', message }]);
+  });
+
+  it('is taken when it is there', () => {
+    expect(readBody(seats, { seats: [] }, { strict: false })).toMatchObject({ body: { seats: [] }, faults: [] });
   });
 });

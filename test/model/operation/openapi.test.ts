@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { optional } from '../../../src/model/operation/fields.ts';
 import { pathsOf, schemasOf } from '../../../src/model/operation/openapi.ts';
 import { defineOperation } from '../../../src/model/operation/operation.ts';
-import { string } from '../../../src/model/schema/field.ts';
+import { list, string } from '../../../src/model/schema/field.ts';
 import { present } from '../../setup/present.ts';
 import { addShelf } from './sample.ts';
 
@@ -116,4 +117,43 @@ it('the OpenAPI document says of what is read once that a later read finds it go
     ['200', '401', '403', '410', '429', '503'],
     false,
   ]);
+});
+
+describe('an operation that takes YAML beside JSON', () => {
+  const body = {
+    source: string({ doc: 'The source.' }),
+    kinds: optional(list(string({ doc: '' }), { doc: 'The kinds.' })),
+  };
+  const facts = {
+    ...({ id: 'plan', method: 'POST', path: '/api/plan', access: 'anyone', tag: 'rooms', summary: 'Plan' } as const),
+    example: { body: { source: 'a' } },
+  };
+  const textBody = { name: 'YAML', types: ['application/yaml', 'text/yaml'], example: 'a: 1\n', as: () => ({}) };
+
+  it('is described by both, with members of the body in the query', () => {
+    const declared = defineOperation({ ...facts, body, bodyInQuery: ['source', 'kinds'], textBody });
+    const { '/api/plan': item } = pathsOf([declared]);
+    const schema = { type: 'string' };
+    expect(item).toMatchObject({
+      post: {
+        parameters: [
+          { name: 'source', description: 'For a YAML body, which needs it: as `source` of a JSON body.', schema },
+          { name: 'kinds', description: 'For a YAML body: as `kinds` of a JSON body, with commas between.', schema },
+          { $ref: '#/components/parameters/Prefer' },
+        ],
+        requestBody: {
+          content: {
+            'application/json': { schema: { $ref: '#/components/schemas/PlanRequest' } },
+            'application/yaml': { schema: { type: 'string' }, example: 'a: 1\n' },
+          },
+        },
+      },
+    });
+  });
+
+  it('takes no member in the query that the body has not', () => {
+    // @ts-expect-error the body has no such member
+    const declare = () => defineOperation({ ...facts, body, bodyInQuery: ['sauce'], textBody });
+    expect(declare).toThrow('the body has no member sauce that could stand in the query');
+  });
 });

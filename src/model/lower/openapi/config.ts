@@ -1,9 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts';
-import { accessItems } from './access.ts';
 import { accountItems } from './account.ts';
 import { archiveItems } from './archive.ts';
 import { header, type Operation, operation, pathParameters } from './operation.ts';
-import { planItems } from './plans.ts';
 import { serverItems } from './server.ts';
 import { sourceItems } from './sources.ts';
 
@@ -14,10 +12,8 @@ function parameterOf(): JsonObject {
 /** The path items that belong to no kind: documents, plans, history, and the server itself. */
 export const configPaths: JsonObject = Object.fromEntries(
   Object.entries({
-    ...planItems,
     ...accountItems,
     ...archiveItems,
-    ...accessItems,
     ...sourceItems,
     ...serverItems,
   }).map(([path, item]) => [

@@ -9,13 +9,6 @@ export const count = (description: string) => ({ type: 'integer', minimum: 0, de
 /** A moment, ISO 8601 in UTC. */
 export const time = (description: string) => ({ type: 'string', format: 'date-time', description });
 
-/** One of some texts. */
-export const words = (values: readonly string[], description: string) => ({
-  type: 'string',
-  enum: values,
-  description,
-});
-
 /** An object with these members; those that are not optional are always there. */
 export const object = (description: string, properties: JsonObject, optional: readonly string[] = []): JsonObject => ({
   type: 'object',
