@@ -23,7 +23,6 @@ import { readKeys } from './db/sealing/keys.ts';
 import { checkKey } from './db/sealing/sealing.ts';
 import { WrongKey } from './db/sealing/wrong-key.ts';
 import { createReader } from './documents/reader.ts';
-import { createTxtResolver } from './features/accounts/tenants/txt-resolver.ts';
 import { ensureMachineOwner, watchMachineToken } from './features/auth/bootstrap.ts';
 import { ensureOperatorToken } from './features/auth/operator.ts';
 import type { IdentityProvider } from './features/auth/provider/provider.ts';
@@ -198,9 +197,8 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     await prepareDatabase(database, options, log, () => checkKey(database, registry, planEnvironment.vault));
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
-    const engine = createEngine(
-      ...([database, log, registry, planEnvironment, createTxtResolver(), notices, options.claimLapseSeconds] as const),
-    );
+    const { claimLapseSeconds: claimLapse } = options;
+    const engine = createEngine({ database, log, kinds: registry, planEnvironment, notices, claimLapse });
     const onDefect = defectsTo(log);
     closing.unshift(watchSealing(engine, onDefect), () => engine.committer.settle());
     const reader = createReader();

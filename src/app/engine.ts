@@ -37,17 +37,35 @@ export function productRegistry(installation?: Installation): Registry {
 /** In seconds. */
 const usualClaimLapse = 3600;
 
-/** Wires the engine on a database that is up to date. */
-export function createEngine(
-  database: Database,
-  log: Log,
-  known: Registry = productRegistry(),
-  planEnvironment: PlanEnvironment = ephemeralEnvironment(),
-  resolveTxt: Engine['resolveTxt'] = createTxtResolver(),
-  notices: NoticeBoard = createNoticeBoard(),
+/** What an engine is made of. */
+interface EngineParts {
+  /** Up to date. */
+  readonly database: Database;
+  /** Absent: nothing is logged. */
+  readonly log?: Log;
+  /** The kinds; absent: those of the program. */
+  readonly kinds?: Registry;
+  /** Absent: with a key that lives as long as the process. */
+  readonly planEnvironment?: PlanEnvironment;
+  readonly resolveTxt?: Engine['resolveTxt'] | undefined;
+  /** Absent: hints reach this process alone. */
+  readonly notices?: NoticeBoard;
+  /** In seconds. */
+  readonly claimLapse?: number;
+  readonly turnTimes?: TurnTimes;
+}
+
+/** Wires the engine on a database. */
+export function createEngine({
+  database,
+  log = () => {},
+  kinds: known = productRegistry(),
+  planEnvironment = ephemeralEnvironment(),
+  resolveTxt = createTxtResolver(),
+  notices = createNoticeBoard(),
   claimLapse = usualClaimLapse,
-  turnTimes?: TurnTimes,
-): Engine {
+  turnTimes,
+}: EngineParts): Engine {
   const registry: Registry = { ...known, open: (sealed, place) => planEnvironment.vault.open(sealed, place) };
   const snapshots = createSnapshots(database, registry);
   const past = createPastStates(database, registry, snapshots);

@@ -33,11 +33,11 @@ export async function withDatabase<Value>(
   const { notices, close } = connectNotices(url);
   try {
     await migrate(database);
-    const plain = createEngine(database, () => {});
+    const plain = createEngine({ database });
     // Which form it may use is read from the database: servers of an earlier release may still run.
     const planEnvironment = { ...plain.planEnvironment, ...environmentOfKeys(keys, 'unbound') };
     await verifyKey(database, plain.registry, planEnvironment.vault);
-    const engine = createEngine(database, () => {}, plain.registry, planEnvironment, plain.resolveTxt, notices);
+    const engine = createEngine({ database, kinds: plain.registry, planEnvironment, notices });
     const done = await work(engine);
     await engine.committer.settle();
     return done;

@@ -100,7 +100,7 @@ describe('the stream of events', () => {
     using stream = await follow();
     const database: Database = await openDatabase({ url });
     try {
-      const other = createEngine(database, () => {});
+      const other = createEngine({ database });
       const call = { account: api.account, actor: owner, revision: 0 };
       await createObject(other, call, other.registry.get('Group'), { name: 'elsewhere' }, { strict: true });
     } finally {

@@ -188,14 +188,15 @@ function engineOn(
     ...planEnvironment
   }: Omit<TestApiOptions, 'people' | 'localPeople'>,
 ): Engine {
-  const plain = createEngine(database, log, productRegistry(installation), undefined, resolveTxt);
-  return createEngine(
-    database,
-    log,
-    plain.registry,
-    { ...plain.planEnvironment, mayUse: ({ isPushed }) => shareValues || !isPushed, ...planEnvironment },
-    resolveTxt,
-  );
+  const plain = createEngine({ database, log, kinds: productRegistry(installation), resolveTxt });
+  return createEngine({
+    ...{ database, log, kinds: plain.registry, resolveTxt },
+    planEnvironment: {
+      ...plain.planEnvironment,
+      mayUse: ({ isPushed }) => shareValues || !isPushed,
+      ...planEnvironment,
+    },
+  });
 }
 
 /** Sends JSON with the owner's token, and has every answer checked. */

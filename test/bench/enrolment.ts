@@ -62,7 +62,7 @@ async function prepareAccount(server: ServedHeddle, url: string, size: number): 
   const settings = { ...account.settings, ipv6_enabled_groups: [group.id] };
   await request(server, 'PUT', `/api/accounts/${account.id}`, { ...account, settings });
   const database = await openDatabase({ url, poolSize: 1 });
-  const engine = createEngine(database, () => {});
+  const engine = createEngine({ database });
   const { account: id } = (await request(server, 'GET', '/api/config/status')) as { readonly account: string };
   const peers = await addPeers(
     engine,

@@ -26,7 +26,7 @@ export const reconnect: Benchmark = {
     const failures: unknown[] = [];
     const failed = (error: unknown) => failures.push(error);
     const asked = countTransactions(mesh.engine.database);
-    const { engine, worked } = counted(createEngine(asked.database, () => {}));
+    const { engine, worked } = counted(createEngine({ database: asked.database }));
     const connectionTracker = createConnectionTracker({ engine, server: 'bench', failed });
     mesh.hub = createHub({ engine, listener: connectionTracker, now: Date.now, failed });
     const loop = monitorEventLoopDelay({ resolution: 1 });

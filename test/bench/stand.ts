@@ -66,7 +66,7 @@ export async function openWorkplace(
   wrap: (database: Database) => Database = (database) => database,
 ): Promise<Workplace> {
   const database = wrap(await openDatabase({ poolSize: 1, ...where }));
-  const engine = createEngine(database, () => {});
+  const engine = createEngine({ database });
   const account = await addAccount(database, engine.newId());
   return {
     engine,

@@ -175,7 +175,7 @@ describe('heddle operator', () => {
   async function ownedAccount(dataDir: string): Promise<string> {
     const database = await openDatabase({ dataDir });
     try {
-      const engine = createEngine(database, () => {});
+      const engine = createEngine({ database });
       const tokenOfOwner = makeToken('nbp_', new Uint8Array(32).fill(3));
       const first = { firstObjects: engine.firstObjects, report: () => {} };
       return present(await ensureMachineOwner(engine, { dataDir, token: tokenOfOwner, ...first })).account;

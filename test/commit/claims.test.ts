@@ -77,7 +77,7 @@ function interrupted(engine: Engine, when: 'before' | 'after', work: () => Promi
 /** A server that counts what it asks the database for. */
 function counting({ database }: Office) {
   const counted = countTransactions(database);
-  return { engine: createEngine(counted.database, () => {}), asked: () => counted.transactions() };
+  return { engine: createEngine({ database: counted.database }), asked: () => counted.transactions() };
 }
 
 describe('an apply without claims, and without overrides', () => {

@@ -16,7 +16,7 @@ eachEngine('mutations on %s', (name) => {
   it('of 50 callers at once are all written, as contiguous revisions and in one statement', async () => {
     await using office = await newOffice(name);
     const { database, statements } = noted(office.database);
-    const engine = createEngine(database, () => {});
+    const engine = createEngine({ database });
     const kind = engine.registry.get('Group');
     const written = await Promise.all(
       fifty.map((at) => createObject(engine, office.call, kind, { name: `g${at}`, peers: ['p1'] }, strict)),

@@ -63,7 +63,7 @@ describe('a commit whose answer was lost', () => {
     'is answered with the generated values that are stored when the statement arrives: %s',
     async (arrival) => {
       await using office = await newOffice('postgres');
-      const engine = createEngine(losing(office.database, arrival), () => {});
+      const engine = createEngine({ database: losing(office.database, arrival) });
       const body = { name: 'k', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 };
       const kind = engine.registry.get('SetupKey');
       const { object, outputs } = await createObject(engine, office.call, kind, body, { strict: false });
@@ -110,7 +110,7 @@ describe('a commit on behalf of a lease', () => {
       return statements.some(({ sql }) => sql.includes('update accounts set revision')) ? send(run) : run();
     };
     // The rows are those of the inner database.
-    const engine = createEngine(altered(inner, inAccount as unknown as Database['inAccount']), () => {});
+    const engine = createEngine({ database: altered(inner, inAccount as unknown as Database['inAccount']) });
     const propose = (state: Snapshot) => withGroup(engine, state, 'devs');
     const [end] = await Promise.allSettled([engine.committer.mutate({ ...call, lease, propose })]);
     await Promise.all(sendings);

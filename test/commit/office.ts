@@ -33,7 +33,7 @@ export interface Office extends AsyncDisposable {
 export async function newOffice(name: EngineName): Promise<Office> {
   const made = await testDatabase(name);
   const logged: LogLine[] = [];
-  const engine = createEngine(made.database, (line) => logged.push(line));
+  const engine = createEngine({ database: made.database, log: (line) => logged.push(line) });
   const { account } = present(await ensureAccount(engine, actor, (id) => firstObjects(engine, id)));
   const others: Database[] = [];
   const call = { account, actor, revision: 0 };
@@ -48,7 +48,7 @@ export async function newOffice(name: EngineName): Promise<Office> {
     async another() {
       const database = await openDatabase(made.url === undefined ? {} : { url: made.url });
       others.push(database);
-      return createEngine(database, (line) => logged.push(line));
+      return createEngine({ database, log: (line) => logged.push(line) });
     },
     async [Symbol.asyncDispose]() {
       await engine.committer.settle();

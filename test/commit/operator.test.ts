@@ -13,7 +13,7 @@ const actor = { type: 'system', id: 'sys', name: 'system' } as const;
 
 /** Starts a server on the database as far as its account goes. */
 function start(database: Database, named?: string) {
-  const engine = createEngine(database, () => {});
+  const engine = createEngine({ database });
   return ensureAccount(engine, actor, (id) => firstObjects(engine, id), named);
 }
 

@@ -124,7 +124,7 @@ describe('two servers on one database', () => {
 eachEngine('two engines on one %s', (name) => {
   it('plan again what lost a race, while nobody else can write', async () => {
     await using office = await newOffice(name);
-    const engines = [office.engine, createEngine(office.database, () => {})] as const;
+    const engines = [office.engine, createEngine({ database: office.database })] as const;
     const kind = office.engine.registry.get('Group');
     const wanted = upTo(40).map((at) => `g${at}`);
     await Promise.all(
@@ -141,7 +141,7 @@ eachEngine('two engines on one %s', (name) => {
 eachEngine('servers that start on an empty %s', (name) => {
   it('make one account between them', async () => {
     await using made = await testDatabase(name);
-    const engines = upTo(5).map(() => createEngine(made.database, () => {}));
+    const engines = upTo(5).map(() => createEngine({ database: made.database }));
     const started = await Promise.all(
       engines.map(async (engine) => present(await ensureAccount(engine, actor, (id) => firstObjects(engine, id)))),
     );
@@ -155,7 +155,7 @@ eachEngine('servers that start on an empty %s', (name) => {
 
   it('find the account that is there', async () => {
     await using made = await testDatabase(name);
-    const [first, second] = [createEngine(made.database, () => {}), createEngine(made.database, () => {})];
+    const [first, second] = [createEngine({ database: made.database }), createEngine({ database: made.database })];
     const { account } = present(await ensureAccount(first, actor, (id) => firstObjects(first, id)));
     expect(await ensureAccount(second, actor, (id) => firstObjects(second, id))).toEqual({ account, created: false });
   });

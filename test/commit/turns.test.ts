@@ -13,7 +13,7 @@ const times: TurnTimes = { lease: 1, most: 20, rest: 2 };
 
 /** A server whose turns pass faster. */
 function hasty(database: Database, turnTimes = times): Engine {
-  return createEngine(database, () => {}, undefined, undefined, undefined, undefined, undefined, turnTimes);
+  return createEngine({ database, turnTimes });
 }
 
 function write(engine: Engine, { call }: Office, name: string): Promise<unknown> {

@@ -57,7 +57,7 @@ async function namesIn(engine: Engine, account: string): Promise<readonly string
 eachEngine('several accounts on %s', (kind) => {
   it('change at once, beside writers of one of them, and lose nothing', async () => {
     await using made = await testDatabase(kind);
-    const engine = createEngine(made.database, () => {});
+    const engine = createEngine({ database: made.database });
     const [a, b] = await twoAccounts(engine);
     const shared = Array.from({ length: 8 }, (_, at) =>
       engine.committer.mutateTogether({
@@ -93,7 +93,7 @@ eachEngine('several accounts on %s', (kind) => {
 
   it('do not change, and none comes into being, when a value of the directory is taken', async () => {
     await using made = await testDatabase(kind);
-    const engine = createEngine(made.database, () => {});
+    const engine = createEngine({ database: made.database });
     const [a, b] = await twoAccounts(engine);
     const { id, founded } = found(engine);
     const refused = await engine.committer.mutateTogether({
@@ -111,7 +111,7 @@ eachEngine('several accounts on %s', (kind) => {
 
   it('do not change when one of the plans is refused, and write nothing when nothing changes', async () => {
     await using made = await testDatabase(kind);
-    const engine = createEngine(made.database, () => {});
+    const engine = createEngine({ database: made.database });
     const [a, b] = await twoAccounts(engine);
     const propose = (name?: string) =>
       engine.committer.mutateTogether({

@@ -27,7 +27,7 @@ export type ApplierSays = { readonly backend: number } | 'done';
 
 const { where, account, sets } = JSON.parse(process.argv[2] ?? '') as ApplierOptions;
 const database = await openDatabase({ ...where, poolSize: 1 });
-const engine = createEngine(database, () => {});
+const engine = createEngine({ database });
 const documents = sets.map((file) => JSON.parse(readFileSync(file, 'utf8')) as readonly Document[]);
 await engine.snapshots.current(account);
 

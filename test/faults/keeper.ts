@@ -7,7 +7,7 @@ import { runPeerUpkeep } from '../../src/features/peers/upkeep/upkeep.ts';
 
 const [url = '', server = ''] = process.argv.slice(2);
 const database = await openDatabase({ url, poolSize: 2 });
-const engine = createEngine(database, () => {});
+const engine = createEngine({ database });
 runPeerUpkeep({
   ...{ engine, server, everyMs: 100, graceMs: 0 },
   report: (level, message) => process.stderr.write(`${level}: ${message}\n`),

@@ -42,7 +42,7 @@ export async function openScene(engine: Engine, objects: number): Promise<Scene>
   await database.asOwner(async (run) => {
     await run('insert into accounts (account_id, created_at) values ($1, now())', [account]);
   });
-  const office = createEngine(database, () => {});
+  const office = createEngine({ database });
   const labels = Array.from({ length: peers }, (_, at) => `peer-${at}`);
   await addPeers(office, account, labels);
   await office.committer.settle();

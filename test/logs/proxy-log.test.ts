@@ -105,7 +105,7 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
     await made.database.asOwner([
       "insert into accounts (account_id, created_at) values ('a', now()), ('b', now()), ('c', now())",
     ]);
-    engine = createEngine(made.database, () => {});
+    engine = createEngine({ database: made.database });
     const all = requests();
     for (let at = 0; at < all.length; at += 300)
       await storeRequests(made.database, 'a', `b${at}`, all.slice(at, at + 300));

@@ -66,7 +66,7 @@ eachEngine('logs with more values than are listed (%s)', (kind) => {
     made = await testDatabase(kind);
     const { database } = made;
     await database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
-    engine = createEngine(database, () => {});
+    engine = createEngine({ database });
     for (const at of [0, 100, 200])
       await storeRequests(database, 'a', `b${at}`, requests.slice(at, at + 100), span, atMost);
     await storeRequests(database, 'b', 'b', requests.slice(0, 50), span, atMost);

@@ -39,7 +39,7 @@ export async function playOnStore(count: number): Promise<void> {
   const all = fc.sample(sequencesIn(['guard', 'guard', 'correct', 'observe', 'seed']), { numRuns: count, seed });
   await using made = await testDatabase('postgres');
   const other = await openDatabase(made.url === undefined ? {} : { url: made.url });
-  const servers = [made.database, other].map((database) => createEngine(database, () => {}, worldRegistry));
+  const servers = [made.database, other].map((database) => createEngine({ database, kinds: worldRegistry }));
   try {
     const queue = all.map((sequence, at) => ({ sequence, account: `acc-${at}` }));
     const work = async (): Promise<void> => {
