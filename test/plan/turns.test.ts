@@ -17,7 +17,7 @@ import { patchesInSteps } from '../../src/plan/view/patch.ts';
 import { viewInSteps } from '../../src/plan/view/view.ts';
 import { generateFiles } from '../setup/generate.ts';
 import { countSteps, leastShare } from '../setup/longest-step.ts';
-import { applyOn, document, now, office, planned, planningOn } from './steps.ts';
+import { allow, applyOn, document, now, office, planned, planningOn } from './steps.ts';
 
 const documentsOf = (variant: string): readonly Document[] =>
   generateFiles(1500, { variant }).flatMap((file) => readFile(file).documents);
@@ -34,6 +34,19 @@ it.each<[string, () => Generator<undefined, Outcome>]>([
   const { share, result } = leastShare(begin);
   expect([result.ok, share]).toEqual([true, expect.any(Number)]);
   expect(share).toBeLessThan(0.2);
+});
+
+const nobody = Array.from({ length: 26_000 }, (_, at) => `nobody-${at}`);
+
+it.each([
+  ['waits for', true, document('Group', 'large', { peers: nobody })],
+  ['is refused for', false, allow('large', nobody, ['p1'])],
+])('a document that %s tens of thousands of references lets others in between while it is resolved', (...of) => {
+  const [, isPlanned, large] = of;
+  const { result, share } = leastShare(() => planningOn(office, 'a', [large]));
+  const said = result.ok ? result.plan.warnings : result.problems;
+  expect([result.ok, said.length]).toEqual([isPlanned, isPlanned ? 26_000 : 26_001]);
+  expect(share).toBeLessThan(0.35);
 });
 
 it('a plan of many deletions whose files patterns hide lets others in between while these are matched', () => {

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { mapInSteps } from '../../lib/steps.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
-import { type Mention, mapReferences } from '../../model/schema/references.ts';
+import { type Mention, mapReferences, mentionsOf } from '../../model/schema/references.ts';
 import { aliasIndex } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -49,14 +50,25 @@ export interface Resolved {
   readonly waits: boolean;
 }
 
-/** Resolves every reference of a spec. A reference to a kind that may be pending is left out when its object is not there. */
-export function resolveReferences(registry: Registry, kind: Kind, spec: JsonObject, names: Names): Resolved {
+/**
+ * Resolves every reference of a spec. A reference to a kind that may be pending is left out when its object is not there.
+ * Yields now and then: one document may name tens of thousands.
+ */
+export function* resolveReferences(
+  registry: Registry,
+  kind: Kind,
+  spec: JsonObject,
+  names: Names,
+): Generator<undefined, Resolved> {
+  const mentions = mentionsOf(kind.spec, spec);
+  const results = (yield* mapInSteps(mentions, (mention) => resolveName(names, mention.kind, mention.text))).values();
   const faults: Fault[] = [];
   const pending: Fault[] = [];
   const former: Fault[] = [];
   let waiting = false;
+  // In the order of the mentions.
   const resolved = mapReferences(kind.spec, spec, (mention) => {
-    const result = resolveName(names, mention.kind, mention.text);
+    const result = results.next().value ?? resolveName(names, mention.kind, mention.text);
     if ('id' in result) {
       const refusal = names.refusal(mention.kind, result.id);
       if (refusal !== undefined) faults.push({ code: 'scope_exceeded', path: mention.pointer, message: refusal });

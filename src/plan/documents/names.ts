@@ -18,7 +18,7 @@ export interface NotThere {
   isSettled(object: StoredObject, name: string): boolean;
 }
 
-/** Some 20 ms of comparing, in one turn of the event loop. */
+/** Some 20 ms of comparing in one plan. */
 const mostCompared = 40_000;
 
 /** What the texts of references mean in one plan: its documents first, then the account. */
@@ -29,6 +29,7 @@ export function namesOf(
 ): Names {
   // What documents only state is not there because a document says so.
   const there = targets.filter(({ desired, existing }) => existing !== undefined || !statesOnly(desired.kind));
+  let left: ReadonlySet<string> | undefined;
   let renamed: ReadonlyMap<string, string> | undefined;
   let former: ReturnType<typeof formerKeysOf> | undefined;
   const ids = new Map(there.map((target) => [`${target.desired.kind.name}/${target.desired.key}`, target.id]));
@@ -38,7 +39,10 @@ export function namesOf(
     desiredKeys: (kind) =>
       targets.filter((target) => target.desired.kind.name === kind).map((target) => target.desired.key),
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
-    isLeftOut: (kind, key) => leftOut.some((document) => document.kind === kind && document.metadata.name === key),
+    isLeftOut(kind, key) {
+      left ??= new Set(leftOut.map((document) => `${document.kind}/${document.metadata.name}`));
+      return left.has(`${kind}/${key}`);
+    },
     former(kind, text) {
       former ??= formerKeysOf(targets);
       return former.get(`${kind}/${text}`);

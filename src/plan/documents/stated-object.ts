@@ -1,4 +1,5 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { mapInSteps } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../../model/declare/plan-environment.ts';
@@ -84,12 +85,12 @@ interface Edited {
   readonly claimedUnits?: readonly ClaimedUnit[];
 }
 
-/** What a document does to its object: an edit, a mere move, or problems. */
-export function editTarget(input: Planning, target: Target, names: Names): Edited {
+/** What a document does to its object: an edit, a mere move, or problems. Yields now and then where it names much. */
+export function* editTarget(input: Planning, target: Target, names: Names): Generator<undefined, Edited> {
   const { desired, existing } = target;
   const { registry } = input.snapshot;
-  const resolved = resolveReferences(registry, desired.kind, desired.spec, names);
-  const parent = parentId(desired, names);
+  const resolved = yield* resolveReferences(registry, desired.kind, desired.spec, names);
+  const parent = yield* parentId(desired, names);
   const { account, sealForm: form } = input.snapshot;
   // What is re-created takes its secrets along when it gets its id.
   const sealing = { account, object: existing?.id ?? target.id, form, before: existing?.spec };
@@ -103,13 +104,12 @@ export function editTarget(input: Planning, target: Target, names: Names): Edite
   const canonical = canonicalStated(desired.kind, sealed.spec);
   const faults = [...resolved.faults, ...parent.faults, ...sealed.faults, ...canonical.faults];
   const notes = annotationFaults(desired.kind, desired.annotations).map((fault) => annotationProblem(desired, fault));
-  const warnings = [
-    ...[...resolved.pending, ...parent.pending].map(waitingFor),
-    ...resolved.former,
-    ...parent.former,
-  ].map((fault) => problemOf(desired, fault));
-  if (faults.length + notes.length > 0)
-    return { problems: [...faults.map((fault) => problemOf(desired, fault)), ...notes], warnings };
+  const said = [...[...resolved.pending, ...parent.pending].map(waitingFor), ...resolved.former, ...parent.former];
+  const warnings = yield* mapInSteps(said, (fault) => problemOf(desired, fault));
+  if (faults.length + notes.length > 0) {
+    const problems = yield* mapInSteps(faults, (fault) => problemOf(desired, fault));
+    return { problems: [...problems, ...notes], warnings };
+  }
   if (resolved.waits || parent.waits) return { problems: [], warnings };
   if (existing === undefined && statesOnly(desired.kind)) {
     return { problems: [], warnings: [...warnings, absent(desired)] };
@@ -163,14 +163,14 @@ function annotationProblem({ place, kind, key }: Desired, fault: Fault): Problem
 }
 
 /** The id of the parent, unless the child has to wait for it. */
-function parentId(
+function* parentId(
   desired: Desired,
   names: Names,
-): Pick<Resolved, 'faults' | 'pending' | 'former' | 'waits'> & { readonly id?: string } {
+): Generator<undefined, Pick<Resolved, 'faults' | 'pending' | 'former' | 'waits'> & { readonly id?: string }> {
   const parent = desired.kind.parent;
   if (parent === undefined || desired.parent === undefined)
     return { faults: [], pending: [], former: [], waits: false };
-  const resolved = resolveReferences(
+  const resolved = yield* resolveReferences(
     names.snapshot.registry,
     { ...desired.kind },
     { [parent.field]: desired.parent },

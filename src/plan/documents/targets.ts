@@ -73,7 +73,7 @@ export function* editTargets(
   const claimedUnits: ClaimedUnit[] = [];
   const fixed = new Set<string>();
   for (const [at, target] of targets.entries()) {
-    const result = editTarget(input, target, names);
+    const result = yield* editTarget(input, target, names);
     // Not `push(...many)`: a document may have more faults than the stack holds.
     for (const problem of result.problems) problems.push(problem);
     for (const warning of result.warnings) warnings.push(warning);
