@@ -21,9 +21,9 @@ export function misfitOf(field: AnyField, value: unknown, at = ''): string | und
     case 'json':
       return fitsType(field.schema, value) ? undefined : at;
     case 'list':
-      return Array.isArray(value)
-        ? first(value.map((item: unknown, index) => () => misfitOf(field.of, item, `${at}/${index}`)))
-        : at;
+      return misfitOfItems(field.of, value, at);
+    case 'refs':
+      return misfitOfItems({ type: 'ref', kind: field.kind, doc: '' }, value, at);
     case 'map':
       return isObject(value)
         ? first(
@@ -39,6 +39,11 @@ export function misfitOf(field: AnyField, value: unknown, at = ''): string | und
     default:
       throw new Error(`fields of type ${field.type} belong to kinds`);
   }
+}
+
+function misfitOfItems(field: AnyField, value: unknown, at: string): string | undefined {
+  if (!Array.isArray(value)) return at;
+  return first(value.map((item: unknown, index) => () => misfitOf(field, item, `${at}/${index}`)));
 }
 
 function misfitOfMembers(

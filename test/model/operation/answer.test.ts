@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { misfitOf } from '../../../src/model/operation/answer.ts';
 import { nullable } from '../../../src/model/operation/fields.ts';
-import { integer } from '../../../src/model/schema/field.ts';
+import { integer, refs } from '../../../src/model/schema/field.ts';
 import { present } from '../../setup/present.ts';
 import { addShelf } from './sample.ts';
 
@@ -23,6 +23,11 @@ describe('the answer of an operation', () => {
     [{ shelves: [{ id: 'a', made_at: 7 }] }, '/shelves/0/made_at'],
   ])('cannot be %j', (value, at) => {
     expect(misfitOf(answer, value)).toBe(at);
+  });
+
+  it('is a list of texts where objects are referred to', () => {
+    const field = refs('Group', { doc: 'The groups.' });
+    expect([['a', 'b'], 'a', ['a', 7]].map((value) => misfitOf(field, value))).toEqual([undefined, '', '/1']);
   });
 
   it('may be null where the declaration says so', () => {

@@ -28,3 +28,9 @@ it('a number that is clamped counts as the greatest there is', () => {
   expect(readQuery(addShelf.query, { near: 'door', page: '11' }).query).toMatchObject({ page: 10 });
   expect(readQuery(addShelf.query, { near: 'door', page: '0' }).faults).toHaveLength(1);
 });
+
+it('a text has at most 1,000 characters, though its field may take more in a body', () => {
+  const near = (length: number) => readQuery(addShelf.query, { near: 'x'.repeat(length) }).faults;
+  expect(near(1000)).toEqual([]);
+  expect(near(1001)).toMatchObject([{ path: '/near', message: '`near` must have at most 1000 characters' }]);
+});
