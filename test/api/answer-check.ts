@@ -1,9 +1,12 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
+import { areas } from '../../src/api/area-routes.ts';
 import { describeApi } from '../../src/api/description.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { Registry } from '../../src/model/declare/registry.ts';
 import type { Edition } from '../../src/model/edition.ts';
+import { misfitOf } from '../../src/model/operation/answer.ts';
+import type { AnyField } from '../../src/model/schema/field.ts';
 import type { Answer } from './setup.ts';
 
 /** Fails the test when an answer is not what the OpenAPI document says about its operation. */
@@ -15,16 +18,28 @@ const checks = new Map<string, AnswerCheck>();
 /** Checks every answer by what the program says about itself in an edition. */
 export function createAnswerCheck(registry: Registry, edition: Edition): AnswerCheck {
   const key = JSON.stringify([edition, registry.installation]);
-  const check = checks.get(key) ?? checkBy(describeApi(registry, { version: '0', edition }));
+  const check = checks.get(key) ?? checkBy(describeApi(registry, { version: '0', edition }), declaredAnswers());
   checks.set(key, check);
   return check;
 }
 
+/** The answers of declared operations, by method and path. */
+type DeclaredAnswers = ReadonlyMap<string, AnyField>;
+
+function declaredAnswers(): DeclaredAnswers {
+  const operations = areas.flatMap((area) => area.operations ?? []);
+  return new Map(
+    operations.flatMap(({ method, path, answer, answerType }) =>
+      answer === undefined || answerType !== undefined ? [] : [[`${method} ${path}`, answer]],
+    ),
+  );
+}
+
 /**
  * Checks every answer of the operations of an OpenAPI document: the status is listed, and the body has these members and
- * no others.
+ * no others. A typed client has to take it too: it is what the operation declares.
  */
-export function checkBy(description: JsonObject): AnswerCheck {
+export function checkBy(description: JsonObject, declared: DeclaredAnswers = new Map()): AnswerCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': isTimestamp } });
   ajv.addSchema(closed(description) as JsonObject, 'openapi');
   const compiled = new Map<string, ValidateFunction>();
@@ -49,6 +64,8 @@ export function checkBy(description: JsonObject): AnswerCheck {
     );
     if (answer.status >= 400) return;
     checkBody(description, pointer, validatorFor, answer);
+    const field = declared.get(`${method} ${path}`);
+    if (field !== undefined) expect(misfitOf(field, answer.body), `misfit in the answer of ${path}`).toBeUndefined();
   };
 }
 

@@ -22,6 +22,7 @@ import { type Engine as Kind, testDatabase } from '../setup/database.ts';
 import { addPeers } from '../setup/peers.ts';
 import { present } from '../setup/present.ts';
 import { type AnswerCheck, createAnswerCheck } from './answer-check.ts';
+import { watchAnswers } from './watch-answers.ts';
 
 /** The token of the machine owner in tests. */
 export const token = makeToken('nbp_', new Uint8Array(32).fill(7));
@@ -157,7 +158,9 @@ export async function apiOn(
     ...(trustProxy === undefined ? {} : { trustProxy }),
     report: (error) => defects.push(error),
   });
-  const call = createCall(app, createAnswerCheck(engine.registry, engine.planEnvironment.edition));
+  const check = createAnswerCheck(engine.registry, engine.planEnvironment.edition);
+  watchAnswers(app, check, (fault) => defects.push(fault));
+  const call = createCall(app, check);
   return {
     app,
     engine,
@@ -173,7 +176,8 @@ export async function apiOn(
       await engine.committer.settle();
       await reader.close();
       await dispose();
-      if (defects.length > 0) throw new AggregateError(defects, 'the API answered with 500');
+      if (defects.length > 0)
+        throw new AggregateError(defects, 'the API answered with 500, or with what is not described');
     },
   };
 }

@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { parseJson } from '../../src/lib/json.ts';
+import type { AnswerCheck } from './answer-check.ts';
+
+/** Checks every JSON answer that a listening server sends to sockets: to command lines, pages and raw requests of tests. */
+export function watchAnswers(app: FastifyInstance, check: AnswerCheck, onFault: (fault: unknown) => void): void {
+  app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url = '' } = request;
+    if (method === 'HEAD') return;
+    const sent = collect(response);
+    response.once('finish', () => {
+      try {
+        const answer = sent();
+        if (answer !== undefined) check(method, url, answer);
+      } catch (fault) {
+        onFault(fault);
+      }
+    });
+  });
+}
+
+/** Follows what is written. Returns the answer when it is JSON. */
+function collect(response: ServerResponse) {
+  const chunks: Buffer[] = [];
+  const written: Record<string, string> = {};
+  const { writeHead, write, end } = response;
+  const headers = () => ({ ...(response.getHeaders() as Record<string, string>), ...written });
+  const isJson = () => /^application\/json/.test(headers()['content-type'] ?? '');
+  const keep = (chunk: unknown) => {
+    if (isJson() && (typeof chunk === 'string' || chunk instanceof Uint8Array)) chunks.push(Buffer.from(chunk));
+  };
+  // Their signatures have several forms, which are passed on as they come.
+  Object.assign(response, {
+    writeHead(...given: Parameters<typeof writeHead>) {
+      for (const part of given) if (typeof part === 'object') Object.assign(written, part);
+      return writeHead.apply(response, given);
+    },
+    write(...given: Parameters<typeof write>) {
+      keep(given[0]);
+      return write.apply(response, given);
+    },
+    end(...given: Parameters<typeof end>) {
+      keep(given[0]);
+      return end.apply(response, given);
+    },
+  });
+  return () =>
+    isJson()
+      ? { status: response.statusCode, headers: headers(), body: parseJson(Buffer.concat(chunks).toString('utf8')) }
+      : undefined;
+}
