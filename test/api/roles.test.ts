@@ -5,13 +5,14 @@ import { hashToken } from '../../src/features/auth/authenticate.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { putObjects } from '../setup/objects.ts';
 import { operationsOf } from './described.ts';
-import { type Asker, askers, expected, type Mark } from './role-table.ts';
+import { type Asker, askers, createRoleTable, type Mark } from './role-table.ts';
 import { sharedApi, type TestApi } from './setup.ts';
 
 const api = sharedApi({ edition: 'hosted' });
 
 it('every endpoint lets those in whom the matrix lets in, and nobody else', async () => {
-  const { app, call } = api();
+  const { app, call, engine } = api();
+  const table = createRoleTable(engine.registry);
   const base = await app.listen({ host: '127.0.0.1', port: 0 });
   const operations = operationsOf((await call('GET', '/api/openapi.json')).body);
   const faults: string[] = [];
@@ -20,7 +21,7 @@ it('every endpoint lets those in whom the matrix lets in, and nobody else', asyn
     const secret = await tokenFor(api(), asker);
     await Promise.all(
       operations.map(async ({ name, method, path }) => {
-        const mark = expected(name, asker);
+        const mark = table.expected(name, asker);
         if (mark === undefined) return;
         const status = await ask(base, method.toUpperCase(), path, secret);
         if ((status === 403) !== (mark === 'no'))
