@@ -25,6 +25,7 @@ const table: Readonly<Record<string, Row>> = {
   commit: { modules: ['db', 'plan', 'access', 'model', 'lib'] },
   objects: { modules: ['commit', 'db', 'plan', 'access', 'model', 'lib'], types: ['operations'] },
   outbound: { modules: ['lib'], packages: ['undici'] },
+  kubernetes: { modules: ['lib'], packages: ['@kubernetes/client-node'] },
   // A feature imports another one only where its line says so.
   'features/accounts': { modules: core },
   'features/auth': {

@@ -1,0 +1,232 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as requestPlain } from 'node:http';
+import { Agent, request as requestTls } from 'node:https';
+import { isObject, type Json, type JsonObject, membersOf, parseJson } from '../lib/json.ts';
+import type { Connection } from './connection.ts';
+import { ApiError, Unreachable } from './errors.ts';
+import { isResource, type Resource } from './resource.ts';
+
+/** One page of a list. */
+export interface Page {
+  readonly items: readonly Resource[];
+  /** The version of the whole list, from which a watch goes on. */
+  readonly resourceVersion: string;
+  /** Absent: this was the last page. */
+  readonly next?: string;
+}
+
+/** What a watch says. A bookmark says only up to which version everything was said. */
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Resource }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+
+/** Requests to an API server. All of them throw `ApiError` or `Unreachable`. Paths begin with `/api/` or `/apis/`. */
+export interface Client {
+  /** One object. */
+  get(path: string): Promise<Resource>;
+  /** One page of the objects at a path; `from` continues a list. */
+  list(path: string, from?: string): Promise<Page>;
+  /**
+   * The changes of a list since a version, until the API server ends them. Resolves when it has accepted the request;
+   * status 410, now or in place of an event, says that it does not know the version any more.
+   */
+  watch(path: string, resourceVersion: string, signal: AbortSignal): Promise<AsyncIterable<WatchEvent>>;
+  /** Server-side apply: these members are ours from now on, whoever had them; creates what is missing. */
+  apply(path: string, object: JsonObject): Promise<Resource>;
+  /** Creates an object in a list. */
+  create(path: string, object: JsonObject): Promise<Resource>;
+  /** Changes members by a JSON merge patch. */
+  patch(path: string, object: JsonObject): Promise<Resource>;
+  delete(path: string): Promise<void>;
+  /** Ends the connections that are kept. */
+  close(): void;
+}
+
+/** How a client speaks to an API server. */
+export interface ClientOptions {
+  readonly connection: Connection;
+  /** Who owns the members that are applied. */
+  readonly fieldManager: string;
+  /** So many objects make a page. */
+  readonly pageSize?: number;
+  /** How long an answer may take, watches aside. */
+  readonly timeoutMs?: number;
+}
+
+/** Creates a client. Nothing is sent before it is used. */
+export function createClient({ connection, fieldManager, pageSize = 500, timeoutMs = 30_000 }: ClientOptions): Client {
+  const isPlain = connection.server.startsWith('http:');
+  const agent = isPlain ? new PlainAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
+
+  const send = async (method: string, path: string, { body, type, signal }: Sent = {}): Promise<IncomingMessage> => {
+    const { tls, headers } = await connection.credentials();
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const options = {
+      ...{ method, agent, ...tls },
+      ...(signal === undefined ? {} : { signal }),
+      headers: {
+        ...{ accept: 'application/json', 'user-agent': fieldManager, ...headers },
+        ...(text === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(text) }),
+      },
+    };
+    const url = `${connection.server}${path}`;
+    const request = isPlain ? requestPlain(url, options) : requestTls(url, options);
+    request.setSocketKeepAlive(true, keepAliveMs);
+    request.end(text);
+    const response = await answerOf(request, connection.server, timeoutMs);
+    if (response.statusCode === 401) connection.refused();
+    return response;
+  };
+
+  const ask = async (method: string, path: string, sent?: Sent): Promise<Json> => {
+    const response = await send(method, path, sent);
+    const text = await textOf(response, timeoutMs);
+    const value = parsed(text);
+    const status = response.statusCode ?? 0;
+    if (status < 200 || status > 299) throw refusal(status, response.headers['retry-after'], value ?? text);
+    if (value === undefined) throw new Unreachable(`${connection.server}${path} answered something that is no JSON`);
+    return value;
+  };
+  const one = async (method: string, path: string, sent?: Sent): Promise<Resource> => {
+    const value = await ask(method, path, sent);
+    if (isResource(value)) return value;
+    throw new Unreachable(`${connection.server}${path} answered something that is no object of Kubernetes`);
+  };
+  const manager = `fieldManager=${encodeURIComponent(fieldManager)}`;
+
+  return {
+    get: (path) => one('GET', path),
+    async list(path, from) {
+      const next = from === undefined ? '' : `&continue=${encodeURIComponent(from)}`;
+      return pageOf(await ask('GET', `${path}?limit=${pageSize}${next}`), path);
+    },
+    async watch(path, resourceVersion, signal) {
+      const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${encodeURIComponent(resourceVersion)}`;
+      const response = await send('GET', `${path}?${query}&timeoutSeconds=${watchSeconds()}`, { signal });
+      const status = response.statusCode ?? 0;
+      if (status === 200) return eventsOf(response, connection.server);
+      const text = await textOf(response, timeoutMs);
+      throw refusal(status, response.headers['retry-after'], parsed(text) ?? text);
+    },
+    apply: (path, body) =>
+      one('PATCH', `${path}?${manager}&force=true`, { body, type: 'application/apply-patch+yaml' }),
+    create: (path, body) => one('POST', `${path}?${manager}`, { body, type: 'application/json' }),
+    patch: (path, body) => one('PATCH', `${path}?${manager}`, { body, type: 'application/merge-patch+json' }),
+    async delete(path) {
+      await ask('DELETE', path);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+interface Sent {
+  readonly body?: JsonObject;
+  readonly type?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A host that vanished is noticed by the probes of TCP: a quiet watch says nothing for minutes. */
+const keepAliveMs = 15_000;
+
+async function* eventsOf(response: IncomingMessage, server: string): AsyncIterable<WatchEvent> {
+  try {
+    for await (const line of linesOf(response)) yield eventOf(line);
+  } catch (error) {
+    throw error instanceof ApiError || error instanceof Unreachable ? error : unreachable(server, error);
+  } finally {
+    response.destroy();
+  }
+}
+
+/** Between 5 and 10 minutes: watches that begin together do not end together. */
+function watchSeconds(): number {
+  return 300 + Math.floor(Math.random() * 300);
+}
+
+async function answerOf(request: ClientRequest, server: string, timeoutMs: number): Promise<IncomingMessage> {
+  const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
+  try {
+    const [response] = await once(request, 'response');
+    return response;
+  } catch (error) {
+    throw unreachable(server, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unreachable(server: string, error: unknown): Unreachable {
+  return new Unreachable(`${server}: ${error instanceof Error ? error.message || error.name : String(error)}`);
+}
+
+async function textOf(response: IncomingMessage, timeoutMs: number): Promise<string> {
+  const timer = setTimeout(() => response.destroy(new Unreachable('the answer did not end')), timeoutMs);
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk);
+    return Buffer.concat(chunks).toString('utf8');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The lines of a response; what follows the last line end is no line: it was cut. */
+async function* linesOf(response: IncomingMessage): AsyncIterable<string> {
+  response.setEncoding('utf8');
+  let rest: string[] = [];
+  for await (const chunk of response) {
+    const parts = String(chunk).split('\n');
+    const [first = '', ...others] = parts;
+    rest.push(first);
+    if (others.length === 0) continue;
+    yield rest.join('');
+    yield* others.slice(0, -1);
+    rest = others.slice(-1);
+  }
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function pageOf(value: Json, path: string): Page {
+  const { items, metadata } = isObject(value) ? value : {};
+  const { resourceVersion, continue: next } = isObject(metadata) ? metadata : {};
+  if (!Array.isArray(items) || typeof resourceVersion !== 'string' || !items.every(isResource))
+    throw new Unreachable(`${path} answered something that is no list of Kubernetes`);
+  return { items, resourceVersion, ...(typeof next === 'string' && next !== '' ? { next } : {}) };
+}
+
+function eventOf(line: string): WatchEvent {
+  const value = parsed(line);
+  const { type, object } = isObject(value) ? value : {};
+  if (type === 'ERROR' && isObject(object)) throw refusal(Number(object['code']) || 500, undefined, object);
+  if (type === 'BOOKMARK') return { type, resourceVersion: versionOf(object) };
+  if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isResource(object)) return { type, object };
+  throw new Unreachable(`the watch said something that is no event: ${line.slice(0, 100)}`);
+}
+
+/** A bookmark's object is empty but for its version. */
+function versionOf(object: Json | undefined): string {
+  const { metadata } = membersOf(object);
+  const { resourceVersion } = membersOf(metadata);
+  if (typeof resourceVersion === 'string' && resourceVersion !== '') return resourceVersion;
+  throw new Unreachable('the watch sent a bookmark without a version');
+}
+
+/** What the API server answered in place of what was asked for; its errors are objects of the kind `Status`. */
+function refusal(status: number, retryAfter: string | undefined, value: Json): ApiError {
+  const { message, reason, details } = membersOf(typeof value === 'string' ? undefined : value);
+  const { retryAfterSeconds } = membersOf(details);
+  const seconds = Number(retryAfter ?? retryAfterSeconds);
+  return new ApiError({
+    status,
+    reason: typeof reason === 'string' ? reason : '',
+    message: typeof message === 'string' ? message : String(value).slice(0, 200),
+    retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+  });
+}

@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import type { RequestOptions } from 'node:https';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { Unreachable } from './errors.ts';
+
+/** How to reach an API server, and as whom. */
+export interface Connection {
+  /** Its URL, without a slash at the end. */
+  readonly server: string;
+  /** The namespace of who connects, where that is known. */
+  readonly namespace: string | undefined;
+  /** TLS and credentials of one request: they may change while the connection lasts. */
+  credentials(): Promise<Credentials>;
+  /** The API server did not accept the credentials: they are read again for the next request. */
+  refused(): void;
+}
+
+/** What a request carries beside its content. */
+export interface Credentials {
+  readonly tls: Pick<
+    RequestOptions,
+    'ca' | 'cert' | 'key' | 'passphrase' | 'pfx' | 'servername' | 'rejectUnauthorized'
+  >;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Where a pod finds the files of its service account. */
+const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** The kubelet replaces a token long before it ends. */
+const rereadMs = 60_000;
+
+/** The connection of a pod to the API server of its own cluster. Throws a sentence where there is none. */
+export async function connectInCluster(
+  environment: Readonly<Record<string, string | undefined>>,
+  folder = serviceAccountFolder,
+): Promise<Connection> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = environment;
+  if (host === undefined || host === '')
+    throw new Unreachable(
+      'this server does not run in a cluster (KUBERNETES_SERVICE_HOST is not set); name a kubeconfig file in `kubeconfigFile`',
+    );
+  const read = (name: string) => readServiceAccount(folder, name);
+  const ca = await read('ca.crt');
+  const namespace = await readFile(join(folder, 'namespace'), 'utf8').catch(() => undefined);
+  let token: { readonly text: string; readonly at: number } | undefined;
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    namespace: namespace?.trim(),
+    async credentials() {
+      if (token === undefined || performance.now() - token.at > rereadMs)
+        token = { text: (await read('token')).trim(), at: performance.now() };
+      return { tls: { ca }, headers: { authorization: `Bearer ${token.text}` } };
+    },
+    refused() {
+      token = undefined;
+    },
+  };
+}
+
+async function readServiceAccount(folder: string, name: string): Promise<string> {
+  return readFile(join(folder, name), 'utf8').catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Unreachable(
+      `the pod has no service account token (${reason}); set \`automountServiceAccountToken\`, or \`kubernetes.enabled\` of the chart`,
+    );
+  });
+}
+
+/** The connection that a kubeconfig file describes, exec plugins included. Throws a sentence when the file does not say enough. */
+export async function connectByKubeconfig(file: string, context?: string): Promise<Connection> {
+  // It brings much with it, and only kubeconfig files need it.
+  const { KubeConfig } = await import('@kubernetes/client-node');
+  const config = new KubeConfig();
+  try {
+    config.loadFromFile(file);
+  } catch (error) {
+    throw new Unreachable(`the kubeconfig file ${file} cannot be read: ${messageOf(error)}`);
+  }
+  const names = config.getContexts().map(({ name }) => name);
+  if (context !== undefined) {
+    if (!names.includes(context))
+      throw new Unreachable(`${file} has no context ${context}; it has ${names.join(', ') || 'none'}`);
+    config.setCurrentContext(context);
+  }
+  const cluster = config.getCurrentCluster();
+  if (cluster === null)
+    throw new Unreachable(`${file} names no cluster in its current context; name one of its contexts in \`context\``);
+  return {
+    server: cluster.server.replace(/\/+$/, ''),
+    namespace: config.getContextObject(config.getCurrentContext())?.namespace,
+    async credentials() {
+      const options: RequestOptions = {};
+      await config.applyToHTTPSOptions(options);
+      const { ca, cert, key, passphrase, pfx, servername, rejectUnauthorized, headers, auth } = options;
+      const basic = typeof auth === 'string' ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
+      return {
+        tls: defined({ ca, cert, key, passphrase, pfx, servername, rejectUnauthorized }),
+        headers: { ...basic, ...textHeaders(headers) },
+      };
+    },
+    // It asks exec plugins again by itself when what they gave has ended.
+    refused: () => undefined,
+  };
+}
+
+function textHeaders(headers: RequestOptions['headers']): Readonly<Record<string, string>> {
+  const entries = Object.entries(headers ?? {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function defined(
+  tls: { readonly [Name in keyof Credentials['tls']]: Credentials['tls'][Name] | undefined },
+): Credentials['tls'] {
+  return Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,38 @@
+import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+
+/** An object of the Kubernetes API, with what all of them have. */
+export interface Resource {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ResourceMetadata;
+  readonly spec?: Json;
+  readonly status?: Json;
+  /** Of a Secret: base64. */
+  readonly data?: Json;
+}
+
+/** The metadata of an object, as far as anybody here reads it. */
+export interface ResourceMetadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** RFC 3339. */
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+}
+
+/** Whether a value that the API server sent is an object of its API. */
+export function isResource(value: unknown): value is Resource {
+  if (!isObject(value as Json | undefined)) return false;
+  const { metadata } = value as JsonObject;
+  return isObject(metadata) && typeof metadata['name'] === 'string' && typeof metadata['resourceVersion'] === 'string';
+}
+
+/** Names an object among those of its kind: `namespace/name`, or `name` of one that is in no namespace. */
+export function nameOf({ metadata: { namespace, name } }: Resource): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}

@@ -1,0 +1,147 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../src/kubernetes/client.ts';
+import { type Connection, connectByKubeconfig, connectInCluster } from '../../src/kubernetes/connection.ts';
+import { createPacer } from '../../src/kubernetes/pacer.ts';
+import { type Answer, type ConversationServer, startConversation, statusOf } from './conversation.ts';
+
+let directory: string;
+const servers: ConversationServer[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'heddle-kube-'));
+});
+
+afterEach(async () => {
+  await rm(directory, { recursive: true, force: true });
+  for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
+});
+
+const path = '/api/v1/namespaces/team/secrets/keys';
+const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', resourceVersion: '5' } };
+
+function plain(server: string): Connection {
+  return {
+    server,
+    namespace: undefined,
+    credentials: async () => ({ tls: {}, headers: {} }),
+    refused: () => undefined,
+  };
+}
+
+async function answering(answers: { readonly lists?: readonly Answer[]; readonly writes?: readonly Answer[] }) {
+  const server = await startConversation({ [path]: answers });
+  servers.push(server);
+  return { server, client: createClient({ connection: plain(server.url), fieldManager: 'heddle', timeoutMs: 200 }) };
+}
+
+describe('a client', () => {
+  test('applies by server-side apply, as the manager of the fields, whoever had them before', async () => {
+    const { server, client } = await answering({ writes: [{ body: secret }] });
+    await expect(client.apply(path, { kind: 'Secret' })).resolves.toMatchObject({ kind: 'Secret' });
+    expect(server.requests).toEqual([`PATCH ${path}?fieldManager=heddle&force=true`]);
+    expect(server.bodies).toEqual(['{"kind":"Secret"}']);
+    client.close();
+  });
+
+  test('tells what the API server refused, with status, reason and when to try again', async () => {
+    const body = {
+      ...statusOf(409, 'AlreadyExists', 'secrets "keys" already exists'),
+      details: { retryAfterSeconds: 3 },
+    };
+    const { client } = await answering({ writes: [{ status: 409, body }] });
+    await expect(client.create(path, {})).rejects.toMatchObject({
+      ...{ status: 409, reason: 'AlreadyExists', message: 'secrets "keys" already exists', retryAfterMs: 3000 },
+    });
+    client.close();
+  });
+
+  test.each([
+    ['a page that is no JSON', { body: '<html>' }, /no JSON/],
+    ['JSON that is no object of Kubernetes', { body: { ok: true } }, /no object of Kubernetes/],
+  ])('takes %s for no answer', async (_, answer, message) => {
+    const { client } = await answering({ lists: [answer] });
+    await expect(client.get(path)).rejects.toThrow(message);
+    client.close();
+  });
+
+  test('says of a server that is not there which one it is', async () => {
+    const client = createClient({ connection: plain('http://127.0.0.1:1'), fieldManager: 'heddle' });
+    await expect(client.get(path)).rejects.toThrow(/^http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/);
+    client.close();
+  });
+});
+
+describe('a connection in a cluster', () => {
+  const environment = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '6443' };
+
+  test('reads its token again after it was refused, because the kubelet replaces it', async () => {
+    await writeFile(join(directory, 'ca.crt'), 'PEM');
+    await writeFile(join(directory, 'namespace'), 'heddle\n');
+    await writeFile(join(directory, 'token'), 'first\n');
+    const connection = await connectInCluster(environment, directory);
+    expect(connection).toMatchObject({ server: 'https://10.0.0.1:6443', namespace: 'heddle' });
+    const authorization = async () => (await connection.credentials()).headers['authorization'];
+    expect(await authorization()).toBe('Bearer first');
+    await writeFile(join(directory, 'token'), 'second\n');
+    expect(await authorization()).toBe('Bearer first');
+    connection.refused();
+    expect(await authorization()).toBe('Bearer second');
+  });
+
+  test('is refused outside of one, with what to name in its place', async () => {
+    await expect(connectInCluster({})).rejects.toThrow(/KUBERNETES_SERVICE_HOST is not set.*kubeconfigFile/);
+    await expect(connectInCluster(environment, join(directory, 'nowhere'))).rejects.toThrow(
+      /automountServiceAccountToken/,
+    );
+  });
+});
+
+describe('a connection by a kubeconfig file', () => {
+  const config = {
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'one' },
+    clusters: [{ name: 'c', cluster: { server: 'https://kube.example:6443/', 'certificate-authority-data': 'UEVN' } }],
+    users: [{ name: 'u', user: { token: 'secret' } }],
+    contexts: [{ name: 'one', context: { cluster: 'c', user: 'u', namespace: 'team' } }],
+  };
+
+  test('has the server, the authority, the token and the namespace of its context', async () => {
+    const file = join(directory, 'config');
+    await writeFile(file, JSON.stringify(config));
+    const connection = await connectByKubeconfig(file);
+    expect(connection).toMatchObject({ server: 'https://kube.example:6443', namespace: 'team' });
+    const { tls, headers } = await connection.credentials();
+    expect(headers['authorization']).toBe('Bearer secret');
+    expect(String(tls.ca)).toBe('PEM');
+  });
+
+  test('is refused with the contexts that there are, or why the file cannot be read', async () => {
+    const file = join(directory, 'config');
+    await writeFile(file, JSON.stringify(config));
+    await expect(connectByKubeconfig(file, 'two')).rejects.toThrow(`${file} has no context two; it has one`);
+    await expect(connectByKubeconfig(join(directory, 'none'))).rejects.toThrow(/none cannot be read: ENOENT/);
+  });
+});
+
+test('a pacer runs so many tasks at once at the most, in order, and so many a second', async () => {
+  const pacer = createPacer({ atOnce: 3, perSecond: 10 });
+  let [running, most] = [0, 0];
+  const order: number[] = [];
+  const begun = performance.now();
+  const tasks = Array.from({ length: 15 }, (_, index) =>
+    pacer.run(async () => {
+      order.push(index);
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+    }),
+  );
+  await Promise.all(tasks);
+  expect(most).toBe(3);
+  expect(order).toEqual([...Array(15).keys()]);
+  // Ten begin at once after a quiet second, five a tenth of a second apart.
+  expect(performance.now() - begun).toBeGreaterThan(400);
+});

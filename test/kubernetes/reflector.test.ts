@@ -1,0 +1,250 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../src/kubernetes/client.ts';
+import type { Connection } from '../../src/kubernetes/connection.ts';
+import {
+  type Reflector,
+  type ReflectorState,
+  type ResourceChange,
+  startReflector,
+} from '../../src/kubernetes/reflector.ts';
+import { type Conversation, type ConversationServer, listOf, startConversation, statusOf } from './conversation.ts';
+
+const path = '/apis/heddle.dev/v1/groups';
+const opened: AsyncDisposable[] = [];
+
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]();
+});
+
+function group(name: string, version: number, labels: Readonly<Record<string, string>> = {}) {
+  const metadata = {
+    name,
+    namespace: 'team',
+    uid: `uid-${name}`,
+    resourceVersion: String(version),
+    generation: 1,
+    labels,
+  };
+  return { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata, spec: {} };
+}
+
+const bookmark = (version: number) => ({
+  type: 'BOOKMARK',
+  object: {
+    kind: 'Group',
+    apiVersion: 'heddle.dev/v1',
+    metadata: { resourceVersion: String(version), creationTimestamp: null },
+  },
+});
+
+function connectionTo(url: string): Connection {
+  return {
+    server: url,
+    namespace: undefined,
+    credentials: async () => ({ tls: {}, headers: { authorization: 'Bearer token' } }),
+    refused: () => undefined,
+  };
+}
+
+interface Followed {
+  readonly server: ConversationServer;
+  readonly reflector: Reflector;
+  readonly changes: readonly string[];
+  readonly states: readonly ReflectorState[];
+  readonly errors: readonly unknown[];
+}
+
+async function follow(conversation: Conversation, onChange?: (change: ResourceChange) => void): Promise<Followed> {
+  const server = await startConversation(conversation);
+  const client = createClient({ connection: connectionTo(server.url), fieldManager: 'heddle', pageSize: 2 });
+  const [changes, states, errors]: [string[], ReflectorState[], unknown[]] = [[], [], []];
+  const reflector = startReflector({
+    client,
+    path,
+    onChange(change) {
+      const { before, after } = change;
+      changes.push(
+        `${before === undefined ? '+' : after === undefined ? '-' : '~'} ${(after ?? before)?.metadata.name}`,
+      );
+      onChange?.(change);
+    },
+    onState: (state) => states.push(state),
+    onError: (error) => errors.push(error),
+    backoff: { firstMs: 5, mostMs: 20 },
+  });
+  opened.push(server, {
+    async [Symbol.asyncDispose]() {
+      await reflector.stop();
+      client.close();
+    },
+  });
+  return { server, reflector, changes, states, errors };
+}
+
+const watchesIn = ({ server }: Followed) => server.requests.filter((request) => request.includes('watch=true'));
+const listsIn = ({ server }: Followed) => server.requests.filter((request) => !request.includes('watch=true'));
+
+describe('a reflector', () => {
+  test('lists page by page, and watches from the version of the list with bookmarks', async () => {
+    const followed = await follow({
+      [path]: { lists: [listOf([group('a', 1), group('b', 2)], '7', 'page-2'), listOf([group('c', 3)], '7')] },
+    });
+    await expect.poll(() => watchesIn(followed).length).toBe(1);
+    expect(followed.changes).toEqual(['+ a', '+ b', '+ c']);
+    expect(followed.states).toEqual([{ state: 'synced' }]);
+    expect(listsIn(followed)).toEqual([`GET ${path}?limit=2`, `GET ${path}?limit=2&continue=page-2`]);
+    expect(watchesIn(followed)[0]).toMatch(/allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=\d{3}$/);
+  });
+
+  test('keeps up with what the watch says', async () => {
+    const followed = await follow({ [path]: { lists: [listOf([group('a', 1)], '1')] } });
+    await expect.poll(() => watchesIn(followed).length).toBe(1);
+    followed.server.say(
+      path,
+      { type: 'ADDED', object: group('b', 2) },
+      { type: 'MODIFIED', object: group('a', 3, { team: 'x' }) },
+      { type: 'DELETED', object: group('b', 4) },
+    );
+    await expect.poll(() => followed.changes).toEqual(['+ a', '+ b', '~ a', '- b']);
+    expect(followed.reflector.objects.get('team/a')?.metadata.labels).toEqual({ team: 'x' });
+    expect(followed.reflector.objects.size).toBe(1);
+  });
+
+  test('takes a watch up again where it ended, by the version of the last event or bookmark', async () => {
+    const followed = await follow({
+      [path]: {
+        lists: [listOf([], '1')],
+        watches: [
+          { lines: [{ type: 'ADDED', object: group('a', 5) }], afterwards: 'end' },
+          { lines: [bookmark(9)], afterwards: 'cut' },
+          { afterwards: 'hold' },
+        ],
+      },
+    });
+    await expect.poll(() => watchesIn(followed).length).toBe(3);
+    const versions = watchesIn(followed).map((request) => /resourceVersion=(\d+)/.exec(request)?.[1]);
+    expect(versions).toEqual(['1', '5', '9']);
+    expect(listsIn(followed)).toHaveLength(1);
+  });
+
+  test.each([
+    ['before the watch begins', { status: 410, body: statusOf(410, 'Expired', 'too old resource version') }],
+    [
+      'in place of an event',
+      { lines: [{ type: 'ERROR', object: statusOf(410, 'Expired', 'too old') }], afterwards: 'end' },
+    ],
+  ] as const)(
+    'lists again and deletes nothing that is still there when its version is too old, said %s (E138)',
+    async (_, expired) => {
+      const followed = await follow({
+        [path]: {
+          lists: [listOf([group('a', 1), group('b', 2)], '2'), listOf([group('a', 1), group('c', 8)], '9')],
+          watches: [expired, { afterwards: 'hold' }],
+        },
+      });
+      await expect.poll(() => watchesIn(followed).length).toBe(2);
+      expect(followed.changes).toEqual(['+ a', '+ b', '- b', '+ c']);
+      expect(followed.states).toEqual([{ state: 'synced' }]);
+    },
+  );
+
+  test('takes no page for the whole list when the next one fails', async () => {
+    const followed = await follow({
+      [path]: {
+        lists: [
+          listOf([group('a', 1), group('b', 2)], '2'),
+          listOf([group('a', 1)], '5', 'page-2'),
+          { status: 410, body: statusOf(410, 'Expired', 'the continue token is too old') },
+          listOf([group('a', 1), group('b', 2)], '6'),
+        ],
+        watches: [{ status: 410, body: statusOf(410, 'Gone', 'gone') }, { afterwards: 'hold' }],
+      },
+    });
+    await expect.poll(() => watchesIn(followed).length).toBe(2);
+    expect(followed.changes).toEqual(['+ a', '+ b']);
+  });
+
+  test('says that it fails and why, deletes nothing, and comes back by itself (E145)', async () => {
+    const refused = statusOf(403, 'Forbidden', 'groups.heddle.dev is forbidden');
+    const followed = await follow({
+      [path]: {
+        lists: [listOf([group('a', 1)], '1'), { status: 403, body: refused }, listOf([group('a', 1)], '2')],
+        watches: [{ status: 410, body: statusOf(410, 'Gone', 'gone') }, { afterwards: 'hold' }],
+      },
+    });
+    await expect.poll(() => watchesIn(followed).length).toBe(2);
+    expect(followed.states).toEqual([
+      { state: 'synced' },
+      { state: 'failing', reason: 'the API server answered 403: groups.heddle.dev is forbidden', status: 403 },
+      { state: 'synced' },
+    ]);
+    expect(followed.changes).toEqual(['+ a']);
+  });
+
+  test('waits as long as the API server asks for when there are too many requests', async () => {
+    const followed = await follow({
+      [path]: {
+        lists: [{ status: 429, headers: { 'retry-after': '1' }, body: 'storage is (re)initializing' }, listOf([], '1')],
+      },
+    });
+    const begun = performance.now();
+    await expect.poll(() => followed.reflector.state.state).toBe('synced');
+    expect(performance.now() - begun).toBeGreaterThan(900);
+  });
+
+  test('ends a watch at a line that does not parse, and goes on from the event before it', async () => {
+    const followed = await follow({
+      [path]: {
+        lists: [listOf([], '1')],
+        watches: [
+          {
+            lines: [
+              { type: 'ADDED', object: group('a', 4) },
+              '{"type":"ADDED","object"\n',
+              { type: 'ADDED', object: group('x', 5) },
+            ],
+          },
+          { afterwards: 'hold' },
+        ],
+      },
+    });
+    await expect.poll(() => watchesIn(followed).length).toBe(2);
+    expect(watchesIn(followed)[1]).toContain('resourceVersion=4');
+    expect(followed.changes).toEqual(['+ a']);
+  });
+
+  test('takes half an event that a connection cut for none', async () => {
+    const followed = await follow({
+      [path]: {
+        lists: [listOf([], '1')],
+        watches: [
+          { lines: [JSON.stringify({ type: 'ADDED', object: group('a', 4) })], afterwards: 'end' },
+          { afterwards: 'hold' },
+        ],
+      },
+    });
+    await expect.poll(() => watchesIn(followed).length).toBe(2);
+    expect(followed.changes).toEqual([]);
+  });
+
+  test('reports what a handler throws, and goes on', async () => {
+    const fault = new Error('a fault of the handler');
+    const followed = await follow({ [path]: { lists: [listOf([group('a', 1), group('b', 2)], '2')] } }, ({ after }) => {
+      if (after?.metadata.name === 'a') throw fault;
+    });
+    await expect.poll(() => watchesIn(followed).length).toBe(1);
+    expect(followed.errors).toEqual([fault]);
+    expect(followed.reflector.objects.size).toBe(2);
+  });
+
+  test('lists again when the API server refuses its version in another way, as one restored from a backup does', async () => {
+    const tooLarge = { status: 504, body: statusOf(504, 'Timeout', 'Too large resource version: 900, current: 12') };
+    const followed = await follow({
+      [path]: {
+        lists: [listOf([group('a', 900)], '900'), listOf([group('a', 7)], '12')],
+        watches: [tooLarge, tooLarge, tooLarge, { afterwards: 'hold' }],
+      },
+    });
+    await expect.poll(() => followed.changes).toEqual(['+ a', '~ a']);
+  });
+});
