@@ -3,11 +3,17 @@ import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/setup/reporter.ts';
 import { ProcessesFirst } from './test/setup/sequencer.ts';
 
-/** `--mode soak` runs the long loops (`*.soak.ts`) in place of the tests; `--mode pure` starts no database. */
+/**
+ * `--mode soak` runs the long loops (`*.soak.ts`) in place of the tests, `--mode kubernetes` those that need an API server of
+ * Kubernetes (`*.kube.ts`); `--mode pure` starts no database.
+ */
 export default defineConfig(({ mode }) => ({
   test: {
-    include: [mode === 'soak' ? 'test/**/*.soak.ts' : 'test/**/*.test.ts'],
-    globalSetup: mode === 'pure' ? [] : ['test/setup/postgres.ts'],
+    include: [`test/**/*.${mode === 'soak' ? 'soak' : mode === 'kubernetes' ? 'kube' : 'test'}.ts`],
+    globalSetup: [
+      ...(mode === 'pure' ? [] : ['test/setup/postgres.ts']),
+      ...(mode === 'kubernetes' ? ['test/kubernetes/setup.ts'] : []),
+    ],
     setupFiles: mode === 'pure' ? [] : ['test/setup/each-file.ts'],
     // Files of a worker share what they import and the databases they have done with: a third of the time went into both.
     isolate: mode === 'soak',

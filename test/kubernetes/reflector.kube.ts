@@ -1,0 +1,78 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { parse } from 'yaml';
+import { type Client, createClient } from '../../src/kubernetes/client.ts';
+import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
+import { startReflector } from '../../src/kubernetes/reflector.ts';
+
+const definitions = fileURLToPath(new URL('../../crds', import.meta.url));
+const groups = '/apis/heddle.dev/v1/groups';
+let client: Client;
+
+beforeAll(async () => {
+  client = createClient({ connection: await connectByKubeconfig(inject('kubeconfig')), fieldManager: 'heddle' });
+  for (const file of await readdir(definitions)) {
+    const definition = parse(await readFile(join(definitions, file), 'utf8'));
+    await client.apply(
+      `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition.metadata.name}`,
+      definition,
+    );
+  }
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'reflected' } };
+  await client.apply('/api/v1/namespaces/reflected', namespace);
+});
+
+afterAll(() => client.close());
+
+const at = (name: string) => `/apis/heddle.dev/v1/namespaces/reflected/groups/${name}`;
+
+function group(name: string, labels: Readonly<Record<string, string>> = {}) {
+  return { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name, labels }, spec: {} };
+}
+
+describe('on a real API server', () => {
+  test('every CustomResourceDefinition is established, and none of their schemas is refused in part', async () => {
+    for (const file of await readdir(definitions)) {
+      const name = `${file.replace('.yaml', '')}.heddle.dev`;
+      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
+      const established = async () => conditionsOf((await client.get(path)).status);
+      await expect.poll(established).toMatchObject({ Established: 'True', NamesAccepted: 'True' });
+      expect(await established(), name).not.toHaveProperty('NonStructuralSchema');
+    }
+  });
+
+  test('a reflector sees what was there and what happens', async () => {
+    await client.apply(at('before'), group('before'));
+    const seen: string[] = [];
+    const reflector = startReflector({
+      client,
+      path: groups,
+      onChange: ({ before, after }) =>
+        seen.push(
+          `${before === undefined ? '+' : after === undefined ? '-' : '~'} ${(after ?? before)?.metadata.name}`,
+        ),
+      onState: () => undefined,
+      onError: (error) => seen.push(String(error)),
+    });
+    await expect.poll(() => reflector.state.state).toBe('synced');
+    await client.apply(at('after'), group('after'));
+    await client.patch(at('before'), { metadata: { labels: { team: 'x' } } });
+    await client.delete(at('after'));
+    await expect.poll(() => seen).toEqual(['+ before', '+ after', '~ before', '- after']);
+    expect(reflector.objects.get('reflected/before')?.metadata.labels).toEqual({ team: 'x' });
+    await reflector.stop();
+  });
+
+  test('what the API server refuses has its status and its words', async () => {
+    await expect(client.get(at('nothing'))).rejects.toMatchObject({ status: 404, reason: 'NotFound' });
+    const wrong = { ...group('wrong'), spec: { name: 5 } };
+    await expect(client.create(at('').slice(0, -1), wrong)).rejects.toMatchObject({ status: 422, reason: 'Invalid' });
+  });
+});
+
+function conditionsOf(status: unknown): Readonly<Record<string, string>> {
+  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly { type: string; status: string }[] };
+  return Object.fromEntries(conditions.map((condition) => [condition.type, condition.status]));
+}

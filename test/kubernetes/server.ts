@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { trackProcess } from '../setup/processes.ts';
+import { buildServer } from './build.ts';
+
+/** A running API server of Kubernetes with a store of its own, and nothing else of a cluster: no nodes, no controllers. */
+export interface ApiServer extends AsyncDisposable {
+  readonly url: string;
+  /** A kubeconfig file of a user who may do everything. */
+  readonly kubeconfig: string;
+  /** PEM. */
+  readonly authority: string;
+  readonly token: string;
+  /** Stops it; what it stores stays. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again, on the same port. */
+  start(): Promise<void>;
+}
+
+/** How an API server is started. */
+export interface ApiServerOptions {
+  /** Further flags of kube-apiserver. */
+  readonly flags?: readonly string[];
+}
+
+/** Starts an API server, and waits until it is ready. */
+export async function startApiServer({ flags = [] }: ApiServerOptions = {}): Promise<ApiServer> {
+  const binary = await buildServer();
+  const directory = await mkdtemp(join(tmpdir(), 'heddle-kube-'));
+  const [port, etcdPort] = [await freePort(), await freePortPair()];
+  const token = randomBytes(16).toString('hex');
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const keyFile = join(directory, 'service-account.key');
+  await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  await writeFile(join(directory, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`);
+  const settings = {
+    'secure-port': port,
+    'bind-address': '127.0.0.1',
+    'cert-dir': join(directory, 'certificates'),
+    'service-account-issuer': 'https://kubernetes.default.svc',
+    'service-account-key-file': keyFile,
+    'service-account-signing-key-file': keyFile,
+    'service-cluster-ip-range': '10.0.0.0/24',
+    'authorization-mode': 'RBAC',
+    'token-auth-file': join(directory, 'tokens.csv'),
+    'allow-privileged': true,
+    profiling: false,
+  };
+  const args = [
+    directory,
+    String(etcdPort),
+    ...Object.entries(settings).map(([name, value]) => `--${name}=${value}`),
+    ...flags,
+  ];
+  const url = `https://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    child = await startProcess({ binary, args, directory, url, token });
+  };
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    const running = child;
+    child = undefined;
+    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+    running.kill(signal);
+    await once(running, 'exit');
+  };
+  await start();
+  const authority = await readFile(join(directory, 'certificates/apiserver.crt'), 'utf8');
+  const kubeconfig = join(directory, 'kubeconfig');
+  await writeFile(kubeconfig, kubeconfigOf(url, authority, token));
+  return {
+    ...{ url, kubeconfig, authority, token, start, stop },
+    async [Symbol.asyncDispose]() {
+      await stop('SIGKILL');
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Command {
+  readonly binary: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  readonly url: string;
+  readonly token: string;
+}
+
+async function startProcess({ binary, args, directory, url, token }: Command): Promise<ChildProcess> {
+  const child = trackProcess(spawn(binary, [...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  const log = createWriteStream(join(directory, 'log'), { flags: 'a' });
+  child.stdout?.pipe(log, { end: false });
+  child.stderr?.pipe(log, { end: false });
+  while (!(await isReady(url, token))) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the API server ended:\n${(await readFile(join(directory, 'log'), 'utf8')).slice(-4000)}`);
+    await delay(100);
+  }
+  return child;
+}
+
+/** Its certificate is made by itself while it starts, so that nobody knows it yet. */
+function isReady(url: string, token: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const asked = request(`${url}/readyz`, { headers, rejectUnauthorized: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    asked.on('error', () => resolve(false));
+    asked.end();
+  });
+}
+
+function kubeconfigOf(server: string, authority: string, token: string): string {
+  const cluster = { server, 'certificate-authority-data': Buffer.from(authority).toString('base64') };
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'test',
+    clusters: [{ name: 'test', cluster }],
+    users: [{ name: 'admin', user: { token } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'admin' } }],
+  });
+}
+
+async function freePort(): Promise<number> {
+  return (await listening(0)).port;
+}
+
+/** The first of two free ports in a row. */
+async function freePortPair(): Promise<number> {
+  while (true) {
+    const port = await freePort();
+    const next = await listening(port + 1).catch(() => undefined);
+    if (next !== undefined) return port;
+  }
+}
+
+async function listening(port: number): Promise<{ readonly port: number }> {
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return { port: typeof address === 'object' && address !== null ? address.port : port };
+}
