@@ -35,6 +35,7 @@ import { reporter } from './features/sources/loop/report.ts';
 import { superviseSources } from './features/sources/loop/supervisor.ts';
 import { nameSources } from './features/sources/names.ts';
 import { createValues } from './features/sources/values.ts';
+import type { ServiceAddress } from './kubernetes/connection.ts';
 import type { AllowList } from './lib/net/public-address.ts';
 import type { Log } from './log.ts';
 import type { PlanEnvironment } from './model/declare/plan-environment.ts';
@@ -42,7 +43,7 @@ import type { Edition } from './model/edition.ts';
 import type { RateLimit } from './model/rate-limit.ts';
 import type { Transport } from './model/remote-url.ts';
 import type { ValueGrant, ValuePolicy } from './model/schema/value-policy.ts';
-import type { StatedSource } from './model/sources/schema.ts';
+import type { StatedSource } from './model/sources/stated.ts';
 import type { UpstreamProxy } from './outbound/upstream-proxy.ts';
 import { programVersion } from './version.ts';
 
@@ -117,6 +118,8 @@ export interface ServeOptions {
   readonly gitProcesses: number;
   /** What of the environment git may see. */
   readonly gitEnvironment: Readonly<Record<string, string>>;
+  /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
+  readonly ownCluster?: ServiceAddress | undefined;
   /** What users may have the server connect to although it is not public. */
   readonly outboundAllow: AllowList;
   /** Absent: other hosts are reached without a proxy. */

@@ -13,10 +13,15 @@ export interface Operator {
 
 /** Which accounts and sources may use which of the server's values. */
 export function valuePolicyOf(
-  { shareValues, valueGrants: grants }: Pick<ServeOptions, 'shareValues' | 'valueGrants'>,
+  {
+    shareValues,
+    valueGrants: grants,
+    statedSources,
+  }: Pick<ServeOptions, 'shareValues' | 'valueGrants' | 'statedSources'>,
   operator: Operator,
 ): ValuePolicy {
-  return createValuePolicy({ grants, shareValues, operator: () => operator.account });
+  const clusters = statedSources.filter(({ type }) => type === 'kubernetes').map(({ name }) => name);
+  return createValuePolicy({ grants, shareValues, operator: () => operator.account, clusters });
 }
 
 type Around = Pick<ConfiguredSources, 'outbound' | 'policy'> & {
@@ -40,6 +45,7 @@ export async function configureSources(
     dataDir,
     valuesDir,
     transports,
+    ownCluster: options.ownCluster,
     environment,
     outbound,
     policy,

@@ -4,7 +4,9 @@ import type { Fault } from '../model/declare/kind.ts';
 import type { Transport } from '../model/remote-url.ts';
 import { createChecker } from '../model/schema/validate.ts';
 import { gitFaults, sourceFaults } from '../model/sources/faults.ts';
-import { gitMembers, loopMembers, type StatedSource, sourceName, sourceSchema } from '../model/sources/schema.ts';
+import { kubernetesFaults, kubernetesMembers } from '../model/sources/kubernetes.ts';
+import { gitMembers, loopMembers, sourceName, sourceSchema } from '../model/sources/schema.ts';
+import type { StatedSource } from '../model/sources/stated.ts';
 
 /** How a setting is written in a file. */
 interface Written {
@@ -76,6 +78,11 @@ const path = { type: 'string', minLength: 1, maxLength: 4096, description: 'The 
 const sourceSchemas: Readonly<Record<string, JsonObject>> = {
   directory: sourceSchema({ ...common, type: { const: 'directory' }, ...loopMembers, path }, ['name', 'type', 'path']),
   git: sourceSchema({ ...common, type: { const: 'git' }, ...gitMembers }, ['name', 'type', 'url']),
+  kubernetes: sourceSchema({ ...common, type: { const: 'kubernetes' }, ...kubernetesMembers }, [
+    'name',
+    'type',
+    'namespaces',
+  ]),
 };
 const sourceTypes = Object.keys(sourceSchemas);
 
@@ -147,6 +154,7 @@ function statedFaults(
   if (shape.length > 0) return shape;
   // The schema says so.
   const stated = source as unknown as StatedSource;
+  if (stated.type === 'kubernetes') return kubernetesFaults(stated, kinds);
   return [...sourceFaults(stated, kinds), ...(stated.type === 'git' ? gitFaults(stated, transports) : [])];
 }
 

@@ -31,7 +31,7 @@ export interface Client {
    * status 410, now or in place of an event, says that it does not know the version any more.
    */
   watch(path: string, resourceVersion: string, signal: AbortSignal): Promise<AsyncIterable<WatchEvent>>;
-  /** Server-side apply: these members are ours from now on, whoever had them; creates what is missing. */
+  /** Server-side apply: these members are ours from now on, whatever manager had them; creates what is missing. */
   apply(path: string, object: JsonObject): Promise<Resource>;
   /** Creates an object in a list. */
   create(path: string, object: JsonObject): Promise<Resource>;

@@ -25,6 +25,12 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Where the API server of a cluster is for its pods. */
+export interface ServiceAddress {
+  readonly host: string;
+  readonly port: string;
+}
+
 /** Where a pod finds the files of its service account. */
 const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
@@ -33,14 +39,14 @@ const rereadMs = 60_000;
 
 /** The connection of a pod to the API server of its own cluster. Throws a sentence where there is none. */
 export async function connectInCluster(
-  environment: Readonly<Record<string, string | undefined>>,
+  address: ServiceAddress | undefined,
   folder = serviceAccountFolder,
 ): Promise<Connection> {
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = environment;
-  if (host === undefined || host === '')
+  if (address === undefined)
     throw new Unreachable(
       'this server does not run in a cluster (KUBERNETES_SERVICE_HOST is not set); name a kubeconfig file in `kubeconfigFile`',
     );
+  const { host, port } = address;
   const read = (name: string) => readServiceAccount(folder, name);
   const ca = await read('ca.crt');
   const namespace = await readFile(join(folder, 'namespace'), 'utf8').catch(() => undefined);

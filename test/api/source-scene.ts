@@ -8,7 +8,7 @@ import {
 } from '../../src/features/sources/installation.ts';
 import { superviseSources } from '../../src/features/sources/loop/supervisor.ts';
 import { createValuePolicy, type ValueGrant } from '../../src/model/schema/value-policy.ts';
-import type { StatedSource } from '../../src/model/sources/schema.ts';
+import type { StatedSource } from '../../src/model/sources/stated.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { plainOutbound } from '../setup/outbound.ts';
 import { makeUpstream, type Upstream } from '../sources/git-host.ts';

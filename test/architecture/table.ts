@@ -37,7 +37,7 @@ const table: Readonly<Record<string, Row>> = {
   'features/peers': { modules: core, packages: ['mmdb-lib'] },
   'features/proxy': { modules: ['features/logs', 'features/peers', ...core] },
   'features/sources': {
-    modules: ['features/config', 'documents', 'outbound', ...core],
+    modules: ['features/config', 'documents', 'outbound', 'kubernetes', ...core],
     packages: ['chokidar'],
   },
   documents: { modules: ['model', 'lib'], packages: ['yaml'] },

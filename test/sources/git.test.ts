@@ -12,7 +12,7 @@ import { temporaryDirectory } from './mount.ts';
 /** What a source holds: its files as `path=text`, or why it cannot be read. */
 const shown = (found: Fetched) =>
   found.ok ? found.files.map(({ path, text }) => `${path}=${text}`) : `unavailable: ${found.reason}`;
-const read = async (origin: Origin, before?: string) => shown(await origin.fetch(before));
+const read = async (origin: Origin, before?: string) => shown(await origin.fetch({ commit: before }));
 
 describe('a Git repository', () => {
   test('is read at the commit that its branch names, documents only, below the path', async () => {

@@ -9,6 +9,7 @@ import type { SourceReport } from '../../src/features/sources/loop/report.ts';
 import { superviseSources } from '../../src/features/sources/loop/supervisor.ts';
 import { sourceStatuses } from '../../src/features/sources/status.ts';
 import type { SourceFile } from '../../src/model/document.ts';
+import type { KubernetesConfig } from '../../src/model/sources/kubernetes.ts';
 import type { SourceStatus } from '../../src/model/sources/status.ts';
 import { newOffice, type Office, rowsOf } from '../commit/office.ts';
 
@@ -88,6 +89,8 @@ export interface DeskOptions {
   readonly version?: string;
   readonly type?: string;
   readonly spec?: SourceDefinition['spec'];
+  /** Clusters of the office's account. */
+  readonly clusters?: readonly KubernetesConfig[];
 }
 
 /** Runs shelves as sources of the office's account, at short intervals unless said otherwise. */
@@ -119,6 +122,7 @@ function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], opti
     report: tell,
     pollMs: 20,
     ...(options.leases === undefined ? {} : { leases: options.leases }),
+    clusters: (options.clusters ?? []).map((config) => ({ account: office.account, config, ownCluster: undefined })),
   });
   let ended: Promise<void> | undefined;
   const stop = () => {

@@ -4,10 +4,11 @@ import type { OidcConfig } from '../../config/oidc.ts';
 import { type PeopleConfig, parseSmtpUrl } from '../../config/people.ts';
 import { type Config, environment, type FlagValues, readConfig } from '../../config.ts';
 import * as kinds from '../../kinds/index.ts';
+import type { ServiceAddress } from '../../kubernetes/connection.ts';
 import { createLog, gather, type Log } from '../../log.ts';
 import { createRegistry } from '../../model/declare/registry.ts';
 import { InvalidInput } from '../../model/errors.ts';
-import type { StatedSource } from '../../model/sources/schema.ts';
+import type { StatedSource } from '../../model/sources/stated.ts';
 import { readProxy, type UpstreamProxy } from '../../outbound/upstream-proxy.ts';
 import { programVersion } from '../../version.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
@@ -41,6 +42,7 @@ export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log'
     readonly statedSources: readonly StatedSource[];
     /** What of the environment git may see. */
     readonly gitEnvironment: Readonly<Record<string, string>>;
+    readonly ownCluster: ServiceAddress | undefined;
     readonly upstreamProxy: UpstreamProxy | undefined;
     readonly databaseUrl?: string;
     readonly bootstrapToken?: string;
@@ -174,6 +176,7 @@ async function serve(
       operatorToken,
       statedSources,
       gitEnvironment,
+      ownCluster,
       upstreamProxy,
       values: valueVariables(),
     },
@@ -195,6 +198,10 @@ const gitEnvironment = Object.fromEntries(
     return value === undefined ? [] : [[name, value] as const];
   }),
 );
+
+/** What Kubernetes says to each pod about its own cluster. */
+const { KUBERNETES_SERVICE_HOST: clusterHost, KUBERNETES_SERVICE_PORT: clusterPort = '443' } = environment;
+const ownCluster = clusterHost === undefined ? undefined : { host: clusterHost, port: clusterPort };
 
 type ServeConfig = ServeInvocation['config'];
 

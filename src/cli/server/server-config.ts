@@ -6,7 +6,8 @@ import { problemsOf, readSettingsFile } from '../../documents/settings-file.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Transport } from '../../model/remote-url.ts';
-import { type StatedSource, withFiles } from '../../model/sources/schema.ts';
+import { withFiles } from '../../model/sources/schema.ts';
+import type { StatedSource } from '../../model/sources/stated.ts';
 
 /** What a file of settings says. */
 export interface ServerConfig {
@@ -52,5 +53,7 @@ function wrong(path: string, problems: readonly Problem[]): InvalidInput {
 function located(source: StatedSource, directory: string): StatedSource {
   const from = (name: string) => resolve(directory, name);
   if (source.type === 'directory') return { ...source, path: from(source.path) };
-  return withFiles(source, from);
+  if (source.type === 'git') return withFiles(source, from);
+  const { kubeconfigFile: file } = source;
+  return file === undefined ? source : { ...source, kubeconfigFile: from(file) };
 }

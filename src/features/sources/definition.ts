@@ -4,14 +4,9 @@ import type { JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { Transport } from '../../model/remote-url.ts';
 import type { ValuePolicy } from '../../model/schema/value-policy.ts';
-import {
-  type GitConfig,
-  mostSizeOverApi,
-  type SourceConfig,
-  type StatedSource,
-  withFiles,
-} from '../../model/sources/schema.ts';
+import { type GitConfig, mostSizeOverApi, type SourceConfig, withFiles } from '../../model/sources/schema.ts';
 import { isOfServer, recordedSpec } from '../../model/sources/spec.ts';
+import type { StatedSource } from '../../model/sources/stated.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import { openDirectory } from './directory/directory.ts';
 import type { Origin } from './files/origin.ts';
@@ -145,7 +140,11 @@ export function transportsFor(
 }
 
 /** The sources that a server's file of settings states. */
-export function defineStated(account: string, stated: StatedSource, options: GitSourceOptions): SourceDefinition {
+export function defineStated(
+  account: string,
+  stated: Exclude<StatedSource, { readonly type: 'kubernetes' }>,
+  options: GitSourceOptions,
+): SourceDefinition {
   const own = stated.account ?? account;
   if (stated.type === 'directory') return defineDirectory(own, stated);
   const spec = recordedSpec('git', stated, 'server');

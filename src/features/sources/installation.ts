@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Engine } from '../../commit/engine.ts';
+import type { ServiceAddress } from '../../kubernetes/connection.ts';
 import { plainHost } from '../../lib/net/public-address.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { ValuePolicy } from '../../model/schema/value-policy.ts';
-import type { StatedSource } from '../../model/sources/schema.ts';
+import type { KubernetesConfig } from '../../model/sources/kubernetes.ts';
+import type { StatedSource } from '../../model/sources/stated.ts';
 import { bindToHost } from './credential-hosts.ts';
 import {
   defineDirectory,
@@ -21,8 +23,18 @@ import type { SourceRules } from './source-admin.ts';
 /** The sources that a server knows of: those of its configuration, and how it would run those that the API made. */
 export interface SourceInstallation {
   readonly definitions: readonly SourceDefinition[];
+  /** The clusters whose namespaces are sources. */
+  readonly clusters: readonly StatedCluster[];
   define(recorded: CalledSource): SourceDefinition | undefined;
   readonly rules: SourceRules;
+}
+
+/** A cluster that the configuration states, and the account that it is for. */
+export interface StatedCluster {
+  readonly account: string;
+  readonly config: KubernetesConfig;
+  /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
+  readonly ownCluster: ServiceAddress | undefined;
 }
 
 /** What a server's configuration says about sources. */
@@ -35,6 +47,8 @@ export interface ConfiguredSources extends Omit<GitSourceOptions, 'files'> {
   readonly named: readonly NamedSource[];
   /** Those of the file of settings. */
   readonly stated: readonly StatedSource[];
+  /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
+  readonly ownCluster?: ServiceAddress | undefined;
 }
 
 /** Puts the sources of a server together. Throws when two would have one name, or belong to no account. */
@@ -61,6 +75,7 @@ export function installSources(
   };
   return {
     definitions,
+    clusters: clustersOf(account, configured),
     define,
     rules: {
       mostGitSources: configured.mostGitSources,
@@ -84,8 +99,17 @@ export function installSources(
 function definitionsOf(account: string, configured: ConfiguredSources & GitSourceOptions): readonly SourceDefinition[] {
   return [
     ...configured.named.map((source) => defineDirectory(account, source)),
-    ...configured.stated.map((source) => defineStated(account, source, configured)),
+    ...configured.stated.flatMap((source) =>
+      source.type === 'kubernetes' ? [] : [defineStated(account, source, configured)],
+    ),
   ];
+}
+
+function clustersOf(account: string | undefined, { stated, ownCluster }: ConfiguredSources): readonly StatedCluster[] {
+  return stated.flatMap((config) => {
+    const own = config.account ?? account;
+    return config.type === 'kubernetes' && own !== undefined ? [{ account: own, config, ownCluster }] : [];
+  });
 }
 
 /** Without an operator's account there is none that the server's own sources could write to. */

@@ -32,19 +32,22 @@ export interface ValuePolicyOptions {
   readonly shareValues: boolean;
   /** The operator's account; without one there is none for which all values are. */
   operator(): string | undefined;
+  /** What the names of the sources of clusters begin with. */
+  readonly clusters?: readonly string[];
 }
 
 /**
- * The operator's account has all values, because they are there for it. Owners of other accounts are strangers to the
- * operator: they have what is granted to a source by name.
+ * The operator's account has all values, because they are there for it. Owners of other accounts, and authors of
+ * resources in a cluster, are strangers to the operator: they have what is granted to a source by name.
  */
-export function createValuePolicy({ grants, shareValues, operator }: ValuePolicyOptions): ValuePolicy {
+export function createValuePolicy({ grants, shareValues, operator, clusters = [] }: ValuePolicyOptions): ValuePolicy {
   const isFor = (grant: ValueGrant, { account, source, value }: Omit<ValueUse, 'isPushed'>) =>
     grant.account === account && (grant.source === '*' || grant.source === source) && grant.value === value;
   return {
     isOperator: (account) => account === operator(),
     mayUse(use) {
-      if (use.account === operator()) return !use.isPushed || shareValues;
+      const isOfCluster = clusters.some((name) => use.source.startsWith(`${name}.`));
+      if (use.account === operator() && !isOfCluster) return !use.isPushed || shareValues;
       return !use.isPushed && grants.some((grant) => grant.host === undefined && isFor(grant, use));
     },
     credentialHosts({ account, source, file }) {

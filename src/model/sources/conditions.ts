@@ -123,6 +123,7 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
     lastAttemptedDigest: event.digest,
     lastAppliedDigest: event.digest,
     ...(event.commit === undefined ? {} : { lastAppliedCommit: event.commit }),
+    ...(event.uids === undefined ? {} : { lastAppliedUids: event.uids }),
     ...(last === undefined ? {} : { lastAppliedRevision: last, lastAppliedAt: occasion.now }),
     inventory,
     drifted,

@@ -46,12 +46,6 @@ export interface GitConfig extends SourceConfig {
   readonly maxSizeMiB?: number;
 }
 
-/** A source as a file of settings states it; its files and directories are relative to that file until they are found. */
-export type StatedSource = { readonly name: string; readonly account?: string } & (
-  | (SourceConfig & { readonly type: 'directory'; readonly path: string })
-  | (GitConfig & { readonly type: 'git' })
-);
-
 /** How to prove to a Git server who asks. */
 export interface GitCredentials {
   readonly username?: string;

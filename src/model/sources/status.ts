@@ -62,6 +62,8 @@ export interface SourceStatus {
   readonly lastAppliedAt?: string;
   readonly lastAppliedDigest?: string;
   readonly lastAppliedCommit?: string;
+  /** Ids of the namespace and the definitions of that, in a cluster. */
+  readonly lastAppliedUids?: string;
   /** The plan that waits for an approval: its digest, and the id under which it is stored. */
   readonly planDigest?: string;
   readonly planId?: string;
@@ -83,6 +85,7 @@ export interface SourceStatus {
 export interface Content {
   readonly digest: string;
   readonly commit?: string;
+  readonly uids?: string;
 }
 
 /** Whether a condition holds. */

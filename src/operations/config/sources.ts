@@ -59,6 +59,7 @@ const status = object(
     lastAppliedAt: optional(time({ doc: 'When.' })),
     lastAppliedDigest: optional(string({ doc: 'What is applied.' })),
     lastAppliedCommit: optional(string({ doc: 'The commit of that.' })),
+    lastAppliedUids: optional(string({ doc: 'Ids of the namespace and the definitions of that, in a cluster.' })),
     planDigest: optional(string({ doc: 'Of the plan that waits for an approval.' })),
     planId: optional(string({ doc: 'The id of that plan.' })),
     problems: optional(list(problem, { doc: 'What is wrong with its documents, at most 100.' })),

@@ -16,13 +16,15 @@ export type Fetched =
       readonly commit?: string;
       /** Who wrote the commit and what its first line says. */
       readonly commitInfo?: CommitInfo;
+      /** Ids of what holds the files, where something else may come to have its name. */
+      readonly uids?: string;
     }
   | { readonly ok: false; readonly reason: string };
 
 /** Where the documents of a source come from. */
 export interface Origin {
-  /** Reads what is there now; `before` is the commit that was applied last, where there are commits. */
-  fetch(before?: string): Promise<Fetched>;
+  /** Reads what is there now; `last` is what was applied last. */
+  fetch(last?: { readonly commit?: string | undefined; readonly uids?: string | undefined }): Promise<Fetched>;
   /** Reads what is there now for another purpose: it does not count as fetched. */
   peek(): Promise<Fetched>;
   /** Calls `changed` when something else may be there than was fetched last. Returns a function that ends it. */

@@ -54,7 +54,7 @@ class GitOrigin implements Origin {
     this.#options = options;
   }
 
-  async fetch(before?: string): Promise<Fetched> {
+  async fetch({ commit: before }: { readonly commit?: string | undefined } = {}): Promise<Fetched> {
     const fetched = await this.peek(before);
     this.#seen = fetched.ok ? fetched.commit : 'unreadable';
     return fetched;

@@ -109,7 +109,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       // It may be suspended, and that acknowledged, before its loop sees it; a run in progress by then completes.
       const { suspended } = (await engine.snapshots.fresh(account)).settingsOf(name);
       if (suspended) return { result: 'same' };
-      const fetched = await origin.fetch(record.status().lastAppliedCommit);
+      const fetched = await origin.fetch(lastApplied(record.status()));
       if (fetched.ok) return await conclude(fetched, fresh, isProbe);
       return await failed('unavailable', unavailableMessage(name, fetched.reason));
     } catch (error) {
@@ -136,6 +136,10 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       return conclusion;
     },
   };
+}
+
+function lastApplied({ lastAppliedCommit: commit, lastAppliedUids: uids }: SourceStatus) {
+  return { commit, uids };
 }
 
 function reasonOf(name: string, error: unknown): string {
@@ -190,7 +194,8 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   const result = await applyApproved(engine, call, request);
   const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, request, result) : undefined;
   memory.since = result.state === 'applied' ? { documents, revision: result.after.revision } : undefined;
-  const content = { digest: fetched.digest, ...(fetched.commit === undefined ? {} : { commit: fetched.commit }) };
+  const { digest, commit, uids } = fetched;
+  const content = { digest, ...(commit === undefined ? {} : { commit }), ...(uids === undefined ? {} : { uids }) };
   const isSame = result.state === 'applied' && result.revision === undefined;
   const confirmed = isSame ? await handRunOf(engine, account, name) : undefined;
   const isKnown = !isFirst && last.state === 'applied' && last.lastAppliedDigest === fetched.digest;

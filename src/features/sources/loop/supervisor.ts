@@ -3,6 +3,8 @@ import { hostname } from 'node:os';
 import type { ClaimRefresher } from '../../../commit/engine.ts';
 import { equalJson } from '../../../lib/json.ts';
 import type { SourceDefinition } from '../definition.ts';
+import type { StatedCluster } from '../installation.ts';
+import { followCluster, type SourceFeed } from '../kubernetes/cluster-sources.ts';
 import { type CalledSource, scheduledSources } from '../scheduled-sources.ts';
 import { processClock } from './loop.ts';
 import { type RunnerOptions, SourceRunner } from './runner.ts';
@@ -11,6 +13,8 @@ import { type RunnerOptions, SourceRunner } from './runner.ts';
 export interface SupervisorOptions extends Omit<RunnerOptions, 'owner' | 'clock'> {
   /** The sources of the server's configuration. */
   readonly definitions: readonly SourceDefinition[];
+  /** Clusters, whose sources come and go. */
+  readonly clusters?: readonly StatedCluster[];
   /** How this server would run a source that is recorded and that its configuration does not name; `undefined`: not at all. */
   readonly define?: (recorded: CalledSource) => SourceDefinition | undefined;
   /** How often the server looks for requests to sources, when no notice arrives. */
@@ -24,9 +28,10 @@ const plainPollMs = 1000;
  * that stops all, waits for what is under way, and gives the leases back.
  */
 export function superviseSources(options: SupervisorOptions): () => Promise<void> {
-  const { engine, definitions, report } = options;
+  const { engine, clusters = [], report } = options;
   // For people who look at the lease; the end makes it unique.
   const owner = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`;
+  const feeds = clusters.map((cluster) => followCluster({ ...options, ...cluster, owner }));
   const runners = new Map<string, SourceRunner>();
   const ending = new Set<Promise<void>>();
   const start = (definition: SourceDefinition) =>
@@ -37,20 +42,16 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
     ending.add(ended);
     void ended.finally(() => ending.delete(ended));
   };
-  for (const definition of definitions) start(definition);
-
-  /** Begins with what was recorded, begins again with what is recorded otherwise now, and ends with what is gone. */
+  /** Begins with what is to run, begins again with what is to run otherwise now, and ends with what is not to run any more. */
   const follow = (called: ReadonlyMap<string, CalledSource>): void => {
+    const desired = definitionsNow(options, feeds, called);
     for (const [name, runner] of runners) {
-      const { isConfigured, spec } = runner.definition;
-      const recorded = called.get(name);
-      if (!isConfigured && (recorded === undefined || !equalJson(recorded.spec, spec))) end(name, runner);
+      const definition = desired.get(name);
+      if (definition === undefined || !equalJson(definition.spec, runner.definition.spec)) end(name, runner);
     }
-    for (const [name, recorded] of called) {
-      if (runners.has(name)) continue;
-      const definition = options.define?.(recorded);
+    for (const [name, definition] of desired) {
       // Only what begins with the server begins together.
-      if (definition !== undefined) start(isFirst ? definition : { ...definition, delayMs: 0 });
+      if (!runners.has(name)) start(isFirst ? definition : { ...definition, delayMs: 0 });
     }
   };
   let isFirst = true;
@@ -67,6 +68,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   const unlisten = [
     engine.notices.on(({ what }) => (what === 'sources' ? looks.now() : undefined)),
     engine.notices.onMissed(() => looks.now()),
+    ...feeds.map((feed) => feed.onChange(() => looks.now())),
   ];
   const others = (account: string, deleting: string): readonly SourceRunner[] =>
     [...runners.values()].filter(({ definition: { account: own, name } }) => own === account && name !== deleting);
@@ -83,7 +85,24 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
     engine.claimRefreshers.delete(refresher);
     await looks.stop();
     await Promise.all([...[...runners.values()].map((runner) => runner.stop()), ...ending]);
+    await Promise.all(feeds.map((feed) => feed.stop()));
   };
+}
+
+/** Those of the configuration, those of its clusters, and those that are recorded and are neither. */
+function definitionsNow(
+  { definitions, define }: Pick<SupervisorOptions, 'definitions' | 'define'>,
+  feeds: readonly SourceFeed[],
+  called: ReadonlyMap<string, CalledSource>,
+): ReadonlyMap<string, SourceDefinition> {
+  const recorded = [...called.values()];
+  const configured = [...definitions, ...feeds.flatMap((feed) => feed.definitions(recorded))];
+  const found = new Map(configured.map((definition) => [nameOf(definition), definition]));
+  for (const [name, source] of called) {
+    const definition = found.has(name) ? undefined : define?.(source);
+    if (definition !== undefined) found.set(name, definition);
+  }
+  return found;
 }
 
 function nameOf({ account, name }: SourceDefinition): string {

@@ -1,0 +1,169 @@
+import type { Engine } from '../../../commit/engine.ts';
+import { createClient } from '../../../kubernetes/client.ts';
+import {
+  type Connection,
+  connectByKubeconfig,
+  connectInCluster,
+  type ServiceAddress,
+} from '../../../kubernetes/connection.ts';
+import { reasonOf, Unreachable } from '../../../kubernetes/errors.ts';
+import { apiVersion } from '../../../model/document.ts';
+import { pluralOf } from '../../../model/lower/crd.ts';
+import { type KubernetesConfig, type NamespaceRule, ruleFor } from '../../../model/sources/kubernetes.ts';
+import { recordedSpec } from '../../../model/sources/spec.ts';
+import type { SourceDefinition } from '../definition.ts';
+import type { SourceLeaseKeeper } from '../leases.ts';
+import type { Reporter } from '../loop/report.ts';
+import { plainTiming } from '../loop/schedule.ts';
+import type { CalledSource } from '../scheduled-sources.ts';
+import { type Cluster, openCluster } from './cluster.ts';
+import { holdLease } from './held-lease.ts';
+import { keptReason, openNamespace } from './namespace-origin.ts';
+
+/** Sources that come and go while a server runs. */
+export interface SourceFeed {
+  /** Those of this moment; `recorded` are the sources of all accounts. */
+  definitions(recorded: readonly CalledSource[]): readonly SourceDefinition[];
+  /** Calls when there may be others. */
+  onChange(listener: () => void): () => void;
+  /** Ends it, when none of its sources runs any more. */
+  stop(): Promise<void>;
+}
+
+/** How the namespaces of a cluster become sources. */
+export interface ClusterSourcesOptions {
+  readonly engine: Engine;
+  readonly account: string;
+  readonly config: KubernetesConfig;
+  /** Names this server among those of the database. */
+  readonly owner: string;
+  readonly leaseSeconds: number;
+  /** Renews leases while this thread is busy; absent: nothing does. */
+  readonly leases?: SourceLeaseKeeper | undefined;
+  readonly report: Reporter;
+  /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
+  readonly ownCluster?: ServiceAddress | undefined;
+}
+
+/** Follows a cluster while this server has its lease: one server reads it, however many there are. */
+export function followCluster(options: ClusterSourcesOptions): SourceFeed {
+  const { engine, account, config, owner, leaseSeconds: seconds, leases, report } = options;
+  const listeners = new Set<() => void>();
+  let reported = '';
+  const notify = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const failed = (error: unknown): void => {
+    const message = `cluster ${config.name}: ${reasonOf(error)}; it is tried again`;
+    if (message !== reported) report({ level: 'error', message });
+    reported = message;
+  };
+  const held = holdLease<Followed>({
+    ...{ engine, leases, failed },
+    request: { account, name: `kubernetes/${config.name}`, owner, seconds },
+    async begin() {
+      const client = createClient({ connection: await connectionOf(options), fieldManager: 'heddle' });
+      const cluster = openCluster({ client, apiVersion, kinds: kindsOf(engine), onError: failed });
+      const followed = { cluster, isStarted: false };
+      cluster.onChange(() => {
+        const state = cluster.namespaceState();
+        if (state.state === 'failing') failed(new Unreachable(`its namespaces cannot be read: ${state.reason}`));
+        notify();
+      });
+      void cluster.started.then(() => {
+        followed.isStarted = true;
+        notify();
+      });
+      return followed;
+    },
+    async end({ cluster }) {
+      notify();
+      await cluster.stop();
+    },
+    lost: () => report({ level: 'warn', message: `cluster ${config.name}: another server may read it now` }),
+  });
+  return {
+    definitions(recorded) {
+      const followed = held.current();
+      return followed?.isStarted === true ? definitionsOf(options, followed.cluster, recorded) : [];
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    stop: held.stop,
+  };
+}
+
+interface Followed {
+  readonly cluster: Cluster;
+  /** Everything was listed once: before that a namespace would seem to state nothing. */
+  isStarted: boolean;
+}
+
+function connectionOf({ config, ownCluster }: ClusterSourcesOptions): Promise<Connection> {
+  const { kubeconfigFile, context } = config;
+  return kubeconfigFile === undefined ? connectInCluster(ownCluster) : connectByKubeconfig(kubeconfigFile, context);
+}
+
+function kindsOf({ registry }: Engine) {
+  return registry.kinds
+    .filter(({ document }) => document.allowed)
+    .map(({ name: kind }) => ({ kind, plural: pluralOf(kind) }));
+}
+
+/** The namespaces that a rule covers, and those that stated something and are not covered, or not there, any more. */
+function definitionsOf(
+  options: ClusterSourcesOptions,
+  cluster: Cluster,
+  recorded: readonly CalledSource[],
+): readonly SourceDefinition[] {
+  const { account, config } = options;
+  const covered = [...cluster.namespaces.values()].flatMap(({ metadata: { name, labels = {} } }) => {
+    const rule = ruleFor(config, { name, labels });
+    return rule === undefined ? [] : [define(options, cluster, name, rule)];
+  });
+  const names = new Set(covered.map(({ name }) => name));
+  const former = recorded.filter(
+    ({ account: of, id, type, spec }) =>
+      of === account && type === 'kubernetes' && spec['cluster'] === config.name && !names.has(id),
+  );
+  return [...covered, ...former.map((source) => defineFormer(options, cluster, source))];
+}
+
+function define(
+  options: ClusterSourcesOptions,
+  cluster: Cluster,
+  namespace: string,
+  rule: NamespaceRule,
+): SourceDefinition {
+  const { account, config, engine } = options;
+  const name = `${config.name}.${namespace}`;
+  const { names: _, selector: __, ...settings } = rule;
+  const stated = { ...settings, cluster: config.name, namespace };
+  return {
+    ...{ account, name, type: 'kubernetes', isConfigured: true, delayMs: 0 },
+    spec: recordedSpec('kubernetes', stated, 'server'),
+    intervalMs: plainTiming.intervalMs,
+    open: ({ statedFiles }) =>
+      openNamespace({ cluster, namespace, source: name, apiVersion, kinds: kindsOf(engine), statedFiles }),
+  };
+}
+
+/** It says why nothing is read there; its objects stay until they are let go. */
+function defineFormer(
+  { account, config }: ClusterSourcesOptions,
+  cluster: Cluster,
+  { id: name, spec }: CalledSource,
+): SourceDefinition {
+  const namespace = String(spec['namespace']);
+  const reason = cluster.namespaces.has(namespace)
+    ? `no rule of the cluster ${config.name} covers the namespace ${namespace} any more`
+    : `the namespace ${namespace} is not there any more`;
+  const fetch = async () => ({ ok: false as const, reason: keptReason(reason, name) });
+  return {
+    ...{ account, name, type: 'kubernetes', spec, isConfigured: false, delayMs: 0 },
+    intervalMs: plainTiming.intervalMs,
+    open: () => ({ fetch, peek: fetch, watch: () => async () => undefined }),
+  };
+}

@@ -1,0 +1,147 @@
+import type { Client } from '../../../kubernetes/client.ts';
+import { ApiError } from '../../../kubernetes/errors.ts';
+import {
+  type Reflector,
+  type ReflectorState,
+  type ResourceChange,
+  startReflector,
+} from '../../../kubernetes/reflector.ts';
+import type { Resource } from '../../../kubernetes/resource.ts';
+import { type ResourceKind, withoutBookkeeping } from './resource-file.ts';
+
+/** A resource of a namespace, and what it is. */
+export interface Stated {
+  readonly kind: ResourceKind;
+  readonly resource: Resource;
+}
+
+/** What a cluster states, kept up to date. */
+export interface Cluster {
+  /** Resolves once everything was listed, or could not be. */
+  readonly started: Promise<void>;
+  /** Those that are there, by name. */
+  readonly namespaces: ReadonlyMap<string, Resource>;
+  /** Whether the namespaces are those of this moment. */
+  namespaceState(): ReflectorState;
+  /** The resources of a namespace. */
+  statedIn(namespace: string): readonly Stated[];
+  /** Whether the resources of a kind are those of this moment. */
+  stateOf(plural: string): ReflectorState;
+  /** A namespace as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
+  readNamespace(name: string): Promise<Resource | undefined>;
+  /** The CustomResourceDefinition of a kind as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
+  readDefinition(plural: string): Promise<Resource | undefined>;
+  /** The id of the CustomResourceDefinition of a kind, as it was read last; empty where it cannot be read. */
+  definitionId(plural: string): Promise<string>;
+  /** Calls with the name of a namespace in which something changed; without one when all may have. */
+  onChange(listener: (namespace: string | undefined) => void): () => void;
+  stop(): Promise<void>;
+}
+
+/** What is followed of a cluster. */
+export interface ClusterOptions {
+  readonly client: Client;
+  /** Such as `heddle.dev/v1`. */
+  readonly apiVersion: string;
+  readonly kinds: readonly ResourceKind[];
+  readonly onError: (error: unknown) => void;
+}
+
+const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** Follows the namespaces of a cluster and the resources in them. */
+export function openCluster({ client, apiVersion, kinds, onError }: ClusterOptions): Cluster {
+  const [group = ''] = apiVersion.split('/');
+  const listeners = new Set<(namespace: string | undefined) => void>();
+  const byNamespace = new Map<string, Map<string, Stated>>();
+  const starting = createGate(kinds.length + 1);
+  const notify = (namespace: string | undefined): void => {
+    for (const listener of listeners) listener(namespace);
+  };
+  const note = (kind: ResourceKind, { before, after }: ResourceChange): void => {
+    const namespace = (after ?? before)?.metadata.namespace ?? '';
+    const place = `${kind.plural}/${(after ?? before)?.metadata.name}`;
+    const stated = byNamespace.get(namespace) ?? new Map<string, Stated>();
+    byNamespace.set(namespace, stated);
+    if (after === undefined) stated.delete(place);
+    else stated.set(place, { kind, resource: after });
+    // What we write ourselves, and what tools note, states nothing else.
+    if (before === undefined || after === undefined || isStatedAnew(before, after)) notify(namespace);
+  };
+  const follow = (path: string, onChange: (change: ResourceChange) => void): Reflector =>
+    startReflector({
+      ...{ client, path, onChange, onError },
+      keep: withoutBookkeeping,
+      onState() {
+        starting.pass(path);
+        notify(undefined);
+      },
+    });
+  const namespaces = follow('/api/v1/namespaces', ({ after, before }) => notify((after ?? before)?.metadata.name));
+  const reflectors = new Map(
+    kinds.map((kind) => [kind.plural, follow(`/apis/${apiVersion}/${kind.plural}`, (change) => note(kind, change))]),
+  );
+
+  const definitionIds = new Map<string, string>();
+  const readDefinition = async (plural: string): Promise<Resource | undefined> => {
+    const found = await unlessAbsent(client.get(`${definitionsPath}/${plural}.${group}`));
+    definitionIds.set(plural, found?.metadata.uid ?? '');
+    return found;
+  };
+
+  return {
+    started: starting.passed,
+    namespaces: namespaces.objects,
+    namespaceState: () => namespaces.state,
+    statedIn: (namespace) => [...(byNamespace.get(namespace)?.values() ?? [])],
+    stateOf: (plural) => reflectors.get(plural)?.state ?? { state: 'starting' },
+    readNamespace: (name) => unlessAbsent(client.get(`/api/v1/namespaces/${name}`)),
+    readDefinition,
+    async definitionId(plural) {
+      const known = definitionIds.get(plural);
+      if (known !== undefined) return known;
+      const found = await readDefinition(plural).catch(() => undefined);
+      return found?.metadata.uid ?? '';
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async stop() {
+      await Promise.all([namespaces, ...reflectors.values()].map((reflector) => reflector.stop()));
+      client.close();
+    },
+  };
+}
+
+/** Whether a change may be one of what the resource states: a generation counts changes of the spec alone. */
+function isStatedAnew({ metadata: before }: Resource, { metadata: after }: Resource): boolean {
+  return (
+    before.generation !== after.generation ||
+    before.uid !== after.uid ||
+    before.deletionTimestamp !== after.deletionTimestamp ||
+    JSON.stringify([before.labels, before.annotations]) !== JSON.stringify([after.labels, after.annotations])
+  );
+}
+
+async function unlessAbsent(found: Promise<Resource>): Promise<Resource | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Opens once so many different names have passed it. */
+function createGate(count: number) {
+  const names = new Set<string>();
+  const { promise: passed, resolve } = Promise.withResolvers<void>();
+  return {
+    passed,
+    pass(name: string): void {
+      names.add(name);
+      if (names.size >= count) resolve();
+    },
+  };
+}

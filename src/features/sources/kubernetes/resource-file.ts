@@ -1,0 +1,85 @@
+import type { Resource } from '../../../kubernetes/resource.ts';
+import { canonicalJson, type Json, membersOf } from '../../../lib/json.ts';
+import type { SourceFile } from '../../../model/document.ts';
+
+/** The kind of a resource and the plural under which the API server knows it. */
+export interface ResourceKind {
+  readonly kind: string;
+  readonly plural: string;
+}
+
+/** What the API server, or a tool, keeps for itself among annotations. */
+const foreignAnnotations = [
+  'kubectl.kubernetes.io/',
+  'meta.helm.sh/',
+  'argocd.argoproj.io/',
+  'kustomize.toolkit.fluxcd.io/',
+];
+
+/** A resource as the file of documents that it stands for: `<namespace>/<plural>/<name>.json`. */
+export function fileOf({ metadata, spec }: Resource, { kind, plural }: ResourceKind, apiVersion: string): SourceFile {
+  const { name, namespace = '', labels, annotations } = metadata;
+  const document = {
+    ...{ apiVersion, kind },
+    metadata: { name, ...stated('labels', labels), ...stated('annotations', ownAnnotations(annotations)) },
+    ...(spec === undefined ? {} : { spec }),
+  };
+  return { path: pathOf({ namespace, plural, name }), text: canonicalJson(document as Json) };
+}
+
+/** The path of the file that a resource stands for. */
+function pathOf(at: { readonly namespace: string; readonly plural: string; readonly name: string }): string {
+  return `${at.namespace}/${at.plural}/${at.name}.json`;
+}
+
+/** The plural in the path of a file; `undefined` for a path that is not of this namespace. */
+export function pluralOfPath(path: string, namespace: string): string | undefined {
+  const [of, plural, file, ...more] = path.split('/');
+  return of === namespace && file !== undefined && more.length === 0 ? plural : undefined;
+}
+
+/** What is held of a resource: the bulk of what the API server sends is who changed which field when. */
+export function withoutBookkeeping(resource: Resource): Resource {
+  const { metadata, apiVersion, kind, spec, status } = resource;
+  const {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    generation,
+    labels,
+    annotations,
+    creationTimestamp,
+    deletionTimestamp,
+  } = metadata;
+  const kept = { name, namespace, uid, resourceVersion, generation, labels, creationTimestamp, deletionTimestamp };
+  return {
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(kind === undefined ? {} : { kind }),
+    metadata: { ...defined(kept), ...stated('annotations', ownAnnotations(annotations)) } as Resource['metadata'],
+    ...(spec === undefined ? {} : { spec }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+function ownAnnotations(
+  annotations: Resource['metadata']['annotations'],
+): Readonly<Record<string, string>> | undefined {
+  const entries = Object.entries(annotations ?? {}).filter(
+    ([name]) => !foreignAnnotations.some((prefix) => name.startsWith(prefix)),
+  );
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+function stated(name: string, value: object | undefined): object {
+  return value === undefined ? {} : { [name]: value };
+}
+
+function defined(members: object): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+/** Whether a definition of resources or a namespace is on its way out, and takes what it holds with it. */
+export function isTerminating({ metadata, status }: Resource): boolean {
+  return metadata.deletionTimestamp !== undefined || membersOf(status)['phase'] === 'Terminating';
+}

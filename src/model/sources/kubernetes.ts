@@ -1,0 +1,173 @@
+import type { JsonObject } from '../../lib/json.ts';
+import type { Fault } from '../declare/kind.ts';
+import { sourceFaults } from './faults.ts';
+import { type SourceConfig, settingsMembers } from './schema.ts';
+
+/** A Kubernetes cluster: each of its namespaces that a rule covers is a source of its own. */
+export interface KubernetesConfig {
+  /** What the names of its sources begin with: `k8s.team-a` is the namespace `team-a` of `k8s`. */
+  readonly name: string;
+  /** Absent: the cluster in which the server runs. */
+  readonly kubeconfigFile?: string;
+  /** Of the kubeconfig file; its current one unless said otherwise. */
+  readonly context?: string;
+  /** The first rule that covers a namespace counts; a namespace that none covers is not looked at. */
+  readonly namespaces: readonly NamespaceRule[];
+}
+
+/** What the resources of some namespaces may state, and how that is applied. */
+export interface NamespaceRule extends SourceConfig {
+  readonly names?: readonly string[];
+  readonly selector?: NamespaceSelector;
+}
+
+/** A label selector of Kubernetes: all of it must hold. */
+export interface NamespaceSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly LabelExpression[];
+}
+
+/** One condition on a label. */
+export interface LabelExpression {
+  readonly key: string;
+  readonly operator: (typeof labelOperators)[number];
+  readonly values?: readonly string[];
+}
+
+const labelOperators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
+
+const label: JsonObject = { type: 'string', minLength: 1, maxLength: 317 };
+const labelValue: JsonObject = { type: 'string', maxLength: 63 };
+
+const selector: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  minProperties: 1,
+  description: 'Chooses namespaces by their labels, as everywhere in Kubernetes.',
+  properties: {
+    matchLabels: {
+      type: 'object',
+      minProperties: 1,
+      additionalProperties: labelValue,
+      description: 'Labels that they have.',
+    },
+    matchExpressions: {
+      type: 'array',
+      minItems: 1,
+      description: 'Conditions on labels, all of which hold.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['key', 'operator'],
+        properties: {
+          key: { ...label, description: 'The label.' },
+          operator: { type: 'string', enum: labelOperators, description: 'What is demanded of it.' },
+          values: { type: 'array', items: labelValue, description: 'For `In` and `NotIn`.' },
+        },
+      },
+    },
+  },
+};
+
+const rule: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'What the resources of some namespaces may state.',
+  properties: {
+    names: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 1000,
+      items: { type: 'string', minLength: 1, maxLength: 63 },
+      description: 'Namespaces by name.',
+    },
+    selector,
+    ...settingsMembers,
+  },
+};
+
+const text = (description: string): JsonObject => ({ type: 'string', minLength: 1, maxLength: 4096, description });
+
+/** The members of a cluster in a file of settings. */
+export const kubernetesMembers: JsonObject = {
+  kubeconfigFile: text(
+    'A kubeconfig file that says how to reach the cluster; without it the cluster that the server runs in.',
+  ),
+  context: text('The context of the kubeconfig file; its current one unless said otherwise.'),
+  namespaces: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 1000,
+    items: rule,
+    description: 'Which namespaces are looked at; the first rule that covers a namespace counts.',
+  },
+};
+
+/** What a schema cannot say about a cluster. */
+export function kubernetesFaults(config: KubernetesConfig, kinds: readonly string[]): readonly Fault[] {
+  const fault = (path: string, message: string): Fault => ({ code: 'value_invalid', path, message });
+  const prefix = /^[A-Za-z0-9][A-Za-z0-9._-]{0,35}$/.test(config.name)
+    ? []
+    : [
+        fault(
+          '/name',
+          '`name` begins the names of sources; use at most 36 letters, digits, dots and dashes, such as `k8s`',
+        ),
+      ];
+  const context =
+    config.context !== undefined && config.kubeconfigFile === undefined
+      ? [fault('/context', '`context` is one of a kubeconfig file; name the file in `kubeconfigFile`')]
+      : [];
+  return [...prefix, ...context, ...config.namespaces.flatMap((one, at) => ruleFaults(one, at, kinds))];
+}
+
+function ruleFaults(namespaces: NamespaceRule, at: number, kinds: readonly string[]): readonly Fault[] {
+  const { names, selector } = namespaces;
+  const path = `/namespaces/${at}`;
+  const fault = (message: string, of = ''): Fault => ({ code: 'value_invalid', path: `${path}${of}`, message });
+  const chosen =
+    (names === undefined) === (selector === undefined)
+      ? [fault('a rule covers namespaces by `names` or by a `selector`; write one of the two')]
+      : [];
+  const expressions = (selector?.matchExpressions ?? []).flatMap(({ operator, values = [] }, index) => {
+    const wantsValues = operator === 'In' || operator === 'NotIn';
+    if (wantsValues === values.length > 0) return [];
+    const message = wantsValues ? `\`${operator}\` wants \`values\`` : `\`${operator}\` takes no \`values\``;
+    return [fault(message, `/selector/matchExpressions/${index}/values`)];
+  });
+  const settings = sourceFaults(namespaces, kinds).map((one) => ({ ...one, path: `${path}${one.path}` }));
+  return [...chosen, ...expressions, ...settings];
+}
+
+/** The first rule that covers a namespace. */
+export function ruleFor(
+  { namespaces }: Pick<KubernetesConfig, 'namespaces'>,
+  namespace: { readonly name: string; readonly labels: Readonly<Record<string, string>> },
+): NamespaceRule | undefined {
+  return namespaces.find(
+    ({ names, selector }) =>
+      names?.includes(namespace.name) === true || (selector !== undefined && isSelected(namespace.labels, selector)),
+  );
+}
+
+function isSelected(labels: Readonly<Record<string, string>>, selector: NamespaceSelector): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every((expression) => holds(labels, expression))
+  );
+}
+
+function holds(labels: Readonly<Record<string, string>>, { key, operator, values = [] }: LabelExpression): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+  }
+}

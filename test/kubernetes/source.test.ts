@@ -1,0 +1,206 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { KubernetesConfig } from '../../src/model/sources/kubernetes.ts';
+import { openOffice } from '../sources/office-source.ts';
+import {
+  type Answer,
+  type Conversation,
+  type ConversationServer,
+  listOf,
+  startConversation,
+  statusOf,
+} from './conversation.ts';
+
+const groups = '/apis/heddle.dev/v1/groups';
+const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/groups.heddle.dev';
+const namespaces = '/api/v1/namespaces';
+
+let version = 100;
+
+function namespace(name: string, members: { readonly uid?: string; readonly phase?: string } = {}) {
+  const { uid = `uid-${name}`, phase = 'Active' } = members;
+  version += 1;
+  const labels = { 'heddle.dev/managed': 'true' };
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, uid, resourceVersion: `${version}`, labels },
+    status: { phase },
+  };
+}
+
+function group(name: string, of = 'team-a') {
+  version += 1;
+  const metadata = { name, namespace: of, uid: `uid-${of}-${name}`, resourceVersion: `${version}`, generation: 1 };
+  return { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata, spec: {} };
+}
+
+function definitionOf(uid: string, deletionTimestamp?: string): Answer {
+  const metadata = {
+    name: 'groups.heddle.dev',
+    uid,
+    resourceVersion: '1',
+    ...(deletionTimestamp && { deletionTimestamp }),
+  };
+  return { body: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata, spec: {} } };
+}
+
+/** A cluster with the namespace `team-a`, some groups in it, and the definition of groups. */
+function cluster(names: readonly string[], others: Conversation = {}): Conversation {
+  return {
+    [namespaces]: { lists: [listOf([namespace('team-a'), { ...namespace('other'), ...unlabelled() }], '100')] },
+    [`${namespaces}/team-a`]: { lists: [{ body: namespace('team-a') }] },
+    [groups]: { lists: [listOf([...names.map((name) => group(name)), group('elsewhere', 'other')], '100')] },
+    [definition]: { lists: [definitionOf('first')] },
+    ...others,
+  };
+}
+
+function unlabelled() {
+  const { metadata } = namespace('other');
+  return { metadata: { ...metadata, labels: {} } };
+}
+
+async function openCluster(conversation: Conversation) {
+  const server = await startConversation(conversation);
+  const folder = await mkdtemp(join(tmpdir(), 'heddle-kube-'));
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const kubeconfigFile = join(folder, 'config');
+  await writeFile(kubeconfigFile, kubeconfigOf(server));
+  const config: KubernetesConfig = {
+    ...{ name: 'k8s', kubeconfigFile },
+    namespaces: [
+      { selector: { matchLabels: { 'heddle.dev/managed': 'true' } }, limits: { deletes: 50, kindShare: 1 } },
+    ],
+  };
+  return { server, config };
+}
+
+function kubeconfigOf({ url: server }: ConversationServer): string {
+  return JSON.stringify({
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'test', users: [{ name: 'u', user: { token: 't' } }] },
+    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    contexts: [{ name: 'test', context: { cluster: 'c', user: 'u' } }],
+  });
+}
+
+async function running(conversation: Conversation) {
+  const office = await openOffice();
+  const { server, config } = await openCluster(conversation);
+  const desk = office.run([], { clusters: [config] });
+  const state = async () => (await office.statusOf('k8s.team-a')).state;
+  const message = async () => (await office.statusOf('k8s.team-a')).message;
+  return { office, server, config, desk, state, message };
+}
+
+const deleted = (name: string) => ({ type: 'DELETED', object: group(name) });
+const added = (name: string) => ({ type: 'ADDED', object: group(name) });
+
+test('the resources of a namespace that a rule covers become objects, and those of others do not', async () => {
+  const { office, server } = await running(cluster(['a', 'b']));
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+  server.say(groups, added('c'), deleted('a'));
+  await expect.poll(office.groups).toEqual(['b', 'c']);
+});
+
+test('a source begins with what is there when its namespace appears', async () => {
+  const { office, server } = await running(cluster(['a']));
+  await expect.poll(office.groups).toEqual(['a']);
+  server.say(groups, { type: 'ADDED', object: group('b', 'team-b') });
+  server.say(namespaces, { type: 'ADDED', object: namespace('team-b') });
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+  expect(await office.statusOf('k8s.team-b')).toMatchObject({ state: 'applied', inventory: { Group: 1 } });
+});
+
+test('E139: what was deleted while no server ran is seen by comparison', async () => {
+  const { office, config, desk, server } = await running(cluster(['a', 'b']));
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+  await desk.stop();
+  server.turnTo(cluster(['b']));
+  office.run([], { clusters: [config] });
+  await expect.poll(office.groups).toEqual(['b']);
+});
+
+test.each([
+  ['is being deleted', definitionOf('first', '2026-01-01T00:00:00Z'), /Group is being deleted/],
+  ['is gone', { status: 404, body: statusOf(404, 'NotFound', 'not found') }, /Group is not there/],
+  ['was made again', definitionOf('second'), /Group was deleted and made again/],
+  [
+    'cannot be read',
+    { status: 403, body: statusOf(403, 'Forbidden', 'no') },
+    /cannot be seen: the API server answered 403: no/,
+  ],
+] as const)('E140: deletes nothing when resources vanish and their definition %s', async (_, answer, reason) => {
+  const { office, server, state, message } = await running(cluster(['a', 'b']));
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+  server.turnTo(cluster([], { [definition]: { lists: [answer] } }));
+  server.say(groups, deleted('a'), deleted('b'));
+  await expect.poll(state).toBe('unavailable');
+  expect(await message()).toMatch(reason);
+  expect(await office.groups()).toEqual(['a', 'b']);
+});
+
+test('what was stated again after its definition was made again is followed as before', async () => {
+  const { office, server, state } = await running(cluster(['a', 'b']));
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+  server.turnTo(cluster([], { [definition]: { lists: [definitionOf('second')] } }));
+  server.say(groups, deleted('a'), deleted('b'));
+  await expect.poll(state).toBe('unavailable');
+  server.say(groups, added('a'), added('b'));
+  await expect.poll(state).toBe('applied');
+  server.say(groups, deleted('b'));
+  await expect.poll(office.groups).toEqual(['a']);
+});
+
+test('the objects of a namespace that is deleted stay, and its source says how they go', async () => {
+  const { office, server, state, message } = await running(cluster(['a', 'b']));
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+  server.say(namespaces, { type: 'MODIFIED', object: namespace('team-a', { phase: 'Terminating' }) });
+  server.say(groups, deleted('a'), deleted('b'));
+  await expect.poll(state).toBe('unavailable');
+  expect(await message()).toMatch(/namespace team-a is being deleted; the objects that it stated stay/);
+  server.say(namespaces, { type: 'DELETED', object: namespace('team-a') });
+  await expect.poll(message).toMatch(/team-a is not there any more.*`heddle detach k8s.team-a`/);
+  expect(await office.groups()).toEqual(['a', 'b']);
+});
+
+test('E145: rights that are taken make the source unavailable with the reason, and it comes back by itself', async () => {
+  const { office, server, state, message } = await running(cluster(['a']));
+  await expect.poll(office.groups).toEqual(['a']);
+  const refused = { status: 403, body: statusOf(403, 'Forbidden', 'groups.heddle.dev is forbidden') };
+  server.turnTo(cluster([], { [groups]: { lists: [refused], watches: [refused] } }));
+  server.endWatches(groups);
+  await expect.poll(state).toBe('unavailable');
+  expect(await message()).toMatch(
+    /kind Group cannot be read: the API server answered 403: groups.heddle.dev is forbidden/,
+  );
+  server.turnTo(cluster(['a', 'b']));
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+});
+
+test('of two servers one reads the cluster, and the other one goes on when that one stops', async () => {
+  const { office, config, desk, server } = await running(cluster(['a']));
+  await expect.poll(office.groups).toEqual(['a']);
+  const lists = () => server.requests.filter((request) => request.startsWith(`GET ${groups}?limit`)).length;
+  const before = lists();
+  office.run([], { clusters: [config], engine: await office.another(), leaseSeconds: 1 });
+  server.say(groups, added('b'));
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+  expect(lists()).toBe(before);
+  await desk.stop();
+  server.turnTo(cluster(['a', 'c']));
+  await expect.poll(office.groups).toEqual(['a', 'c']);
+});
+
+test('a cluster that cannot be read is reported once, with the reason', async () => {
+  const refused = { status: 401, body: statusOf(401, 'Unauthorized', 'Unauthorized') };
+  const { desk } = await running(cluster([], { [namespaces]: { lists: [refused] } }));
+  const message =
+    'cluster k8s: its namespaces cannot be read: the API server answered 401: Unauthorized; it is tried again';
+  await expect.poll(() => desk.reports).toEqual([{ level: 'error', message }]);
+});

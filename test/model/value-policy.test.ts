@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { createValuePolicy, parseGrant } from '../../src/model/schema/value-policy.ts';
+import { present } from '../setup/present.ts';
+
+const grant = present(parseGrant('own/k8s.team-a=env:HEDDLE_VALUE_A'));
+const policy = createValuePolicy({ grants: [grant], shareValues: true, operator: () => 'own', clusters: ['k8s'] });
+const use = (source: string, value: string, isPushed = false) =>
+  policy.mayUse({ account: 'own', source, isPushed, value: `env:HEDDLE_VALUE_${value}` });
+
+test("resources of a cluster have the server's values that are granted to their source, in the operator's account too", () => {
+  expect(use('team', 'B')).toBe(true);
+  expect(use('k8s.team-a', 'A')).toBe(true);
+  expect(use('k8s.team-a', 'B')).toBe(false);
+  expect(use('k8s.team-b', 'A')).toBe(false);
+});
+
+test('a push under the name of the source of a namespace has none of them', () => {
+  expect(use('team', 'B', true)).toBe(true);
+  expect(use('k8s.team-a', 'A', true)).toBe(false);
+});
