@@ -14,19 +14,6 @@ export function parseDuration(text: string): number | undefined {
   return milliseconds === undefined ? undefined : milliseconds / 1000;
 }
 
-/** The one spelling of a duration: largest units first, nothing that is zero (`0m90s` is `1m30s`, nothing at all is `0s`). */
-export function canonicalDuration(text: string): string | undefined {
-  let rest = parseMilliseconds(text);
-  if (rest === undefined) return undefined;
-  let canonical = '';
-  for (const [unit, size] of units) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) canonical += `${count}${unit}`;
-  }
-  return canonical || '0s';
-}
-
 /** Whole milliseconds, in integers throughout: `1.1h` times a float would not be one. */
 function parseMilliseconds(text: string): number | undefined {
   const match = pattern.exec(text);

@@ -1,6 +1,5 @@
 /** The only file of the pure core that imports `node:`, and only functions whose answer depends on their arguments alone. */
 import { createHash, type Hash, hash, X509Certificate } from 'node:crypto';
-import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { crc32 as crc32OfBytes } from 'node:zlib';
 
@@ -41,12 +40,6 @@ export function domainToAscii(name: string): string {
 /** The name with its punycode labels in Unicode; empty when it is not valid. */
 export function domainToUnicodeText(name: string): string {
   return domainToUnicode(name);
-}
-
-/** The family of an IP address, 0 when the text is none. It accepts zones (`fe80::1%eth0`); `parseAddress` does not. */
-export function isIp(text: string): 0 | 4 | 6 {
-  const family = isIP(text);
-  return family === 4 || family === 6 ? family : 0;
 }
 
 /** CRC-32 (IEEE) of the UTF-8 text, unsigned. */

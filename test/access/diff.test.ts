@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AccessDiff, diffAccess, type PairDelta } from '../../src/access/diff/diff.ts';
+import type { AccessDiff, PairDelta } from '../../src/access/diff/diff.ts';
 import type { Access } from '../../src/access/ruleset/access.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import { aChange, anAccount, applyChange, type Change, runs, someObservedPeers } from './account.ts';
+import { diffAccess } from './diff-access.ts';
 import { contains, everybody, snapshotOf } from './image.ts';
 import { type Naive, naiveNames, naiveVerdict, type Probe, probes } from './naive.ts';
 

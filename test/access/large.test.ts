@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { diffAccess } from '../../src/access/diff/diff.ts';
 import { trafficBetween } from '../../src/access/evaluate/layers.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
 import { nothingObserved } from '../../src/access/ruleset/facts.ts';
 import { stateOf } from '../kinds/objects.ts';
 import { compareWithBruteForce } from './brute-force.ts';
+import { diffAccess } from './diff-access.ts';
 import { contains } from './image.ts';
 import { largeAccount, onAnotherPort } from './large.ts';
 import { naiveVerdict, type Probe } from './naive.ts';

@@ -8,7 +8,6 @@ import {
   trafficAsked,
   trafficKey,
   trafficOf,
-  trafficParts,
   trafficText,
 } from '../../src/access/evaluate/traffic.ts';
 import { partitionTraffic } from '../../src/access/evaluate/traffic-partition.ts';
@@ -55,22 +54,6 @@ describe('traffic', () => {
     ['all except ssh/22', subtractIntervals(allTraffic, accept('ssh'))],
   ])('that does not pass is written %s', (text, traffic) => {
     expect(missingText(traffic)).toBe(text);
-  });
-
-  test('is given to programs in pieces', () => {
-    expect(trafficParts(allTraffic)).toEqual([{ protocol: 'all' }]);
-    expect(trafficParts(joinIntervals([...accept('ssh'), ...accept('udp'), ...accept('icmp')]))).toEqual([
-      { protocol: 'tcp', start: 22, end: 22 },
-      { protocol: 'udp' },
-      { protocol: 'ssh', start: 22, end: 22 },
-      { protocol: 'icmp' },
-    ]);
-    expect(trafficParts(subtractIntervals(allTraffic, accept('tcp'))).map(({ protocol }) => protocol)).toEqual([
-      'udp',
-      'ssh',
-      'icmp',
-      'other',
-    ]);
   });
 
   test('of SSH is TCP as well, and goes when TCP is dropped', () => {

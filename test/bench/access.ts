@@ -1,4 +1,3 @@
-import { diffAccess } from '../../src/access/diff/diff.ts';
 import { reachOf } from '../../src/access/evaluate/reach.ts';
 import { touchedPeers } from '../../src/access/evaluate/touched.ts';
 import type { Access } from '../../src/access/ruleset/access.ts';
@@ -7,6 +6,7 @@ import { createAccessImages } from '../../src/commit/access-images.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { compareWithBruteForce } from '../access/brute-force.ts';
+import { diffAccess } from '../access/diff-access.ts';
 import { type LargeSizes, largeAccount, onAnotherPort } from '../access/large.ts';
 import { registry } from '../kinds/objects.ts';
 import type { Benchmark, Row } from './result.ts';

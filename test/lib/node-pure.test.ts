@@ -4,7 +4,6 @@ import {
   crc32,
   domainToAscii,
   domainToUnicodeText,
-  isIp,
   longestCertificate,
   parseCertificate,
   sha256,
@@ -22,15 +21,6 @@ describe('pure functions of node', () => {
 
   test('the checksum is the CRC-32 of IEEE, unsigned', () => {
     expect(crc32('123456789')).toBe(0xcbf43926);
-  });
-
-  test.each([
-    ['10.0.0.1', 4],
-    ['::1', 6],
-    ['010.0.0.1', 0],
-    ['example.com', 0],
-  ])('the address family of %s is %i', (text, family) => {
-    expect(isIp(text)).toBe(family);
   });
 
   test('a certificate is looked for in time in proportion to the text, which is bounded', () => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { list, object, oneOf, ref, refByType, string } from '../../src/model/schema/field.ts';
+import { list, object, oneOf, refByType } from '../../src/model/schema/field.ts';
 import { normalize } from '../../src/model/schema/normalize.ts';
-import { hasReferences, mapReferences, mentionsOf } from '../../src/model/schema/references.ts';
-import { anySpec, person, thing } from './sample-kinds.ts';
+import { mapReferences, mentionsOf } from '../../src/model/schema/references.ts';
+import { anySpec, thing } from './sample-kinds.ts';
 
 const told = (spec: JsonObject) =>
   mentionsOf(thing.spec, spec).map(({ kind, text, pointer, field }) => `${kind} ${text} ${pointer} ${field}`);
@@ -108,12 +108,5 @@ describe('references', () => {
     expect(mapReferences(fields, spec, ({ text }) => text.toUpperCase())).toEqual({
       steps: [{ to: 'ANN', of: 'person' }, { to: 'rome', of: 'place' }, { to: 'bob' }],
     });
-    expect(hasReferences(fields)).toBe(true);
-  });
-
-  test('a kind says whether it can name anything', () => {
-    const deep = { steps: list(object({ who: ref('Person', { doc: 'Who.' }) }, { doc: 'Step.' }), { doc: 'Steps.' }) };
-    const flat = { steps: list(object({ who: string({ doc: 'Who.' }) }, { doc: 'Step.' }), { doc: 'Steps.' }) };
-    expect([thing.spec, person.spec, deep, flat].map(hasReferences)).toEqual([true, false, true, false]);
   });
 });

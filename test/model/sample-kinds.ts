@@ -71,7 +71,7 @@ export const thing = defineKind({
 });
 
 /** A kind that things refer to. */
-export const person = defineKind({
+const person = defineKind({
   name: 'Person',
   doc: 'A person.',
   module: 'test',

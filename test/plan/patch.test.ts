@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import patches from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
+import { runToEnd } from '../../src/lib/steps.ts';
 import { defineKind } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import {
@@ -17,7 +18,7 @@ import {
 import { normalize } from '../../src/model/schema/normalize.ts';
 import { contentOf } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
-import { patchesOf } from '../../src/plan/view/patch.ts';
+import { patchesInSteps } from '../../src/plan/view/patch.ts';
 
 const thing = defineKind({
   name: 'Thing',
@@ -86,7 +87,7 @@ describe('the RFC 6902 view of a plan', () => {
           resets: [],
           risks: [],
         };
-        const [only] = patchesOf(registry, { changes: [change] } as never);
+        const [only] = runToEnd(patchesInSteps(registry, { changes: [change] } as never));
         const asLists = ({ spec, members }: StoredObject) => ({ ...spec, crowd: members?.['crowd']?.keys() });
         expect(
           patches.applyPatch(structuredClone(asLists(change.before)), [...(only?.patch ?? [])], true).newDocument,

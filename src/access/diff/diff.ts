@@ -1,6 +1,5 @@
 import { type BitSet, countBits, hasBit, intersectBits, numbersIn, uniteBits } from '../../lib/bits/bit-set.ts';
 import { joinIntervals } from '../../lib/bits/intervals.ts';
-import { runToEnd } from '../../lib/steps.ts';
 import { classesOf } from '../evaluate/classes.ts';
 import { compareTexts, endpointsNamed, type Named, nameOf } from '../evaluate/named.ts';
 import type { Traffic } from '../evaluate/traffic.ts';
@@ -49,12 +48,7 @@ export interface AccessDiff {
   pairs(filter?: PairFilter): Generator<PairDelta>;
 }
 
-/** Compares two images of an account. */
-export function diffAccess(before: Access, after: Access): AccessDiff {
-  return runToEnd(diffAccessInSteps(before, after));
-}
-
-/** The same, which yields now and then, so that a large comparison does not keep others from being answered. */
+/** Compares two images of an account. Yields now and then, so that a large comparison does not keep others from being answered. */
 export function* diffAccessInSteps(before: Access, after: Access): Generator<undefined, AccessDiff> {
   const comparison = compareAccess(before, after);
   const gained = { pairs: 0, conditional: 0 };

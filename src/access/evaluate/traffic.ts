@@ -67,15 +67,15 @@ export function trafficKey(traffic: Traffic): string {
   return traffic.map(({ start, end }) => (start === end ? `${start}` : `${start}-${end}`)).join();
 }
 
-/** A piece of traffic for people and programs; without ports it is all of the protocol. */
-export interface TrafficPart {
+/** A piece of traffic for people; without ports it is all of the protocol. */
+interface TrafficPart {
   readonly protocol: Protocol | 'other';
   readonly start?: number;
   readonly end?: number;
 }
 
 /** The traffic in pieces, protocol by protocol; one piece `all` when it is everything. */
-export function trafficParts(traffic: Traffic): readonly TrafficPart[] {
+function trafficParts(traffic: Traffic): readonly TrafficPart[] {
   if (trafficKey(traffic) === allKey) return [{ protocol: 'all' }];
   return [
     ...portsOf('tcp', traffic),

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { type AnyField, entriesOf, type Fields } from './field.ts';
+import type { AnyField, Fields } from './field.ts';
 import { pointerTo } from './pointer.ts';
 
 /** One place in a spec that names another object. */
@@ -128,17 +128,6 @@ export function mentionsOf(fields: Fields, spec: JsonObject): readonly Mention[]
     return mention.text;
   });
   return mentions;
-}
-
-/** Whether any field of the kind can name another object. */
-export function hasReferences(fields: Fields): boolean {
-  return entriesOf(fields).some(([, field]) => mentionsPossible(field));
-}
-
-function mentionsPossible(field: AnyField): boolean {
-  if (field.type === 'object' || field.type === 'keyed') return hasReferences(field.fields);
-  if (field.type === 'list') return mentionsPossible(field.of);
-  return ['ref', 'refs', 'members', 'typedRef', 'refByType', 'refMap'].includes(field.type);
 }
 
 function isRecord(value: Json | undefined): value is JsonObject {

@@ -1,6 +1,6 @@
 import type { AddOperation, RemoveOperation, ReplaceOperation } from 'fast-json-patch';
 import { asObject, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
-import { mapInSteps, runToEnd } from '../../lib/steps.ts';
+import { mapInSteps } from '../../lib/steps.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { type AnyField, entriesOf, type Fields } from '../../model/schema/field.ts';
 import { hideSecrets, hideValueSecrets } from '../../model/schema/secret-fields.ts';
@@ -25,12 +25,10 @@ export interface ObjectPatch {
   readonly patch: readonly Operation[];
 }
 
-/** The plan as JSON patches, for tools; applying each to the stored spec gives the planned one, secrets apart: they are not shown. */
-export function patchesOf(registry: Registry, plan: Plan): readonly ObjectPatch[] {
-  return runToEnd(patchesInSteps(registry, plan));
-}
-
-/** The same. Yields now and then. */
+/**
+ * The plan as JSON patches, for tools; applying each to the stored spec gives the planned one, secrets apart: they are not
+ * shown. Yields now and then.
+ */
 export function patchesInSteps(registry: Registry, plan: Plan): Generator<undefined, readonly ObjectPatch[]> {
   const created = placeholdersOf(plan.changes);
   return mapInSteps(plan.changes, (change) => {

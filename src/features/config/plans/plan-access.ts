@@ -1,4 +1,4 @@
-import { describePair } from '../../../access/diff/describe-diff.ts';
+import { describePair } from '../../../access/diff/describe-pair.ts';
 import { diffAccessInSteps, type PairFilter } from '../../../access/diff/diff.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';

@@ -1,0 +1,32 @@
+import type { Named } from '../evaluate/named.ts';
+import { missingText, trafficText } from '../evaluate/traffic.ts';
+import type { PairDelta, PairTraffic } from './diff.ts';
+import type { GroupShift } from './summary.ts';
+
+/** What one pair gained and lost as plain data; what it did not is absent. */
+export interface DescribedPair {
+  readonly from: Named;
+  readonly to: Named;
+  readonly gained?: string;
+  readonly gainedIfPostureAllows?: string;
+  readonly lost?: string;
+  readonly lostUnlessPostureAllows?: string;
+}
+
+/** A pair for programs. */
+export function describePair({ from, to, gained, lost }: PairDelta): DescribedPair {
+  const member = <N extends string>(name: N, change: GroupShift['change'], traffic: PairTraffic['sure']) =>
+    traffic.length === 0 ? {} : { [name]: textOf(change, traffic) };
+  return {
+    from,
+    to,
+    ...member('gained', 'gained', gained.sure),
+    ...member('gainedIfPostureAllows', 'gained', gained.conditional),
+    ...member('lost', 'lost', lost.sure),
+    ...member('lostUnlessPostureAllows', 'lost', lost.conditional),
+  };
+}
+
+function textOf(change: GroupShift['change'], traffic: PairTraffic['sure']): string {
+  return change === 'lost' ? missingText(traffic) : trafficText(traffic);
+}
