@@ -35,6 +35,7 @@ import { proxy } from './routes/proxy.ts';
 import { proxyEvents } from './routes/proxy-events.ts';
 import { proxyTokens } from './routes/proxy-tokens.ts';
 import { schemas } from './routes/schemas.ts';
+import { server } from './routes/server.ts';
 import { temporaryAccess } from './routes/temporary-access.ts';
 import { tenants } from './routes/tenants.ts';
 import { tokens } from './routes/tokens.ts';
@@ -59,6 +60,8 @@ export interface Services {
   readonly sources: SourceRules;
   /** Runs before everything that makes a plan. */
   readonly planLimit: Limiter;
+  /** The OpenAPI document of the interface. */
+  readonly describe: () => JsonObject;
 }
 
 /** Routes that are not of kinds, with their declarations or OpenAPI path items. */
@@ -96,6 +99,7 @@ export const areas: readonly AreaRoutes[] = [
   proxyTokens,
   revisions,
   schemas,
+  server,
   sources,
   status,
   temporaryAccess,

@@ -83,7 +83,7 @@ export const metrics = {
   process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory.', labels: [] },
 } as const satisfies Readonly<Record<string, Metric>>;
 
-/** Counts what the server does, for Prometheus; answers `GET /metrics`. */
+/** Counts what the server does, for Prometheus. */
 export function addMetrics(app: FastifyInstance, engine: Engine): void {
   const meters = createMeters();
   engine.listeners.add(({ plan }) => {
@@ -108,11 +108,6 @@ export function addMetrics(app: FastifyInstance, engine: Engine): void {
     return { type: meters.contentType, text: await meters.text() };
   };
   app.decorate('readMetrics', read);
-  // It names accounts and their sources.
-  app.get('/metrics', { config: { server: true } }, async (_request, reply) => {
-    const { type, text } = await read();
-    return reply.header('content-type', type).send(text);
-  });
 }
 
 /** A listener of its own for metrics, for networks in which only the one who scrapes reaches it: it asks for no token. */

@@ -7,8 +7,6 @@ import { openOperations } from './description.ts';
  */
 export const openRoutes: Readonly<Record<string, string>> = {
   ...openOperations,
-  'GET /healthz': 'shows only that the process answers',
-  'GET /readyz': 'shows only that the database answers',
   'GET /oidc/me': 'wants a token of the identity provider itself',
   'GET /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',
   'POST /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',

@@ -1,7 +1,6 @@
 import cors from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Engine } from '../commit/engine.ts';
-import { watchKey } from '../db/sealing/sealing.ts';
 import type { Reader } from '../documents/reader.ts';
 import type { Authenticator } from '../features/auth/authenticate.ts';
 import { createLocalPeople, type LocalPeople } from '../features/auth/local-people.ts';
@@ -12,7 +11,7 @@ import type { FeedRetention } from '../features/logs/maintenance.ts';
 import { createPeering, type Peering } from '../features/peers/peering.ts';
 import { type ConnectionListener, createHub } from '../features/peers/streams/hub.ts';
 import { plainRules, type SourceRules } from '../features/sources/source-admin.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { once } from '../lib/once.ts';
 import { Unavailable } from '../model/errors.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { addEtags } from './answers/etags.ts';
@@ -42,7 +41,6 @@ import {
   createRateLimit,
   limitStrangers,
 } from './rate-limit.ts';
-import { renderReference } from './reference-page.ts';
 import { refuseBrokenRequest, refuseStrangeRequests, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 
 /** What the HTTP interface is built from. */
@@ -135,25 +133,23 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   sendInParts(app);
   acceptJson(app);
   addMetrics(app, engine);
-  addHealth(app, engine);
   const people = options.localPeople ?? createLocalPeople();
   const makers: Makers = { User: (call, body, write) => createUser(engine, people, call, body, write) };
   addKindRoutes(app, engine, makers);
-  const services = { ...servicesOf(options, people), planLimit };
+  const services = { ...servicesOf(options, people), planLimit, describe };
   app.addHook('onClose', () => services.feeds.close());
   for (const area of areas) await area.add(app, engine, services);
   await app.register((scope) =>
     addConfigRoutes(scope, { engine, reader, version, planLimit, sources: services.sources }),
   );
   if (options.identityProvider !== undefined) await addIdentityProvider(app, options.identityProvider);
-  addDescription(app, describe);
   refuseOthers();
   await app.ready();
   return app;
 }
 
 /** What areas need beside the engine. */
-function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'planLimit'> {
+function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'planLimit' | 'describe'> {
   const {
     engine,
     reader,
@@ -181,40 +177,6 @@ const nobody: ConnectionListener = { connected: () => undefined, gone: () => und
 
 function plainPeering(engine: Engine): Peering {
   return createPeering({ engine, now: Date.now, locate: () => ({}) });
-}
-
-/** The interface described for programs and for people. It is written for the first who asks, or each start took longer. */
-function addDescription(app: FastifyInstance, describe: () => JsonObject): void {
-  const text = once(() => JSON.stringify(describe()));
-  const page = once(() => renderReference(describe()));
-  app.get('/api/openapi.json', async (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(text()),
-  );
-  app.get('/docs', async (_request, reply) =>
-    reply
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
-      .send(page()),
-  );
-}
-
-/** Makes a value when it is first asked for. */
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
-/** `/healthz` says that the process answers, `/readyz` that the database does too and takes writes, and that the secret key is still good. */
-function addHealth(app: FastifyInstance, engine: Engine): void {
-  app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', async () => {
-    await watchKey(engine.database, engine.planEnvironment.vault);
-    await engine.database.ping();
-    return { status: 'ready' };
-  });
 }
 
 function corsOptions(origins: CorsOrigins) {

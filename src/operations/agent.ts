@@ -68,7 +68,11 @@ const session = object(
 );
 
 const sessionExample = {
-  peer: { id: 'ch8i4ug6lnn4g9hqv7n0', name: 'runner-7', ip: '100.72.0.12', dns_label: 'runner-7.heddle.internal' },
+  peer: {
+    ...{ id: 'ch8i4ug6lnn4g9hqv7n0', name: 'runner-7', hostname: 'runner-7', user_id: '', ephemeral: false },
+    ...{ ip: '100.72.0.12', dns_label: 'runner-7.heddle.internal', extra_dns_labels: [], approval_required: false },
+    ...{ ssh_enabled: false, login_expiration_enabled: false, inactivity_expiration_enabled: false },
+  },
   session: { token: 'nba_…', expires_at: '2026-12-02T01:00:00.000Z' },
   server_time: '2026-12-02T00:00:00.000Z',
 };

@@ -2,20 +2,18 @@ import type { JsonObject } from '../../../lib/json.ts';
 import { accountItems } from './account.ts';
 import { archiveItems } from './archive.ts';
 import { header, type Operation, operation, pathParameters } from './operation.ts';
-import { serverItems } from './server.ts';
 import { sourceItems } from './sources.ts';
 
 function parameterOf(): JsonObject {
   return { description: 'The name of the source.', schema: { type: 'string' } };
 }
 
-/** The path items that belong to no kind: documents, plans, history, and the server itself. */
+/** The path items that belong to no kind: documents, plans, and history. */
 export const configPaths: JsonObject = Object.fromEntries(
   Object.entries({
     ...accountItems,
     ...archiveItems,
     ...sourceItems,
-    ...serverItems,
   }).map(([path, item]) => [
     path,
     {

@@ -1,0 +1,57 @@
+import { defineOperation } from '../model/operation/operation.ts';
+import { json, object, string } from '../model/schema/field.ts';
+
+const health = object({ status: string({ doc: '`ok` or `ready`.' }) }, { doc: 'How the server is.', schema: 'Health' });
+
+const facts = { method: 'GET', tag: 'server' } as const;
+const described = { ...facts, access: { module: 'config', operation: 'read' } } as const;
+
+/** The server itself. */
+export const server = {
+  health: defineOperation({
+    ...facts,
+    id: 'readHealth',
+    path: '/healthz',
+    access: { open: 'shows only that the process answers' },
+    summary: 'Say that the process answers',
+    answer: health,
+    example: { answer: { status: 'ok' } },
+  }),
+  readiness: defineOperation({
+    ...facts,
+    id: 'readReadiness',
+    path: '/readyz',
+    access: { open: 'shows only that the database answers' },
+    summary: 'Say whether requests can be served',
+    answer: health,
+    example: { answer: { status: 'ready' } },
+  }),
+  metrics: defineOperation({
+    ...facts,
+    id: 'readMetrics',
+    path: '/metrics',
+    // They name accounts and their sources.
+    access: 'operator',
+    summary: 'Read measurements for Prometheus',
+    answer: string({ doc: '' }),
+    answerType: 'text/plain',
+    example: { answer: '# TYPE config_revisions_total counter\nconfig_revisions_total 17\n' },
+  }),
+  reference: defineOperation({
+    ...described,
+    id: 'readReference',
+    path: '/docs',
+    summary: 'Read this document as a page',
+    answer: string({ doc: '' }),
+    answerType: 'text/html',
+    example: { answer: '<!doctype html>' },
+  }),
+  description: defineOperation({
+    ...described,
+    id: 'readOpenApi',
+    path: '/api/openapi.json',
+    summary: 'Read this document',
+    answer: json({ type: 'object' }, { doc: '' }),
+    example: { answer: { openapi: '3.1.0', info: { title: 'Heddle', version: '0.1.0' }, paths: {} } },
+  }),
+};
