@@ -1,3 +1,4 @@
+import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import type { AuditEvent } from '../model/declare/kind.ts';
 
@@ -9,15 +10,45 @@ export interface AuditEntry {
   readonly at: string;
 }
 
-/** The clause that numbers one audit event of the account `$1`; everything else of the statement hangs on `head`. */
-export const headText = `head as (
-  update accounts set audit_sequence = audit_sequence + 1 where account_id = $1
-  returning audit_sequence as event, revision
+/** The clause that gives so many audit events of the account `$1` their numbers, if a condition holds. */
+export function numberEventsText(count: string, condition = ''): string {
+  return `head as (
+  update accounts set audit_sequence = audit_sequence + ${count} where account_id = $1${condition}
+  returning audit_sequence - ${count} as last_event, revision
 )`;
+}
 
-/** Writes the event; its parameters are the first eight of the statement. */
-export const insertAuditText = `insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
-select $1, head.event, head.revision, $2::timestamptz, $3, $4, $5, $6, $7, $8::jsonb from head`;
+/** The clause that numbers one audit event of the account `$1`; everything else of the statement hangs on `head`. */
+export const headText = numberEventsText('1');
+
+/** The same of a statement whose event is written when another clause returned a row. */
+export function headAfter(clause: string): string {
+  return numberEventsText('1', ` and exists (select from ${clause})`);
+}
+
+/** Writes audit events with the numbers that `head` gave them; `rows` is a JSON list of `eventRow`s. */
+export function insertEventsText(rows: string): string {
+  return `insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
+select $1, head.last_event + x.at, coalesce((x.event ->> 'revision')::bigint, head.revision), (x.event ->> 'created_at')::timestamptz,
+  x.event ->> 'activity_code', x.event ->> 'initiator_id', x.event ->> 'initiator_name', x.event ->> 'initiator_email',
+  x.event ->> 'target_id', (x.event -> 'meta')::jsonb
+from head, json_array_elements(${rows}) with ordinality as x(event, at)`;
+}
+
+/** An audit event but for its number. Without a revision it is written under the one that `head` names. */
+export function eventRow({ actor, event, at }: AuditEntry, revision?: number): JsonObject {
+  const { id, name, email = '' } = actor;
+  return {
+    ...(revision === undefined ? {} : { revision }),
+    ...{ created_at: at, activity_code: event.code, target_id: event.target ?? '', meta: event.meta },
+    ...{ initiator_id: id, initiator_name: name, initiator_email: email },
+  };
+}
+
+/** Writes the one event of a statement; its parameters are the first eight. */
+export const insertAuditText = insertEventsText(`json_build_array(json_build_object('created_at', $2::timestamptz,
+  'activity_code', $3::text, 'initiator_id', $4::text, 'initiator_name', $5::text, 'initiator_email', $6::text, 'target_id', $7::text,
+  'meta', $8::json))`);
 
 /** These first eight parameters. */
 export function auditParameters(account: string, { actor, event, at }: AuditEntry): readonly unknown[] {

@@ -1,4 +1,4 @@
-import { type AuditEntry, auditParameters, headText, insertAuditText } from '../audit-entry.ts';
+import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
 import type { Beside, DirectoryEntry } from '../commit/commit-together.ts';
 import type { Database } from '../database.ts';
@@ -147,5 +147,5 @@ export async function changePassword(database: Database, change: PasswordChange,
 const changeText = `with changed as (
   update credentials set password_hash = $10, one_time = $11::boolean, changed_at = $2::timestamptz
   where account_id = $1 and user_id = $9 and password_hash = $12 returning email
-), ${headText.replace('where account_id = $1', 'where account_id = $1 and exists (select from changed)')}
+), ${headAfter('changed')}
 ${insertAuditText} returning id`;

@@ -1,4 +1,4 @@
-import { type AuditEntry, auditParameters, insertAuditText } from '../audit-entry.ts';
+import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '../audit-entry.ts';
 import { batchLookUps } from '../batch-look-ups.ts';
 import { statement } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
@@ -137,10 +137,7 @@ const loginText = `with login as (
   on conflict (account_id, issuer, subject) do update set last_login = excluded.last_login
   where identities.last_login is null or identities.last_login < excluded.last_login
   returning 1
-), head as (
-  update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from login)
-  returning audit_sequence as event, revision
-)
+), ${headAfter('login')}
 ${insertAuditText}`;
 
 /** How many accounts that claim an address are named. */

@@ -1,5 +1,5 @@
 import { codeOf, constraintOf } from '../../lib/error-code.ts';
-import { type AuditEntry, auditParameters, headText, insertAuditText } from '../audit-entry.ts';
+import { type AuditEntry, auditParameters, headAfter, headText, insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
 import type { Beside } from '../commit/commit-together.ts';
 import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
@@ -135,7 +135,7 @@ export async function renewInvite(
   return rows.length === 1;
 }
 
-const whenChanged = headText.replace('where account_id = $1', 'where account_id = $1 and exists (select from changed)');
+const whenChanged = headAfter('changed');
 
 const renewText = `with old as (
   select id, hash from invites where account_id = $1 and id = $9 and user_id is null for update

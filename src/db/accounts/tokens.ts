@@ -1,4 +1,4 @@
-import { type AuditEntry, auditParameters, headText, insertAuditText } from '../audit-entry.ts';
+import { type AuditEntry, auditParameters, headAfter, insertAuditText, numberEventsText } from '../audit-entry.ts';
 import { batchLookUps } from '../batch-look-ups.ts';
 import { build, statement } from '../builder.ts';
 import type { Beside } from '../commit/commit-together.ts';
@@ -130,7 +130,7 @@ export async function createToken(
   return rows.length === 1;
 }
 
-const createText = `with ${headText.replace('where account_id = $1', 'where account_id = $1 and revision = $17::bigint')}, token as (
+const createText = `with ${numberEventsText('1', ' and revision = $17::bigint')}, token as (
   insert into tokens (account_id, id, user_id, name, hash, created_by, created_at, expires_at, plan_only)
   select $1, $9, $10, $11, $12, $13, $14::timestamptz, $15::timestamptz, $16::boolean from head
 ), entry as (
@@ -166,10 +166,7 @@ const deleteText = `with token as (
   delete from tokens where account_id = $1 and id = $9 and user_id = $10 returning id
 ), entry as (
   delete from directory d using token t where d.account_id = $1 and d.kind = 'token' and d.subject_id = t.id
-), head as (
-  update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from token)
-  returning audit_sequence as event, revision
-)
+), ${headAfter('token')}
 ${insertAuditText} returning id`;
 
 /** Notes when tokens of an account were used last; a time that is older than the stored one changes nothing. */

@@ -1,4 +1,4 @@
-import { type AuditEntry, auditParameters, headText, insertAuditText } from '../audit-entry.ts';
+import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 import type { Credentials } from './credentials.ts';
@@ -72,8 +72,7 @@ async function changeAudited(
   change: string,
   values: readonly unknown[],
 ): Promise<boolean> {
-  const head = headText.replace('where account_id = $1', 'where account_id = $1 and exists (select from changed)');
-  const text = `with changed as (update credentials ${change} returning email), ${head} ${insertAuditText} returning id`;
+  const text = `with changed as (update credentials ${change} returning email), ${headAfter('changed')} ${insertAuditText} returning id`;
   const parameters = [...auditParameters(account, entry), ...values];
   const [rows] = await database.inAccount(account, [statement(text, parameters)], { write: true });
   return rows.length === 1;

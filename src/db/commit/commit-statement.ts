@@ -1,4 +1,5 @@
 import { jsonInSteps } from '../../lib/json-steps.ts';
+import { insertEventsText } from '../audit-entry.ts';
 import { plannedEachTime } from '../builder.ts';
 import type { Lease } from '../leases/leases.ts';
 import { keepRowsText } from './kept-values.ts';
@@ -95,7 +96,7 @@ function headClause(more: string, condition: string): string {
   return `head as (
   update accounts set revision = $3, audit_sequence = audit_sequence + $4, sequences = coalesce($5::jsonb, sequences)${more}
   where account_id = $1 and revision = $2${condition}
-  returning audit_sequence - $4 as last_event
+  returning audit_sequence - $4 as last_event, revision
 )`;
 }
 
@@ -257,10 +258,7 @@ const parts: Readonly<Record<PartName, Part>> = {
   select $1, x.revision, x.seq, x.action, x.kind, x.object_id, x.key, x.name, x.units, x.image
   from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, seq int, action text, kind text, object_id text, key text, name text, units jsonb, image jsonb)`,
   new_events: (rows, add) => `
-  insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
-  select $1, head.last_event + x.at, (x.event ->> 'revision')::bigint, (x.event ->> 'created_at')::timestamptz, x.event ->> 'activity_code',
-    x.event ->> 'initiator_id', x.event ->> 'initiator_name', x.event ->> 'initiator_email', x.event ->> 'target_id', (x.event -> 'meta')::jsonb
-  from head, json_array_elements(${json(rows, add)}) with ordinality as x(event, at)`,
+  ${insertEventsText(json(rows, add))}`,
   new_statuses: (rows, add) => `
   insert into peer_status (account_id, peer_id, last_seen, last_login, facts, place)
   select $1, x.peer_id, clock_timestamp(), case when x.signed_in then clock_timestamp() end, x.facts, x.place

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { mapInSteps } from '../../lib/steps.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { eventRow } from '../audit-entry.ts';
 import { lockHead, statement } from '../builder.ts';
 import { appliedPlanRow } from '../config/plans.ts';
 import type { AccountAccess } from '../database.ts';
@@ -214,14 +215,5 @@ function usedPlans({ revision, plan, planId, approved }: RevisionInput): readonl
 }
 
 function eventRows({ revision, actor, at, events }: RevisionInput): Generator<undefined, readonly JsonObject[]> {
-  return mapInSteps(events, (event) => ({
-    revision,
-    created_at: at,
-    activity_code: event.code,
-    initiator_id: actor.id,
-    initiator_name: actor.name,
-    initiator_email: actor.email ?? '',
-    target_id: event.target ?? '',
-    meta: event.meta,
-  }));
+  return mapInSteps(events, (event) => eventRow({ actor, event, at }, revision));
 }

@@ -1,6 +1,7 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
+import { eventRow, insertEventsText, numberEventsText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
 import type { AccountAccess, Database } from '../database.ts';
 
@@ -77,19 +78,10 @@ export async function recordEvents(
   { actor, at, events }: { readonly actor: Actor; readonly at: string; readonly events: readonly AuditEvent[] },
 ): Promise<void> {
   if (events.length === 0) return;
-  const { id, name, email = '' } = actor;
-  await database.inAccount(
-    account,
-    [statement(recordText, [account, events.length, JSON.stringify(events as unknown as Json), at, id, name, email])],
-    { write: true },
-  );
+  const rows = events.map((event) => eventRow({ actor, event, at }));
+  await database.inAccount(account, [statement(recordText, [account, JSON.stringify(rows), events.length])], {
+    write: true,
+  });
 }
 
-const recordText = `with head as (
-  update accounts set audit_sequence = audit_sequence + $2 where account_id = $1
-  returning audit_sequence - $2 as last_event, revision
-)
-insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
-select $1, head.last_event + x.at, head.revision, $4::timestamptz, x.event ->> 'code', $5, $6, $7,
-  coalesce(x.event ->> 'target', ''), coalesce((x.event -> 'meta')::jsonb, '{}')
-from head, json_array_elements($3::json) with ordinality as x(event, at)`;
+const recordText = `with ${numberEventsText('$3::int')} ${insertEventsText('$2::json')}`;

@@ -1,4 +1,4 @@
-import { type AuditEntry, auditParameters, headText, insertAuditText } from '../audit-entry.ts';
+import { type AuditEntry, auditParameters, headAfter, headText, insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
 import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { Database } from '../database.ts';
@@ -87,10 +87,7 @@ const deleteText = `with token as (
   delete from directory d using token t where d.account_id = $1 and d.kind = 'proxy-token' and d.subject_id = t.id
 ), known as (
   delete from proxies p using token t where p.account_id = $1 and p.token_id = t.id
-), head as (
-  update accounts set audit_sequence = audit_sequence + 1 where account_id = $1 and exists (select from token)
-  returning audit_sequence as event, revision
-)
+), ${headAfter('token')}
 ${insertAuditText} returning id`;
 
 /** Whose token it is, with the account's revision at this moment. */
