@@ -1,7 +1,8 @@
 import { writeYaml } from '../documents/write.ts';
 import type { Kind } from '../model/declare/kind.ts';
 import type { Registry } from '../model/declare/registry.ts';
-import { lowerToCrd, pluralOf } from '../model/lower/crd.ts';
+import { lowerToCrd } from '../model/lower/crd/crd.ts';
+import { pluralOf } from '../model/lower/crd/names.ts';
 import { type Files, generatedNotice } from './files.ts';
 
 /** The files of `crds/`: one CustomResourceDefinition for every kind that has documents. */

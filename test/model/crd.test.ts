@@ -4,7 +4,8 @@ import { parse } from 'yaml';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { defineKind } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
-import { lowerToCrd, pluralOf } from '../../src/model/lower/crd.ts';
+import { lowerToCrd } from '../../src/model/lower/crd/crd.ts';
+import { pluralOf } from '../../src/model/lower/crd/names.ts';
 import { keyed, list, object, refs, setOf, string } from '../../src/model/schema/field.ts';
 import { documentKinds, registry } from './product.ts';
 import { structuralFaults } from './structural.ts';
@@ -36,8 +37,24 @@ describe.each(documentKinds.map((kind) => [kind.name, kind] as const))('the CRD 
       'observedGeneration',
       'id',
       'revision',
+      'source',
+      'planId',
+      'outputSecret',
+      'problems',
       'conditions',
     ]);
+  });
+
+  test('requires a spec where documents must have one', () => {
+    const spec = at(schemaOf(crd), 'properties', 'spec') as JsonObject;
+    expect(schemaOf(crd)['required']).toEqual(spec['required'] === undefined ? undefined : ['spec']);
+  });
+
+  test('shows how it fares, and whether it is enabled where it can be', () => {
+    const columns = at(crd, 'spec', 'versions', '0', 'additionalPrinterColumns') as readonly JsonObject[];
+    const shown = columns.filter(({ priority }) => priority === undefined).map((column) => column['name']);
+    const enabled = 'enabled' in kind.spec ? ['Enabled'] : [];
+    expect(shown).toEqual(['Ready', 'Message', ...enabled, 'Id', 'Age']);
   });
 
   test('documents every field', () => {
@@ -50,6 +67,14 @@ describe.each(documentKinds.map((kind) => [kind.name, kind] as const))('the CRD 
     expect(text.split('\n', 1)[0]).toMatch(/^# .*npm run gen.*do not edit/);
     expect(parse(text)).toEqual(crd);
   });
+});
+
+test('every kind has a short name of its own, which no other program is likely to use', () => {
+  const names = documentKinds.flatMap((kind) => at(lowerToCrd(registry, kind), 'spec', 'names', 'shortNames'));
+  expect(names.filter((name) => /^h[a-z]+$/.test(String(name)))).toHaveLength(documentKinds.length);
+  expect(new Set(names).size).toBe(documentKinds.length);
+  const others = documentKinds.flatMap(({ name }) => [pluralOf(name), name.toLowerCase()]);
+  expect(names.filter((name) => others.includes(String(name)))).toEqual([]);
 });
 
 describe('lowering to a CRD', () => {
@@ -91,14 +116,18 @@ describe('lowering to a CRD', () => {
     expect(fieldAt('part')).not.toHaveProperty('x-kubernetes-map-type');
   });
 
-  test('limits are kept, defaults are not: they would count as stated', () => {
+  test('limits are kept, defaults are written in words: others would count as stated', () => {
     expect(fieldAt('part', 'properties', 'inner')).toEqual({
       type: 'string',
       minLength: 2,
       maxLength: 4096,
-      description: 'Inner.',
+      description: 'Inner. Default: "ab".',
     });
     expect(structuralFaults(schema)).toEqual([]);
+  });
+
+  test('the spec may be left out where no field is required', () => {
+    expect(schema).not.toHaveProperty('required');
   });
 
   test('the only object of a kind has the only name', () => {

@@ -49,7 +49,7 @@ export const accessTest = defineKind({
   doc: 'Expects that something may be reached, or may not. Every plan is held against it: one that breaks it is refused, and the rule that decides is named.',
   verbs: [],
   module: 'policies',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'htest' },
   spec,
   check: checkQuestion,
   activity: {

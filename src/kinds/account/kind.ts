@@ -74,7 +74,7 @@ export const account = defineKind({
   verbs: ['list', 'replace'],
   // Who may delete an account is another question, with a module of its own: `accounts`.
   module: 'settings',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hacc' },
   singleton: 'account',
   spec,
   computed: {

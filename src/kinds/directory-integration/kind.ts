@@ -36,7 +36,7 @@ export const directoryIntegration = defineKind({
   merge: true,
   deleteReply: 'object',
   module: 'idp',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hdir' },
   nameField: 'tenant_id',
   spec,
   computed: { last_synced_at: lastSyncedAt },

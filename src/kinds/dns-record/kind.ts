@@ -45,7 +45,7 @@ export const dnsRecord = defineKind({
   path: '/api/dns/zones/{zoneId}/records',
   idParameter: 'recordId',
   module: 'dns',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hrec' },
   parent: { kind: 'DNSZone', field: 'zone', inline: 'records' },
   spec,
   naturalKey: (spec) => `${spec.name}/${spec.type}/${spec.content}`,

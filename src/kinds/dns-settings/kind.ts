@@ -28,7 +28,7 @@ export const dnsSettings = defineKind({
   singleton: 'dns-settings',
   verbs: ['read', 'replace'],
   module: 'dns',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hdns' },
   spec,
   createEvents: (after, state) => groupEvents(none, listed(after), state),
   updateEvents: (before, after, state) => groupEvents(listed(before), listed(after), state),

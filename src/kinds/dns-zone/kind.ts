@@ -32,7 +32,7 @@ export const dnsZone = defineKind({
   path: '/api/dns/zones',
   idParameter: 'zoneId',
   module: 'dns',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hzone' },
   spec,
   uniques: {
     domain: {

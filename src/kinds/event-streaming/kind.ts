@@ -15,7 +15,7 @@ export const eventStreaming = defineKind({
   ids: 'integer',
   deleteReply: 'object',
   module: 'event_streaming',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hstream' },
   spec: {
     platform: oneOf(['datadog', 's3', 'firehose', 'generic_http'], {
       doc: 'The platform. It stays as it was when the integration was made.',

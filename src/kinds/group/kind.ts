@@ -48,7 +48,7 @@ export const group = defineKind({
   path: '/api/groups',
   idParameter: 'groupId',
   module: 'groups',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hgrp' },
   scopedBy: 'groups',
   spec,
   inputs: {

@@ -58,7 +58,7 @@ export const ingressPeer = defineKind({
   edition: 'hosted',
   observed: 'peers',
   module: 'ingress',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hipeer' },
   spec,
   computed: {
     ingress_ip: {

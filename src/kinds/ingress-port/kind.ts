@@ -70,7 +70,7 @@ export const ingressPort = defineKind({
   idParameter: 'allocationId',
   edition: 'hosted',
   module: 'ingress',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hiport' },
   parent: { kind: 'Peer', field: 'peer', holds: true },
   spec,
   naturalKey: ({ name }) => name,

@@ -61,7 +61,7 @@ export const mspTenant = defineKind({
   // Making a tenant may make an account: that is a route of its own, and so is everything that moves one on.
   verbs: ['list', 'replace'],
   module: 'msp',
-  document: { allowed: true, creates: false },
+  document: { allowed: true, shortName: 'hmsp', creates: false },
   spec,
   computed: {
     status: {

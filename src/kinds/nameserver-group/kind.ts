@@ -50,7 +50,7 @@ export const nameserverGroup = defineKind({
   path: '/api/dns/nameservers',
   idParameter: 'nsgroupId',
   module: 'nameservers',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hns' },
   spec,
   uniques: {
     name: {

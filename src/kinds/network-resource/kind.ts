@@ -41,7 +41,7 @@ export const networkResource = defineKind({
   listPath: '/api/networks/resources',
   idParameter: 'resourceId',
   module: 'networks',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hres' },
   parent: { kind: 'Network', field: 'network', inline: 'resources', answer: 'ids' },
   spec,
   naturalKey: (spec) => spec.name,

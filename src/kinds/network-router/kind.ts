@@ -33,7 +33,7 @@ export const networkRouter = defineKind({
   listPath: '/api/networks/routers',
   idParameter: 'routerId',
   module: 'networks',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hrtr' },
   parent: { kind: 'Network', field: 'network', inline: 'routers', answer: 'ids' },
   spec,
   naturalKey: ({ key, peer, peer_groups }) =>

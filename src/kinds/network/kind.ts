@@ -19,7 +19,7 @@ export const network = defineKind({
   path: '/api/networks',
   idParameter: 'networkId',
   module: 'networks',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hnet' },
   spec,
   computed: {
     routing_peers_count: {

@@ -12,7 +12,7 @@ export const notificationChannel = defineKind({
   idParameter: 'channelId',
   deleteReply: 'object',
   module: 'notifications',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hchan' },
   spec: {
     type: oneOf(['email', 'webhook'], { doc: 'How people are notified.', required: true }),
     target: object(

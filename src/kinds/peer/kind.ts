@@ -112,7 +112,7 @@ export const peer = defineKind({
   idParameter: 'peerId',
   verbs: ['list', 'read', 'replace', 'delete'],
   module: 'peers',
-  document: { allowed: true, creates: false },
+  document: { allowed: true, shortName: 'hpeer', creates: false },
   pending: true,
   varies: true,
   observed: 'peers',

@@ -96,7 +96,7 @@ export const policy = defineKind({
   path: '/api/policies',
   idParameter: 'policyId',
   module: 'policies',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hpol' },
   spec,
   canonicalize: sortPorts,
   check: checkRules,

@@ -41,7 +41,7 @@ export const postureCheck = defineKind({
   path: '/api/posture-checks',
   idParameter: 'postureCheckId',
   module: 'policies',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hcheck' },
   spec,
   uniques: {
     name: {

@@ -31,7 +31,7 @@ export const proxyService = defineKind({
   idParameter: 'serviceId',
   module: 'services',
   observed: 'proxies',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hsvc' },
   spec: serviceFields,
   computed: {
     port_auto_assigned: {

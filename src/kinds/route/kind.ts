@@ -57,7 +57,7 @@ export const route = defineKind({
   path: '/api/routes',
   idParameter: 'routeId',
   module: 'routes',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hroute' },
   nameField: 'network_id',
   spec,
   computed: {

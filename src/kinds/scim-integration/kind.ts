@@ -37,7 +37,7 @@ export const scimIntegration = defineKind({
   merge: true,
   deleteReply: 'object',
   module: 'idp',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hscim' },
   nameField: 'prefix',
   spec,
   computed: {

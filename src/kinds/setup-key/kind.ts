@@ -89,7 +89,7 @@ export const setupKey = defineKind({
   idParameter: 'keyId',
   ids: 'integer',
   module: 'setup_keys',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'hkey' },
   varies: true,
   credential: 'itself',
   spec,

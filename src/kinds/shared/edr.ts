@@ -50,7 +50,7 @@ export function edrKind(vendor: string) {
     single: true,
     deleteReply: 'object',
     module: 'edr',
-    document: { allowed: true },
+    document: { allowed: true, shortName: `hedr${vendor.replace('vendor-', '')}` },
     verbs: ['create', 'read', 'replace', 'delete'],
     activity: {
       create: 'integrated-validator.api.created',

@@ -80,7 +80,7 @@ export const user = defineKind({
   verbs: ['list', 'create', 'replace', 'delete'],
   module: 'users',
   observed: 'people',
-  document: { allowed: true },
+  document: { allowed: true, shortName: 'huser' },
   varies: true,
   spec,
   computed: {

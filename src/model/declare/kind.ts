@@ -197,7 +197,13 @@ export interface KindDeclaration<
   readonly module: string;
   /** Documents of this kind exist. Says why when they do not. */
   readonly document:
-    | { readonly allowed: true /** Documents state what is there already; others make it. */; readonly creates?: false }
+    | {
+        readonly allowed: true;
+        /** Documents state what is there already; others make it. */
+        readonly creates?: false;
+        /** What `kubectl` calls resources of the kind for short. */
+        readonly shortName?: string;
+      }
     | { readonly allowed: false; readonly why: string };
   /** There is exactly one object, with this key in documents. */
   readonly singleton?: string;

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { apiVersion, ignoredMembers, ignoredMetadata } from '../document.ts';
-import { specSchema } from './shape.ts';
+import { mayLeaveOut, specSchema } from './shape.ts';
 
 const dialect = 'http://json-schema.org/draft-07/schema#';
 
@@ -53,11 +53,6 @@ function documentSchema(registry: Registry, kind: Kind): JsonObject {
       ...anything(ignoredMembers),
     },
   };
-}
-
-/** Whether a document may leave the spec out: it then states the object and none of its fields. */
-function mayLeaveOut(spec: JsonObject): boolean {
-  return spec['required'] === undefined;
 }
 
 function anything(names: readonly string[]): JsonObject {

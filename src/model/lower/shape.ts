@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type Access, type AnyField, entriesOf, type Fields, longest } from '../schema/field.ts';
+import { type Access, type AnyField, entriesOf, type Fields, isEmpty, longest } from '../schema/field.ts';
 
 /** Where a schema is used: a document, a creation, or a replacement over HTTP. A document may leave out more. */
 export type Surface = 'document' | 'request' | 'replace';
@@ -19,6 +19,11 @@ export function specSchema(registry: Registry, kind: Kind, surface: Surface): Js
   if (children.length === 0) return { ...schema };
   const inline = children.map(({ child, member }) => [member, inlineSchema(child)] as const);
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(inline) } };
+}
+
+/** Whether a document may leave out the spec with this schema: it then states the object and none of its fields. */
+export function mayLeaveOut(spec: JsonObject): boolean {
+  return spec['required'] === undefined;
 }
 
 /** The fields that a surface accepts: over HTTP the parent stands in the path. */
@@ -82,12 +87,15 @@ function mayBeLeftOut(name: string, field: AnyField, surface: Surface, nameFromK
 function fieldSchema(field: AnyField, surface: Surface): JsonObject {
   // What changes nothing may be anything.
   const schema = isEchoed(field, surface) ? {} : shapeSchema(field, surface);
-  return { ...schema, description: describe(field) };
+  return { ...schema, description: describe(field, surface) };
 }
 
-function describe(field: AnyField): string {
+/** A document tells defaults in words: one in the schema would be filled in by Kubernetes, and count as stated. */
+function describe(field: AnyField, surface: Surface): string {
   const unit = field.type === 'integer' && field.unit !== undefined ? ` In ${field.unit}.` : '';
-  return `${field.doc}${unit}`;
+  const value =
+    surface === 'document' ? (field.documentDefault ?? (field.required ? undefined : field.default)) : undefined;
+  return `${field.doc}${unit}${isEmpty(value) ? '' : ` Default: ${JSON.stringify(value)}.`}`;
 }
 
 function shapeSchema(field: AnyField, surface: Surface): JsonObject {

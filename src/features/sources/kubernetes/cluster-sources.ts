@@ -8,7 +8,7 @@ import {
 } from '../../../kubernetes/connection.ts';
 import { reasonOf, Unreachable } from '../../../kubernetes/errors.ts';
 import { apiVersion } from '../../../model/document.ts';
-import { pluralOf } from '../../../model/lower/crd.ts';
+import { pluralOf } from '../../../model/lower/crd/names.ts';
 import { type KubernetesConfig, type NamespaceRule, ruleFor } from '../../../model/sources/kubernetes.ts';
 import { recordedSpec } from '../../../model/sources/spec.ts';
 import type { SourceDefinition } from '../definition.ts';

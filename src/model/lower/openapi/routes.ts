@@ -3,7 +3,7 @@ import type { InUse, Kind, Verb } from '../../declare/kind.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Edition } from '../../edition.ts';
 import { entriesOf } from '../../schema/field.ts';
-import { pluralWord } from '../crd.ts';
+import { pluralWord } from '../crd/names.ts';
 import { responseSchema, summarySchema } from '../response-schema.ts';
 import { fieldsOn, type Surface, specSchema } from '../shape.ts';
 import { createExamples, type Examples } from './examples.ts';

@@ -1,0 +1,83 @@
+import type { JsonObject } from '../../../lib/json.ts';
+import type { Kind } from '../../declare/kind.ts';
+import type { Registry } from '../../declare/registry.ts';
+import { apiVersion } from '../../document.ts';
+import { mayLeaveOut, specSchema } from '../shape.ts';
+import { pluralOf } from './names.ts';
+import { statusSchema } from './status.ts';
+import { structural } from './structural.ts';
+
+const [group = '', version = ''] = apiVersion.split('/');
+
+/**
+ * The CustomResourceDefinition of a kind, its spec identical to the document's. It carries no defaults: a field that
+ * the Kubernetes API server fills in would count as stated. What one schema cannot say is left to the plan.
+ */
+export function lowerToCrd(registry: Registry, kind: Kind): JsonObject {
+  if (!kind.document.allowed) throw new Error(`the kind ${kind.name} has no documents: ${kind.document.why}`);
+  const names = {
+    kind: kind.name,
+    listKind: `${kind.name}List`,
+    plural: pluralOf(kind.name),
+    singular: kind.name.toLowerCase(),
+    ...(kind.document.shortName === undefined ? {} : { shortNames: [kind.document.shortName] }),
+    categories: [group.split('.')[0] ?? group],
+  };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${names.plural}.${group}` },
+    spec: {
+      group,
+      names,
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: printerColumns(kind),
+          schema: { openAPIV3Schema: resourceSchema(registry, kind) },
+        },
+      ],
+    },
+  };
+}
+
+/** What `kubectl get` shows, and with `-o wide` what has a priority. */
+function printerColumns(kind: Kind): readonly JsonObject[] {
+  const fromSpec = (name: string, type: string, field: string, more: JsonObject = {}) =>
+    field in kind.spec ? [{ name, type, jsonPath: `.spec.${field}`, ...more }] : [];
+  const ready = '.status.conditions[?(@.type=="Ready")]';
+  return [
+    { name: 'Ready', type: 'string', jsonPath: `${ready}.status` },
+    { name: 'Message', type: 'string', jsonPath: `${ready}.message` },
+    ...fromSpec('Enabled', 'boolean', 'enabled'),
+    { name: 'Id', type: 'string', jsonPath: '.status.id' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ...fromSpec('Display Name', 'string', kind.nameField, { priority: 1 }),
+    { name: 'Revision', type: 'integer', jsonPath: '.status.revision', priority: 1 },
+  ];
+}
+
+function resourceSchema(registry: Registry, kind: Kind): JsonObject {
+  const onlyName =
+    kind.singleton === undefined ? {} : { properties: { name: { type: 'string', enum: [kind.singleton] } } };
+  const spec = specSchema(registry, kind, 'document');
+  return {
+    type: 'object',
+    description: kind.doc,
+    ...(mayLeaveOut(spec) ? {} : { required: ['spec'] }),
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object', ...onlyName },
+      spec: {
+        description: 'The desired state, as in a document.',
+        ...structural(spec),
+      },
+      status: statusSchema,
+    },
+  };
+}
