@@ -64,14 +64,11 @@ export interface Services {
   readonly describe: () => JsonObject;
 }
 
-/** Routes that are not of kinds, with their declarations or OpenAPI path items. */
+/** Routes that are not of kinds, with their declarations. */
 export interface AreaRoutes {
   /** May be waited for, when the area has a scope of its own. */
   add(app: FastifyInstance, engine: Engine, services: Services): unknown;
-  /** Path items of what is not declared, by path, as in an OpenAPI document. */
-  readonly paths: JsonObject;
-  /** What is declared of them: it needs no path items. */
-  readonly operations?: readonly Operation[];
+  readonly operations: readonly Operation[];
 }
 
 /** All areas with routes of their own. */

@@ -8,7 +8,7 @@ import { areas } from './area-routes.ts';
 import { routeOf } from './operations/route.ts';
 
 /** Every operation that is declared beside those of kinds. */
-const declared: readonly Operation[] = areas.flatMap(({ operations = [] }) => operations);
+const declared: readonly Operation[] = areas.flatMap(({ operations }) => operations);
 
 /** The declared operations that want no credentials of an account, by method and route, with what guards each. */
 export const openOperations: Readonly<Record<string, string>> = Object.fromEntries(
@@ -23,18 +23,9 @@ export function describeApi(
   { version, edition }: { readonly version: string; readonly edition: Edition },
 ): JsonObject {
   const offered = declared.filter((operation) => operation.edition === undefined || operation.edition === edition);
-  const paths: readonly JsonObject[] = [...areas.map((area) => area.paths), pathsOf(offered)];
   return lowerToOpenApi(registry, {
     ...{ version, edition },
-    extraPaths: mergePaths(paths),
+    extraPaths: pathsOf(offered),
     extraSchemas: schemasOf(offered),
   });
-}
-
-/** Several areas may have operations at one path. */
-function mergePaths(all: readonly JsonObject[]): JsonObject {
-  const merged: Record<string, JsonObject> = {};
-  for (const [path, item] of all.flatMap((paths) => Object.entries(paths)))
-    merged[path] = { ...merged[path], ...(item as JsonObject) };
-  return merged;
 }

@@ -27,7 +27,7 @@ export function createAnswerCheck(registry: Registry, edition: Edition): AnswerC
 type DeclaredAnswers = ReadonlyMap<string, AnyField>;
 
 function declaredAnswers(): DeclaredAnswers {
-  const operations = areas.flatMap((area) => area.operations ?? []);
+  const operations = areas.flatMap((area) => area.operations);
   return new Map(
     operations.flatMap(({ method, path, answer, answerType }) =>
       answer === undefined || answerType !== undefined ? [] : [[`${method} ${path}`, answer]],

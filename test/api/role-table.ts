@@ -53,7 +53,7 @@ const planning = ['POST /api/config/validate', 'POST /api/config/plans', 'POST /
 
 /** Reads the declarations: whether the server keeps to them, and what they come to, the test and `roles.md` say. */
 export function createRoleTable(registry: Registry): RoleTable {
-  const operations = areas.flatMap((area) => area.operations ?? []);
+  const operations = areas.flatMap((area) => area.operations);
   const declared = new Map(operations.map((operation) => [`${operation.method} ${operation.path}`, operation]));
   const modules = new Map(registry.kinds.flatMap((kind) => pathsOf(kind).map((path) => [path, kind] as const)));
 

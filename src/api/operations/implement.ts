@@ -66,7 +66,6 @@ export function implement<A extends Area>(
           });
       }
     },
-    paths: {},
     operations: Object.values(area),
   };
 }

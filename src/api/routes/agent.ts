@@ -62,8 +62,7 @@ export const agent: AreaRoutes = {
       requests.add(scope, engine, services);
       agentServices.add(scope, engine, services);
     }),
-  paths: {},
-  operations: [...(requests.operations ?? []), ...(agentServices.operations ?? [])],
+  operations: [...requests.operations, ...agentServices.operations],
 };
 
 /** The user whose token comes along, if one does. */

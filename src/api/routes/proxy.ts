@@ -84,8 +84,7 @@ export const proxy: AreaRoutes = {
         logs.add(inner, engine, services);
       });
     }),
-  paths: {},
-  operations: [...(requests.operations ?? []), ...(logs.operations ?? [])],
+  operations: [...requests.operations, ...logs.operations],
 };
 
 function ownerOf(request: FastifyRequest): ProxyTokenOwner {
