@@ -71,11 +71,16 @@ export async function connect(config: Pick<Config, (typeof clientSettings)[numbe
 
 type OrTexts<Values> = { readonly [Name in keyof Values]: Values[Name] | string };
 
+/** One of several words may be any: the server says which there are. */
+type OrOtherWords<Values> = {
+  readonly [Name in keyof Values]: Values[Name] extends string | undefined ? string : Values[Name];
+};
+
 /** What a command gives an operation. A value of the address may be a text as people wrote it, which the server reads. */
 export interface Given<O extends Operation> {
   readonly params?: OrTexts<InputOf<O>['params']>;
   readonly query?: Partial<OrTexts<InputOf<O>['query']>>;
-  readonly body?: InputOf<O>['body'];
+  readonly body?: OrOtherWords<InputOf<O>['body']>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -38,18 +38,11 @@ const plain: Readonly<Record<string, Wanted>> = {
   'GET /metrics': 'operator',
   'GET /docs': { module: 'config', operation: 'read' },
   'GET /api/openapi.json': { module: 'config', operation: 'read' },
-  'POST /api/config/validate': { module: 'config', operation: 'read' },
-  'POST /api/config/plans': { module: 'config', operation: 'read' },
-  'POST /api/config/tests': { module: 'config', operation: 'read' },
-  'POST /api/config/apply': { module: 'config', operation: 'update' },
   'GET /api/config/export': { module: 'config', operation: 'read' },
   'GET /api/config/backup': { module: 'accounts', operation: 'delete' },
   'POST /api/config/restore': { module: 'accounts', operation: 'delete' },
   'POST /api/config/sources/{name}/webhook': 'other',
 };
-
-/** Of them, what writes nothing but plans. */
-const planning = ['POST /api/config/validate', 'POST /api/config/plans', 'POST /api/config/tests'];
 
 /** Reads the declarations: whether the server keeps to them, and what they come to, the test and `roles.md` say. */
 export function createRoleTable(registry: Registry): RoleTable {
@@ -63,8 +56,7 @@ export function createRoleTable(registry: Registry): RoleTable {
     const [method = '', path = ''] = name.split(' ');
     const kind = modules.get(path) ?? modules.get(path.replace(/\/\{\w+\}$/, ''));
     if (kind !== undefined) return wantedByKind(kind, method);
-    // Agents prove who they are by their keys.
-    const wanted = path.startsWith('/agent/') ? 'other' : plain[name];
+    const wanted = plain[name];
     if (wanted === undefined) throw new Error(`nothing declares who may ${name}`);
     return wanted;
   };
@@ -74,7 +66,7 @@ export function createRoleTable(registry: Registry): RoleTable {
       const wanted = wantedOf(name);
       if (wanted === 'other') return undefined;
       if (wanted === 'operator') return 'no';
-      const plans = declared.get(name)?.plans === true || planning.includes(name);
+      const plans = declared.get(name)?.plans === true;
       // A token that may only plan reads what the right to read is enough for.
       const isRead = name.startsWith('GET ') && (wanted === 'anyone' || wanted.operation === 'read');
       if (asker.planOnly && !isRead && !plans) return 'no';

@@ -1,11 +1,12 @@
-import { isObject } from '../../lib/json.ts';
 import { access as operations, type TestResult, type TestResults } from '../../operations/config/access.ts';
-import { accept, call, clientSettings, connect, unreadable } from '../client.ts';
+import { documents } from '../../operations/config/documents.ts';
+import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { failureDocument, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
 import { collectFiles } from '../plan/files.ts';
+import { pushBody } from '../plan/planning.ts';
 import { sourceFlag, sourceNameOf } from '../plan/source-name.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import { printable } from '../terminal/paint.ts';
@@ -46,10 +47,7 @@ export const test = defineCommand({
       if (files === undefined) return call(client, operations.runTests);
       const source = await sourceNameOf(positionals, flags);
       const values = await collectValues(files, config);
-      const { server, body } = accept(await client.post('/api/config/tests', { source, files, values }));
-      if (!isObject(body) || !Array.isArray(body['tests'])) throw unreadable(server, 'the tests', 'something else');
-      // The interface says what it holds.
-      return body as unknown as TestResults;
+      return call(client, documents.test, { body: pushBody({ source, files, rules: [], values }, {}) });
     };
     const results = await withProgress(terminal, 'testing', run);
     const isFine = results.failed === 0;

@@ -5,28 +5,22 @@ import { contradictions } from '../../model/problem.ts';
 import type { Fields, ValueOf } from '../../model/schema/field.ts';
 import type { PushedValues } from '../../model/schema/values.ts';
 import type { FileRules } from '../../model/sources/file-rules.ts';
+import { documents } from '../../operations/config/documents.ts';
 import { plan as planField } from '../../operations/config/plan.ts';
 import { plans as operations } from '../../operations/config/plans.ts';
 import type { PlanView } from '../../plan/view/view.ts';
-import {
-  type Answer,
-  accept,
-  type Client,
-  call,
-  type Given,
-  readAnswer,
-  readValue,
-  send,
-  unreadable,
-} from '../client.ts';
+import { type Answer, type Client, call, type Given, readAnswer, readValue, send, unreadable } from '../client.ts';
 import type { Invocation } from '../command.ts';
 import { exit, worstOf } from '../exit.ts';
+import { textsOf } from '../flags.ts';
 import { count } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Outputs } from './outputs.ts';
 
 type Plan = ValueOf<typeof planField>;
+
+type DocumentsBody = NonNullable<Given<typeof documents.plan>['body']>;
 
 /** A plan that the server keeps. */
 export type StoredPlan = PlanView & { readonly id: string };
@@ -47,7 +41,7 @@ export async function requestPlan(
   flags: Invocation['flags'],
   terminal: Terminal,
 ): Promise<StoredPlan> {
-  return planIn(client, await postPlan(client, bodyOf(push, flags), terminal));
+  return planIn(await sendPlanned(client, pushBody(push, flags), terminal));
 }
 
 /**
@@ -60,17 +54,15 @@ export async function requestPlanToApply(
   flags: Invocation['flags'],
   terminal: Terminal,
 ): Promise<StoredPlan> {
-  const body = bodyOf(push, flags);
-  const answer = await postPlan(client, body, terminal);
+  const body = pushBody(push, flags);
+  const answer = await sendPlanned(client, body, terminal);
   // Nothing is applied: no plan has this digest.
-  if (contradictsOthers(answer)) await client.post('/api/config/apply', { ...body, expectDigest: 'none' });
-  return planIn(client, answer);
+  if (contradictsOthers(answer)) await send(client, documents.apply, { body: { ...body, expectDigest: 'none' } });
+  return planIn(answer);
 }
 
-const asked = { id: 'createPlan' };
-
-function planIn(client: Client, answer: Answer): StoredPlan {
-  return storedIn(readValue(planField, accept(answer).body, { ...asked, server: client.server }), client, asked);
+function planIn(answer: Answer): StoredPlan {
+  return storedIn(readAnswer(documents.plan, answer), answer, documents.plan);
 }
 
 function contradictsOthers({ status, body }: Answer): boolean {
@@ -86,7 +78,9 @@ export async function settlePlan(client: Client, { id }: StoredPlan): Promise<vo
   await send(client, operations.apply, { params: { id } });
 }
 
-function bodyOf({ source, files, rules, values }: Push, flags: Invocation['flags']) {
+/** How a server is given the files. */
+export function pushBody({ source, files, rules, values }: Push, flags: Invocation['flags']): DocumentsBody {
+  const { kind: kinds } = flags;
   return {
     source,
     files,
@@ -97,14 +91,15 @@ function bodyOf({ source, files, rules, values }: Push, flags: Invocation['flags
     allowReplace: flags['allow-replace'] === true,
     force: flags['force-ownership'] === true,
     strictBase: flags['strict-base'] === true,
-    ...(flags['strict-files'] === true ? { strictFiles: true } : {}),
-    ...pick(flags, { adopt: 'adopt', kinds: 'kind', select: 'select' }),
+    strictFiles: flags['strict-files'] === true,
+    ...textsOf(flags, ['adopt', 'select']),
+    ...(Array.isArray(kinds) ? { kinds } : {}),
   };
 }
 
-function postPlan(client: Client, body: ReturnType<typeof bodyOf>, terminal: Terminal): Promise<Answer> {
+function sendPlanned(client: Client, body: DocumentsBody, terminal: Terminal): Promise<Answer> {
   return withProgress(terminal, `planning ${count(body.files.length, 'file')}`, () =>
-    client.post('/api/config/plans', body),
+    send(client, documents.plan, { body }),
   );
 }
 
@@ -118,12 +113,6 @@ export function requestRollback(
   return withProgress(terminal, 'planning', () =>
     planBy(client, operations.rollBack, { params: { revision }, body: { scope } }),
   );
-}
-
-/** Members of a request for the flags that were given. */
-function pick(flags: Invocation['flags'], members: Readonly<Record<string, string>>): object {
-  const given = Object.entries(members).map(([member, flag]) => [member, flags[flag]] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
 /** What applying a stored plan came to. */
@@ -208,7 +197,7 @@ async function planBy<O extends Operation<Fields, Fields, Fields, Plan>>(
 }
 
 /** Plans that a server keeps have an id. The format says what they hold: within one major number members are only added. */
-function storedIn(plan: Plan, { server }: Client, { id: asked }: Pick<Operation, 'id'>): StoredPlan {
+function storedIn(plan: Plan, { server }: Pick<Answer, 'server'>, { id: asked }: Pick<Operation, 'id'>): StoredPlan {
   const { id, formatVersion } = plan;
   if (id !== undefined && formatVersion.startsWith('1.')) return { ...plan, id };
   throw unreadable(server, asked, `a plan of the format ${formatVersion}`);
