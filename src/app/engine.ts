@@ -29,9 +29,11 @@ import { describeChange } from '../plan/view/describe.ts';
 import { viewPlan } from '../plan/view/view.ts';
 import { createRandomPool } from './random-pool.ts';
 
+const declared = createRegistry(Object.values(kinds));
+
 /** All kinds of the program. */
-export function productRegistry(installation?: Installation): Registry {
-  return createRegistry(Object.values(kinds), installation);
+export function productRegistry(installation: Installation = declared.installation): Registry {
+  return { ...declared, installation };
 }
 
 /** In seconds. */

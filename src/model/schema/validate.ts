@@ -20,8 +20,17 @@ export interface Validator {
 /** The schemas are ours, and a test holds them against the schema of schemas: compiling that takes longer than they do. */
 const options = { strict: true, allErrors: true, verbose: true, allowUnionTypes: true, validateSchema: false } as const;
 
-/** Builds the validator of a registry. Nothing is coerced, no default is filled, unknown members are faults. */
+/** By kinds, from which alone the schemas come: to compile those of all kinds takes 200 ms. */
+const validators = new WeakMap<Registry['kinds'], Validator>();
+
+/** The validator of a registry. Nothing is coerced, no default is filled, unknown members are faults. */
 export function createValidator(registry: Registry): Validator {
+  const validator = validators.get(registry.kinds) ?? validatorOf(registry);
+  validators.set(registry.kinds, validator);
+  return validator;
+}
+
+function validatorOf(registry: Registry): Validator {
   const ajv = new Ajv({ ...options, strictRequired: false });
   for (const keyword of ['x-ref', 'x-merge', 'x-literal']) ajv.addKeyword({ keyword });
   const compiled = new Map<string, ValidateFunction>();
