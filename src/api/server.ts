@@ -121,7 +121,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   refuseUnknownPaths(app);
   refuseOtherCharsets(app);
   const { edition } = engine.planEnvironment;
-  const describe = once(() => describeApi(engine.registry, { version, edition }));
+  const describe = () => describeApi(engine.registry, { version, edition });
   guardAddresses(app, createParameterIndex(describe), refuseUnknown);
   paceMachines(app);
   const authenticate = createAuthHook(options.authenticator, engine);

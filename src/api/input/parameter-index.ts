@@ -1,16 +1,22 @@
 import { asObject, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { KnownParameters } from './address.ts';
 
+/** By description. */
+const indexes = new WeakMap<JsonObject, Index>();
+
+type Index = ReadonlyMap<string, ReadonlySet<string>>;
+
 /** The query parameters of every operation, read from the OpenAPI description when the first request brings any. */
 export function createParameterIndex(describe: () => JsonObject): KnownParameters {
-  let index: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   return (method, route) => {
-    index ??= indexOf(describe());
+    const description = describe();
+    const index = indexes.get(description) ?? indexOf(description);
+    indexes.set(description, index);
     return index.get(`${method === 'HEAD' ? 'GET' : method} ${route.replace(/:\w+/g, '{}')}`);
   };
 }
 
-function indexOf(description: JsonObject): ReadonlyMap<string, ReadonlySet<string>> {
+function indexOf(description: JsonObject): Index {
   const shared = objectAt(description, ['components', 'parameters']);
   const entries = Object.entries(objectAt(description, ['paths'])).flatMap(([path, item]) =>
     Object.entries(asObject(item)).flatMap(([method, operation]) => {
