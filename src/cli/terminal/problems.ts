@@ -1,3 +1,4 @@
+import { numberText } from '../../lib/number-text.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import { type Paint, printable } from './paint.ts';
 
@@ -33,7 +34,7 @@ export function placeOf(problem: Pick<Problem, 'file' | 'line' | 'column'>): str
 
 /** A number with its noun: `1 file`, `2 files`. */
 export function count(number: number, noun: string): string {
-  return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`;
+  return `${numberText(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function isGiven(text: string | undefined): text is string {

@@ -1,4 +1,5 @@
 import { sha256 } from '../../lib/node-pure.ts';
+import { numberText } from '../../lib/number-text.ts';
 import type { GuardLimits } from '../../model/sources/settings.ts';
 import type { Plan, TrippedGuard } from '../plan.ts';
 
@@ -106,5 +107,5 @@ export function accessSummary({ gained, lost }: AccessImpact): string {
 }
 
 function pairsText(pairs: number): string {
-  return pairs === 1 ? '1 pair' : `${pairs.toLocaleString('en-US')} pairs`;
+  return pairs === 1 ? '1 pair' : `${numberText(pairs)} pairs`;
 }
