@@ -11,7 +11,6 @@ import type { FeedRetention } from '../features/logs/maintenance.ts';
 import { createPeering, type Peering } from '../features/peers/peering.ts';
 import { type ConnectionListener, createHub } from '../features/peers/streams/hub.ts';
 import { plainRules, type SourceRules } from '../features/sources/source-admin.ts';
-import { once } from '../lib/once.ts';
 import { Unavailable } from '../model/errors.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { addEtags } from './answers/etags.ts';
