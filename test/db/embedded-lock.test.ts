@@ -10,7 +10,7 @@ import { lockDirectory } from '../../src/db/embedded/directory-lock.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import { programFile } from '../setup/bundle.ts';
-import { temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { serverProcess } from '../setup/server-process.ts';
 
 // Opens the directory and writes account after account, a line for each, until it is killed.
@@ -67,6 +67,7 @@ describe.each([
 ])('a data directory with %s', (_, make) => {
   it('belongs to one process; the second is refused with that reason, and may have it after a kill -9', async () => {
     const dataDir = await make();
+    await copyEmbedded(dataDir);
     const first = run(writer, dataDir);
     for (let line = 0; line < 20; line += 1) await first.lines.next();
     const second = openDatabase({ dataDir });
