@@ -108,6 +108,13 @@ describe('secrets of a document', () => {
     ]);
   });
 
+  test('that stand in a Secret are for resources in a cluster alone', () => {
+    const { faults } = document({ pin: { valueFrom: { secretKeyRef: { name: 'db', key: 'pin' } } } });
+    expect(faults.map(({ path, message }) => `${path} ${message}`)).toEqual([
+      '/pin/valueFrom secretKeyRef `db/pin` is not set, or not allowed: only resources in a cluster may name a Secret; name a variable by `envRef` or a file by `fileRef`',
+    ]);
+  });
+
   test('may be the sealed text that is kept, as an export has it, and no other', () => {
     const before = { pin: seal('p') };
     const again = (pin: string) => sealSecrets(fields, { pin }, target(before), planEnvironment, 'document');

@@ -118,7 +118,7 @@ async function check({ validator, base, planEnvironment }: Checker, documents: r
 }
 
 /**
- * Values that are not set here may be where documents are applied: any that could be are taken to be, and the server to
+ * Values that are not set here may be where documents are applied, Secrets too: any that could be are taken to be, and the server to
  * have everything that an edition has. Nothing made here is kept.
  */
 const offlineEnvironment: PlanEnvironment = {
@@ -126,8 +126,7 @@ const offlineEnvironment: PlanEnvironment = {
   mayUse: () => true,
   edition: 'hosted',
   random: (bytes) => new Uint8Array(bytes),
-  valueFrom: (origin, name) =>
-    origin === 'fileRef' || (origin === 'envRef' && isValueVariable(name)) ? 'dmFsdWU=' : undefined,
+  valueFrom: (origin, name) => (origin !== 'envRef' || isValueVariable(name) ? 'dmFsdWU=' : undefined),
 };
 
 /** Problems that only the server can find: what is free depends on objects that no document here states. */

@@ -174,8 +174,8 @@ function factsOf(field: AnyField): readonly string[] {
     ...(field.type === 'secret'
       ? [
           field.read === 'shown'
-            ? 'A document may name where it comes from in its place: `valueFrom: {envRef: …}` or `{fileRef: …}`.'
-            : 'A document names where it comes from: `valueFrom: {envRef: …}` or `{fileRef: …}`.',
+            ? 'A document may name where it comes from in its place: `valueFrom: {envRef: …}` or `{fileRef: …}`, a resource in a cluster also `{secretKeyRef: …}`.'
+            : 'A document names where it comes from: `valueFrom: {envRef: …}` or `{fileRef: …}`, a resource in a cluster also `{secretKeyRef: …}`.',
         ]
       : []),
     ...(field.failsafe === undefined

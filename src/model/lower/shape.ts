@@ -177,7 +177,7 @@ function secretSchema({
     additionalProperties: false,
     minProperties: 1,
     maxProperties: 1,
-    properties: { ...origins, stored: { type: 'boolean', enum: [true] } },
+    properties: { ...origins, [secretOrigin]: secretKeySchema, stored: { type: 'boolean', enum: [true] } },
   };
   const schema = {
     type: ['string', 'object'],
@@ -190,6 +190,25 @@ function secretSchema({
 
 /** Where a secret of a document may come from: a variable of the environment, or a file. */
 export const valueOrigins = ['envRef', 'fileRef'] as const;
+
+/** Where a secret of a resource in a cluster may come from: a key of a Secret beside it. */
+export const secretOrigin = 'secretKeyRef';
+
+const secretKeySchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'key'],
+  properties: {
+    name: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 253,
+      description: 'The Secret, in the namespace of the resource.',
+    },
+    key: { type: 'string', minLength: 1, maxLength: 253, description: 'The key in it.' },
+  },
+  description: 'A key of a Secret. Only resources in a cluster may name one.',
+};
 
 function mapSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: Surface): JsonObject {
   const schema = shapeSchema(field.of, surface);

@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
 import type { PlanEnvironment } from '../declare/plan-environment.ts';
 import { Internal } from '../errors.ts';
+import { secretOrigin } from '../lower/shape.ts';
 import { type AnyField, entriesOf, type Fields, longest } from './field.ts';
 import { pointerTo } from './pointer.ts';
 import { isSealed, mask, type SealForm, type SealPlace } from './sealing.ts';
@@ -17,6 +18,7 @@ import {
   type SecretField,
   type SecretPath,
 } from './secret-fields.ts';
+import { clusterHint } from './values.ts';
 
 /** A spec whose secrets are sealed, and what was wrong with them. */
 export interface SealedSpec {
@@ -228,24 +230,32 @@ function textOf(
     });
     return undefined;
   }
-  const [origin, name] = Object.entries(objectIn(objectIn(value)?.['valueFrom']) ?? {})[0] ?? [];
+  const [origin, named] = Object.entries(objectIn(objectIn(value)?.['valueFrom']) ?? {})[0] ?? [];
+  const name = nameIn(named);
   const { planEnvironment } = run;
   if (origin === 'stored') {
     run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message: storedHint });
     return undefined;
   }
-  const found = origin === undefined ? undefined : planEnvironment.valueFrom(origin, String(name));
+  const found = origin === undefined ? undefined : planEnvironment.valueFrom(origin, name);
   if (found !== undefined && found.length > maxLength) {
     const message = `the value of ${origin} \`${name}\` must have at most ${maxLength} characters; it has ${found.length}`;
     run.faults.push({ code: 'value_too_long', path: `${pointer}/valueFrom`, message });
     return undefined;
   }
   if (found === undefined) {
-    const hint = planEnvironment.unsetHint?.(origin ?? '', String(name)) ?? serverHint;
+    const hint =
+      planEnvironment.unsetHint?.(origin ?? '', name) ?? (origin === secretOrigin ? clusterHint : serverHint);
     const message = `${origin} \`${name}\` is not set, or not allowed: ${hint}`;
     run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message });
   }
   return found;
+}
+
+/** What an origin names, as one text: `name/key` for a key of a Secret. */
+function nameIn(named: Json | undefined): string {
+  const secret = objectIn(named);
+  return secret === undefined ? String(named) : `${secret['name']}/${secret['key']}`;
 }
 
 /** Whether a document leaves the value as it is stored, as exports do. */

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type Surface, specSchema, valueOrigins } from '../lower/shape.ts';
+import { type Surface, secretOrigin, specSchema, valueOrigins } from '../lower/shape.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { IsStored } from '../state/stored-texts.ts';
 import { pointerTo } from './pointer.ts';
@@ -127,7 +127,7 @@ function bound(keyword: string, params: Readonly<Record<string, unknown>>): stri
 }
 
 /** The members of the placeholder of a secret in a document. Any other member may be the secret itself. */
-const secretMembers: readonly string[] = ['valueFrom', ...valueOrigins];
+const secretMembers: readonly string[] = ['valueFrom', ...valueOrigins, secretOrigin];
 
 function unknownField(error: ErrorObject, name: string): Fault {
   const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { PlanEnvironment } from '../declare/plan-environment.ts';
-import { valueOrigins } from '../lower/shape.ts';
+import { secretOrigin, valueOrigins } from '../lower/shape.ts';
 import type { ValueUse } from './value-policy.ts';
 
 /** Values that came along with pushed documents, by what documents name them: `env:HEDDLE_VALUE_X`, `file:dir/name`. */
@@ -32,6 +32,10 @@ export function namedValues(spec: Json): readonly (readonly [pushed: string, ori
   });
 }
 
+/** Why a document that no cluster holds has no value for a key of a Secret. */
+export const clusterHint =
+  'only resources in a cluster may name a Secret; name a variable by `envRef` or a file by `fileRef`';
+
 /** Whose documents are planned. */
 type User = Pick<ValueUse, 'account' | 'source'>;
 
@@ -41,7 +45,9 @@ export function environmentOfSource(planEnvironment: PlanEnvironment, { account,
     ...planEnvironment,
     valueFrom: (origin, name) => ownValue(planEnvironment, { account, source, isPushed: false }, origin, name),
     unsetHint: (origin, name) =>
-      `variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values, and for other accounts than the operator's HEDDLE_VALUE_GRANTS must list ${account}/${source}=${nameOf(origin, name)}`,
+      origin === secretOrigin
+        ? clusterHint
+        : `variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values, and for other accounts than the operator's HEDDLE_VALUE_GRANTS must list ${account}/${source}=${nameOf(origin, name)}`,
   };
 }
 
@@ -64,9 +70,11 @@ export function environmentOfPush(
       return ownValue(planEnvironment, { account, source, isPushed: true }, origin, name);
     },
     unsetHint: (origin, name) =>
-      origin === 'fileRef'
-        ? `put a file ${name} into the directory that \`--values-dir\` names where \`heddle\` runs; over HTTP send it as \`values\`: {"${nameOf(origin, name)}": "…"}`
-        : `set it where \`heddle\` runs; over HTTP send it as \`values\`: {"${nameOf(origin, name)}": "…"}. Names must begin with HEDDLE_VALUE_`,
+      origin === secretOrigin
+        ? clusterHint
+        : origin === 'fileRef'
+          ? `put a file ${name} into the directory that \`--values-dir\` names where \`heddle\` runs; over HTTP send it as \`values\`: {"${nameOf(origin, name)}": "…"}`
+          : `set it where \`heddle\` runs; over HTTP send it as \`values\`: {"${nameOf(origin, name)}": "…"}. Names must begin with HEDDLE_VALUE_`,
   };
 }
 
