@@ -10,6 +10,7 @@ import type { SourceRules } from '../features/sources/source-admin.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Operation } from '../model/operation/operation.ts';
 import { access } from './config/access-routes.ts';
+import { archive } from './config/archive-routes.ts';
 import { documents } from './config/document-routes.ts';
 import { drift } from './config/drift-routes.ts';
 import { objects } from './config/object-routes.ts';
@@ -18,6 +19,7 @@ import { plans } from './config/plan-routes.ts';
 import { revisions } from './config/revision-routes.ts';
 import { sources } from './config/source-routes.ts';
 import { status } from './config/status-routes.ts';
+import { webhook } from './config/webhook-routes.ts';
 import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
 import { accounts } from './routes/accounts.ts';
@@ -78,6 +80,7 @@ export const areas: readonly AreaRoutes[] = [
   accounts,
   agent,
   agentStream,
+  archive,
   audit,
   documents,
   drift,
@@ -103,4 +106,5 @@ export const areas: readonly AreaRoutes[] = [
   tenants,
   tokens,
   users,
+  webhook,
 ];

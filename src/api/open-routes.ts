@@ -15,7 +15,6 @@ export const openRoutes: Readonly<Record<string, string>> = {
   'POST /signin/account': 'wants that session and a form that was shown in it',
   'GET /signin/:uid': 'wants the cookie of the sign-in, and asks who it is',
   'POST /signin/:uid': 'wants that cookie and a form that was shown with it; guesses are slowed down',
-  'POST /api/config/sources/:name/webhook': 'is signed with the secret of the source',
 };
 
 /** Routes that configuration may open. */

@@ -17,7 +17,6 @@ import { addEtags } from './answers/etags.ts';
 import { sendInParts, sliceLongAnswers } from './answers/long-answers.ts';
 import { areas, type Services } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
-import { addConfigRoutes } from './config/routes.ts';
 import { describeApi } from './description.ts';
 import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
@@ -90,7 +89,7 @@ const maxParamLength = 500;
 
 /** Builds the HTTP interface without listening. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
-  const { engine, reader, version } = options;
+  const { engine, version } = options;
   const planLimit = createPlanLimit(options.planRateLimit ?? 'off');
   const app = Fastify({
     logger: false,
@@ -138,9 +137,6 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const services = { ...servicesOf(options, people), planLimit, describe };
   app.addHook('onClose', () => services.feeds.close());
   for (const area of areas) await area.add(app, engine, services);
-  await app.register((scope) =>
-    addConfigRoutes(scope, { engine, reader, version, planLimit, sources: services.sources }),
-  );
   if (options.identityProvider !== undefined) await addIdentityProvider(app, options.identityProvider);
   refuseOthers();
   await app.ready();

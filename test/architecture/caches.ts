@@ -13,7 +13,7 @@ export interface Cache {
 export const otherwise: Readonly<Record<string, string>> = {
   'src/api/config/restore-slots.ts running': 'requests that are under way',
   'src/api/config/restore-slots.ts taken': 'accounts, with the request of each',
-  'src/api/config/webhook-route.ts waiting': 'account and source',
+  'src/api/config/webhook-routes.ts waiting': 'account and source',
   'src/api/answers/account-streams.ts streams': 'streams that are open, ended at the end',
   'src/api/drain.ts unused': 'sockets, of nobody yet',
   'src/api/answers/long-lists.ts busy': 'account and kind',

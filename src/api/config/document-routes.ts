@@ -7,7 +7,7 @@ import { documents as operations } from '../../operations/config/documents.ts';
 import { implement } from '../operations/implement.ts';
 import { recoverApplied } from '../recover.ts';
 import { readApplyRequest } from './apply-request.ts';
-import { bodyLimit } from './options.ts';
+import { bodyLimit } from './body-limit.ts';
 import { mayRepeatOutputs } from './repeated-outputs.ts';
 
 /** What is done with documents. */

@@ -1,7 +1,7 @@
 import { listObjects } from '../../objects/object-list.ts';
 import { objects as operations } from '../../operations/config/objects.ts';
 import { implement } from '../operations/implement.ts';
-import { knownKind } from './request.ts';
+import { knownKind } from './known-kind.ts';
 
 /** How every object stands. */
 export const objects = implement(operations, (engine) => ({

@@ -2,7 +2,7 @@ import { listHistory, showRevision } from '../../features/config/history/history
 import { InvalidInput } from '../../model/errors.ts';
 import { revisions as operations } from '../../operations/config/revisions.ts';
 import { implement } from '../operations/implement.ts';
-import { knownKind } from './request.ts';
+import { knownKind } from './known-kind.ts';
 
 /** The history of the account. */
 export const revisions = implement(operations, (engine) => ({

@@ -1,30 +1,29 @@
 import type { JsonObject } from '../../../lib/json.ts';
+import { optional } from '../../operation/fields.ts';
 import { problem } from '../../operation/problem-field.ts';
 import { namedSchemas } from '../../operation/schema.ts';
-import { json, named } from './operation.ts';
+import { integer, json, list, object, string } from '../../schema/field.ts';
+import { json as jsonBody, named } from './operation.ts';
 
 const text = { type: 'string' };
 
-/** The one shape of errors, and of the faults that they list. */
-export const errorSchemas: JsonObject = {
-  Error: {
-    type: 'object',
-    description: 'Every refusal of the server has this shape.',
-    required: ['message', 'code'],
-    properties: {
-      message: { type: 'string', description: 'What is wrong, and the way out.' },
-      code: { type: 'integer', description: 'The HTTP status.' },
-      problems: { type: 'array', description: 'All that is wrong with the input.', items: named('Problem') },
-      plan: { ...named('Plan'), description: 'With 428: the plan that wants an approval.' },
-      request: {
-        type: 'string',
-        description:
-          'With 503 and the problem `in_doubt`: the request by which the history has the write, if it happened.',
-      },
-    },
+const error = object(
+  {
+    message: string({ doc: 'What is wrong, and the way out.' }),
+    code: integer({ doc: 'The HTTP status.' }),
+    problems: optional(list(problem, { doc: 'All that is wrong with the input.' })),
+    plan: optional(json(named('Plan'), { doc: 'With 428: the plan that wants an approval.' })),
+    request: optional(
+      string({
+        doc: 'With 503 and the problem `in_doubt`: the request by which the history has the write, if it happened.',
+      }),
+    ),
   },
-  ...Object.fromEntries(namedSchemas(problem, 'answer')),
-};
+  { doc: 'Every refusal of the server has this shape.', schema: 'Error' },
+);
+
+/** The one shape of errors, and of the faults that they list. */
+export const errorSchemas: JsonObject = Object.fromEntries(namedSchemas(error, 'answer'));
 
 const meanings: Readonly<Record<number, string>> = {
   400: 'The body is not JSON or not an object, or a group is linked to something else.',
@@ -47,7 +46,7 @@ const meanings: Readonly<Record<number, string>> = {
 export const errorResponses: JsonObject = Object.fromEntries(
   Object.entries(meanings).map(([status, description]) => [
     status,
-    { description, content: json(named('Error'), { message: description, code: Number(status) }) },
+    { description, content: jsonBody(named('Error'), { message: description, code: Number(status) }) },
   ]),
 );
 

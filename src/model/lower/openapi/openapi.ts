@@ -2,8 +2,6 @@ import { asObject, asTexts, type JsonObject, membersOf } from '../../../lib/json
 import type { Registry } from '../../declare/registry.ts';
 import type { Edition } from '../../edition.ts';
 import { errorResponses, errorSchemas, securitySchemes, sharedHeaders, sharedParameters } from './components.ts';
-import { configPaths } from './config.ts';
-import { configSchemas } from './config-schemas.ts';
 import { kindPaths, kindSchemas } from './routes.ts';
 import { withQueryFaults, withScope, withWrites } from './writes.ts';
 
@@ -24,9 +22,7 @@ export function lowerToOpenApi(
   registry: Registry,
   { version, extraPaths = {}, extraSchemas = {}, edition }: OpenApiOptions,
 ): JsonObject {
-  const paths = withQueryFaults(
-    withScope(withWrites(withPaths({ ...kindPaths(registry, edition), ...configPaths }, extraPaths))),
-  );
+  const paths = withQueryFaults(withScope(withWrites(withPaths(kindPaths(registry, edition), extraPaths))));
   return {
     openapi: '3.1.0',
     info: {
@@ -40,7 +36,7 @@ export function lowerToOpenApi(
     tags: tagsOf(paths).map((name) => ({ name })),
     paths,
     components: {
-      schemas: { ...kindSchemas(registry, edition), ...configSchemas, ...extraSchemas, ...errorSchemas },
+      schemas: { ...kindSchemas(registry, edition), ...extraSchemas, ...errorSchemas },
       responses: errorResponses,
       parameters: sharedParameters,
       headers: sharedHeaders,

@@ -20,17 +20,12 @@ export interface Operation {
   readonly headers?: readonly string[];
   /** `If-None-Match` may be answered with nothing. */
   readonly unchanged?: boolean;
-  /** The answer has no ETag: it may be read once only, or is sent while it is read. */
-  readonly uncached?: true;
   readonly errors: readonly number[];
   /** No credentials needed. */
   readonly open?: boolean;
   /** It is about the whole server: only the operator's token will do, and there is no account. */
   readonly operator?: true;
 }
-
-/** Operations by path and method. */
-export type Items = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
 /** Writes an operation as OpenAPI says it. */
 export function operation(spec: Operation): JsonObject {

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { hintAtSource } from '../../features/sources/scheduled-sources.ts';
 import { Unauthenticated } from '../../model/errors.ts';
-import type { ConfigRoutesOptions } from './options.ts';
-import { parameter, queryOf } from './request.ts';
+import { webhook as operations } from '../../operations/config/webhook.ts';
+import { implement } from '../operations/implement.ts';
 
 /** Hosts send what was pushed, commit by commit. */
 const bodyLimit = 5 * 1024 * 1024;
@@ -12,28 +12,30 @@ const bodyLimit = 5 * 1024 * 1024;
 const hintMs = 1000;
 
 /**
- * The route by which the host of a repository hints that there is a new commit. Nothing that it says is believed: a hint
- * whose signature is right makes the source be looked at a little sooner, and the same one again does no more than that.
+ * The host of a repository hints that there is a new commit. Nothing that it says is believed: a hint whose signature is right
+ * makes the source be looked at a little sooner, and the same one again does no more than that.
  */
-export function addWebhookRoute(app: FastifyInstance, { engine, sources }: ConfigRoutesOptions): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body));
+export const webhook = implement(operations, (engine, { sources }, app) => {
   const pass = gather((account, name) => {
     // A hint is no promise: what is lost is found by the next poll.
     hintAtSource(engine, account, name).catch(() => undefined);
   });
   app.addHook('onClose', async () => pass.close());
-  app.post('/api/config/sources/:name/webhook', { bodyLimit }, async (request, reply) => {
-    const name = parameter(request, 'name');
-    const account = queryOf(request)['account'] ?? sources.account;
-    const secret = account === undefined ? undefined : await sources.webhookSecret(account, name);
-    // The answer does not show whether there is such a source.
-    if (account === undefined || secret === undefined || !isGenuine(request, secret))
-      throw new Unauthenticated('the hint is not signed with the secret of this source');
-    pass.hint(account, name);
-    return reply.code(202).send({});
-  });
-}
+  return {
+    hint: {
+      bodyLimit,
+      async handle({ params: { name }, query, request }) {
+        const account = query.account ?? sources.account;
+        const secret = account === undefined ? undefined : await sources.webhookSecret(account, name);
+        // The answer does not show whether there is such a source.
+        if (account === undefined || secret === undefined || !isGenuine(request, secret))
+          throw new Unauthenticated('the hint is not signed with the secret of this source');
+        pass.hint(account, name);
+        return {};
+      },
+    },
+  };
+});
 
 /** Whether the sender knows the secret: it signed the body with it (GitHub, Gitea and others), or sends it along (GitLab). */
 function isGenuine(request: FastifyRequest, secret: string): boolean {

@@ -1,0 +1,40 @@
+import type { FastifyReply } from 'fastify';
+import type { Call, Engine } from '../../commit/engine.ts';
+import { runInSlices } from '../../commit/slices.ts';
+import { writeInSteps } from '../../documents/write.ts';
+import { exportInSteps } from '../../features/config/archive/export.ts';
+import { jsonInSteps } from '../../lib/json-steps.ts';
+import { NotFound } from '../../model/errors.ts';
+import type { InputOf } from '../../model/operation/operation.ts';
+import { findObject } from '../../objects/find-object.ts';
+import { readableBy } from '../../objects/object-list.ts';
+import type { archive } from '../../operations/config/archive.ts';
+import { etagInSteps } from '../answers/answers.ts';
+import { knownKind } from './known-kind.ts';
+
+type Query = InputOf<typeof archive.export>['query'];
+
+/** Sends the account as documents. */
+export async function sendExport(engine: Engine, call: Call, query: Query, reply: FastifyReply): Promise<FastifyReply> {
+  const { kind, source, object, revision, markAdopt, format } = query;
+  knownKind(engine.registry, kind);
+  const present = await engine.snapshots.at(call.account, call.revision);
+  const state = revision === undefined ? present : await engine.past.at(call.account, revision);
+  const isVisible = readableBy(present, call);
+  const filter = {
+    ...(kind === undefined ? {} : { kind }),
+    ...(source === undefined ? {} : { source }),
+    ...(object === undefined ? {} : { id: findObject(state, object, isVisible).id }),
+    ...{ isVisible, markAdopt },
+  };
+  const documents = await runInSlices(exportInSteps(state, filter));
+  if (object !== undefined && documents.length === 0)
+    throw new NotFound(`document of ${object} not found; the server itself keeps it, and documents do not state it`);
+  const text = await runInSlices(format === 'json' ? jsonInSteps(documents) : writeInSteps(documents));
+  // The whole account is nothing for caches; a caller that has it may still ask whether it is the same.
+  return reply
+    .header('cache-control', 'no-store')
+    .header('etag', await runInSlices(etagInSteps(0, text)))
+    .header('content-type', `application/${format}; charset=utf-8`)
+    .send(text);
+}

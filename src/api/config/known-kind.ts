@@ -1,0 +1,8 @@
+import type { Registry } from '../../model/declare/registry.ts';
+import { InvalidInput } from '../../model/errors.ts';
+
+/** Refuses the name of a kind that there is not. */
+export function knownKind(registry: Registry, name: string | undefined): void {
+  if (name !== undefined && registry.find(name) === undefined)
+    throw new InvalidInput(`unknown kind ${name}; known are ${registry.names.join(', ')}`);
+}

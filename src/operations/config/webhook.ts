@@ -1,0 +1,27 @@
+import { json as jsonBody } from '../../model/lower/openapi/operation.ts';
+import { optional } from '../../model/operation/fields.ts';
+import { defineOperation } from '../../model/operation/operation.ts';
+import { json, string } from '../../model/schema/field.ts';
+
+/** Hints of the hosts of repositories. */
+export const webhook = {
+  hint: defineOperation({
+    id: 'hintAtSource',
+    method: 'POST',
+    path: '/api/config/sources/{name}/webhook',
+    access: { open: 'is signed with the secret of the source' },
+    tag: 'config',
+    summary: 'Hint that a repository has a new commit',
+    doc: 'For the host of the repository, with its signature (`X-Hub-Signature-256`, `X-Gitea-Signature`) or the secret itself (`X-Gitlab-Token`). Nothing in the body is believed.',
+    params: { name: string({ doc: 'The name of the source.' }) },
+    query: {
+      account: optional(string({ doc: 'The account of the source; without it the account of this server.' })),
+    },
+    // They are signed as they were sent, byte by byte.
+    bytesBody: { types: ['*'], content: jsonBody({ type: 'object' }, { ref: 'refs/heads/main' }) },
+    answer: json({ type: 'object' }, { doc: '' }),
+    status: 202,
+    errors: ['unauthenticated'],
+    example: { answer: {} },
+  }),
+};
