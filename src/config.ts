@@ -106,7 +106,7 @@ export function readConfig<K extends keyof Config>(
   }
   if (faults.length > 0) return { ok: false, faults };
   // Every wanted name was given the value that its own setting parsed.
-  return { ok: true, config: Object.freeze(config) as unknown as Pick<Config, K> };
+  return { ok: true, config: Object.freeze(config) as Pick<Config, K> };
 }
 
 /** One setting: where it comes from, what it means, and how its text is read. */

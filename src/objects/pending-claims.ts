@@ -131,6 +131,5 @@ function noteOf({
   evicted = [],
 }: Partial<PendingClaim>): JsonObject {
   const lists = Object.entries({ keys, units, blocked, pending, evicted }).filter(([, list]) => list.length > 0);
-  // All of them are plain data.
-  return Object.fromEntries(lists) as unknown as JsonObject;
+  return Object.fromEntries(lists);
 }

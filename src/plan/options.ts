@@ -62,6 +62,5 @@ export function requestedOptions(given: RequestedOptions): RequestedOptions {
 
 /** The options as the digest of a plan covers them. */
 export function optionsAsJson(options: PlanOptions): JsonObject {
-  // Options are plain data.
-  return { ...options } as unknown as JsonObject;
+  return { ...options };
 }

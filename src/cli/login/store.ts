@@ -71,7 +71,7 @@ async function readAll(path: string): Promise<Logins> {
   try {
     const { servers } = JSON.parse(text) as { readonly servers?: unknown };
     // It is a file of our own.
-    if (isObject(servers)) return servers as unknown as Logins;
+    if (isObject(servers)) return servers as Logins;
   } catch {
     // Cut short: said below.
   }

@@ -183,7 +183,7 @@ function replayRow(registry: Registry, row: ChangeRow, before: StoredObject | un
   const fields = registry.get(before.kind).spec;
   const changed = Object.fromEntries(
     Object.entries(before).filter(([member]) => image.unset?.includes(member) !== true),
-  ) as unknown as StoredObject;
+  ) as StoredObject;
   const dropped = new Set([
     ...(image.declared?.drop ?? []),
     ...(image.declared?.put ?? []).map((declaration) => declaration.source),

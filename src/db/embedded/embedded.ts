@@ -213,7 +213,7 @@ async function queryAll<const All extends readonly CompiledQuery<unknown>[]>(
   const answers: (readonly unknown[])[] = [];
   for (const statement of statements) answers.push(await query(transaction, statement));
   // The rows are those of the statements by position, and the builder gave each statement the type of its rows.
-  return answers as unknown as RowsOf<All>;
+  return answers as RowsOf<All>;
 }
 
 async function query<Row>(transaction: Transaction, statement: CompiledQuery<Row>): Promise<readonly Row[]> {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { Internal } from '../../model/errors.ts';
 import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../../model/schema/sealing.ts';
@@ -47,14 +47,12 @@ export function sealArchived(sealer: Sealer, account: string, section: SectionNa
 
 function sealStored(sealer: Sealer, account: string, row: JsonObject): JsonObject {
   // The reader of the archive checks whether it is an object at all.
-  const { id, kind, spec, declared } = row as unknown as ObjectImage;
+  const { id, kind, spec, declared } = row;
   const owner: Owner = [account, String(id)];
   return {
     ...row,
     ...(isPlain(spec) ? { spec: sealSpec(sealer, String(kind), owner, spec) } : {}),
-    ...(Array.isArray(declared)
-      ? { declared: sealDeclarations(sealer, String(kind), owner, declared) as unknown as Json }
-      : {}),
+    ...(Array.isArray(declared) ? { declared: sealDeclarations(sealer, String(kind), owner, declared) } : {}),
   };
 }
 
@@ -68,19 +66,16 @@ export function sealChange(sealer: Sealer, row: JsonObject, account: string): Js
   const owner: Owner = [account, String(id)];
   return {
     // Written by the store from values of these types.
-    units: sealUnits(sealer, String(kind), owner, units as unknown as readonly UnitChange[]) as unknown as Json,
-    image:
-      image === null || image === undefined
-        ? null
-        : (sealImage(sealer, String(kind), owner, image as unknown as Image) as unknown as Json),
+    units: sealUnits(sealer, String(kind), owner, units as readonly UnitChange[]),
+    image: image === null || image === undefined ? null : sealImage(sealer, String(kind), owner, image as Image),
   };
 }
 
 /** The column of a row of `base_objects` in which secrets stand. */
 export function sealBase(sealer: Sealer, { object_id: id, image }: JsonObject, account: string): JsonObject {
   // Written by the store from a value of this type.
-  const object = image as unknown as ObjectImage;
-  return { image: sealObject(sealer, object.kind, [account, String(id)], object) as unknown as Json };
+  const object = image as ObjectImage;
+  return { image: sealObject(sealer, object.kind, [account, String(id)], object) };
 }
 
 /** The secret of a second factor in a row of `credentials`. */

@@ -1,5 +1,5 @@
 import { type Interval, intersectIntervals, subtractIntervals, takeNumbers } from '../../lib/bits/intervals.ts';
-import { equalJson, type Json } from '../../lib/json.ts';
+import { equalJson } from '../../lib/json.ts';
 import type { DerivedChange, Fault, State, Step } from '../../model/declare/kind.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
@@ -37,7 +37,7 @@ export function settlePorts({ after }: Step<Stored<'IngressPort'>>, state: State
     {
       change: after,
       spec: { ...after.spec, ingress_peer_id: ingressPeer },
-      derived: { port_range_mappings: mappings as unknown as Json },
+      derived: { port_range_mappings: mappings },
     },
   ];
 }
@@ -169,11 +169,7 @@ function candidates(port: Stored<'IngressPort'>, state: State): readonly Stored<
 function isSettled(port: Stored<'IngressPort'>, state: State): boolean {
   if (state.get(port.spec.ingress_peer_id ?? '') === undefined) return false;
   const kept = rangesOf(port).map((range) => keptOf(range, port));
-  return kept.every((pieces) => pieces.length > 0) && equalJson(asJson(kept.flat()), asJson(mappingsOf(port)));
-}
-
-function asJson(mappings: readonly PortMapping[]): Json {
-  return mappings as unknown as Json;
+  return kept.every((pieces) => pieces.length > 0) && equalJson(kept.flat(), mappingsOf(port));
 }
 
 /** The mappings that an ingress port has for a range, when they are all of it. */

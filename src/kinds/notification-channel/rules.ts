@@ -16,7 +16,7 @@ export function withoutEmptyTarget<S extends object>(spec: S): S {
   const { target, ...rest } = spec as S & { readonly target?: Partial<Target> };
   if (target === undefined || !isEmptyTarget(target)) return spec;
   // The rest has every other member that the type has; the target may be absent.
-  return rest as unknown as S;
+  return rest as S;
 }
 
 function isEmptyTarget({ emails = [], url, headers = {} }: Partial<Target>): boolean {

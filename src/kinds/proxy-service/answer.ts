@@ -51,7 +51,7 @@ export function serviceMeta(service: Stored<'ProxyService'>, state: State): Read
   const [target] = targetsOf(service);
   const port = portOf(service);
   // A stored spec is canonical, so it has the shape that the fields give it.
-  const auth = enabledAuth(service.spec.auth as unknown as Auth);
+  const auth = enabledAuth(service.spec.auth as Auth);
   return {
     name: service.name,
     domain: service.spec.domain ?? '',

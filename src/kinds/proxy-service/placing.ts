@@ -66,5 +66,5 @@ function checkTargetTypes(service: Stored<'ProxyService'>, state: State): readon
 /** The targets of a stored service. */
 export function targetsOf(service: Stored<'ProxyService'>): readonly Target[] {
   // A stored spec is canonical, so it has the shape that the fields give it.
-  return service.spec.targets as unknown as readonly Target[];
+  return service.spec.targets as readonly Target[];
 }

@@ -152,8 +152,7 @@ export function warnOfOpening(
 ): readonly string[] {
   const asks = (service: Stored<'ProxyService'> | undefined) =>
     // A stored spec is canonical, so it has the shape that the fields give it.
-    service !== undefined &&
-    (enabledAuth(service.spec.auth as unknown as Auth).length > 0 || service.spec.private === true);
+    service !== undefined && (enabledAuth(service.spec.auth as Auth).length > 0 || service.spec.private === true);
   return asks(before) && after !== undefined && !asks(after)
     ? [`nobody has to sign in to the service ${after.name} any more`]
     : [];

@@ -9,7 +9,7 @@ import { portable } from '../digest.ts';
 import { type Plan, subjectOf } from '../plan.ts';
 
 /** A unit that a source claims with another value than others state or claim. */
-export interface ClaimedUnit {
+export type ClaimedUnit = {
   readonly kind: string;
   readonly key: string;
   readonly path: string;
@@ -17,7 +17,7 @@ export interface ClaimedUnit {
   readonly digest: string;
   readonly file: string;
   readonly line: number;
-}
+};
 
 /**
  * What the documents of a source claim and could not have when they were planned last. The other sources of the account
@@ -37,9 +37,9 @@ export interface PendingClaim extends PostponedChanges {
 }
 
 /** A unit that one source took from another by force. */
-export interface EvictedUnit extends Pick<ClaimedUnit, 'kind' | 'key' | 'path'> {
+export type EvictedUnit = Pick<ClaimedUnit, 'kind' | 'key' | 'path'> & {
   readonly by: string;
-}
+};
 
 /** What the last plan of a source could not do and postponed, by `Kind/key`. Other sources ignore it. */
 export interface PostponedChanges {

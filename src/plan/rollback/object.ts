@@ -225,7 +225,7 @@ function otherOpinion(
 /** Where a declaration stands and when something changed does not make a difference. */
 function isSame(a: StoredObject, b: StoredObject): boolean {
   const plain = ({ declared, updatedAt: _, ...object }: ObjectImage): Json => ({
-    ...(object as unknown as JsonObject),
+    ...object,
     declared: declared.map(({ source, stated, exclusive = false }) => ({ source, stated, exclusive })),
   });
   return equalJson(plain(imageOf(a)), plain(imageOf(b)));

@@ -110,7 +110,7 @@ function storedObject(registry: Registry, row: JsonObject): StoredObject {
   if (!texts || !numbers || !isObject(spec) || !isObject(derived) || !Array.isArray(declared))
     throw damaged('an object in it is incomplete');
   // The members that the machinery relies on are there; the rest was written by it.
-  return objectOf(registry, row as unknown as ObjectImage);
+  return objectOf(registry, row as ObjectImage);
 }
 
 function numbersOf({ sequences }: JsonObject): Readonly<Record<string, number>> {

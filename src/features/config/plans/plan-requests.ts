@@ -38,8 +38,7 @@ export function* keepApplyRequest(
   return {
     engine: engineVersionOf(registry),
     sealed: planEnvironment.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealPlaces.plan(account, id)),
-    // Options are plain data.
-    options: requestedOptions(request) as unknown as JsonObject,
+    options: requestedOptions(request),
     strictBase: expectBase !== undefined,
   };
 }
