@@ -35,8 +35,6 @@ export interface Client {
   get(path: string): Promise<Answer>;
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   delete(path: string): Promise<Answer>;
-  /** The JSON that a path answers with. Refusals are exceptions. */
-  read(path: string): Promise<unknown>;
   /** The bytes that a path answers with, as they come. Refusals are exceptions. */
   download(path: string): Promise<AsyncIterable<Uint8Array>>;
   upload(path: string, bytes: Uint8Array<ArrayBuffer>, type: string): Promise<Answer>;
@@ -58,7 +56,6 @@ export async function connect(config: Pick<Config, (typeof clientSettings)[numbe
       return fetchAnswer(config.server, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
     },
     delete: async (path) => fetchAnswer(config.server, path, { method: 'DELETE', headers: await headersNow() }),
-    read: async (path) => accept(await get(path)).body,
     download: async (path) => stream(config.server, path, { headers: { ...(await headersNow()), accept: '*/*' } }),
     upload: async (path, body, type) =>
       fetchAnswer(config.server, path, {
@@ -81,6 +78,8 @@ export interface Given<O extends Operation> {
   readonly params?: OrTexts<InputOf<O>['params']>;
   readonly query?: Partial<OrTexts<InputOf<O>['query']>>;
   readonly body?: OrOtherWords<InputOf<O>['body']>;
+  /** In place of `body`, for an operation that takes them. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -98,18 +97,29 @@ export async function call<O extends Operation>(
 
 /** Sends the request of an operation. Refusals are answers too: a command may know what to do about them. */
 export function send<O extends Operation>(client: Client, operation: O, given: Given<O> = {}): Promise<Answer> {
-  const { method } = operation;
+  const { method, bytesBody } = operation;
+  const { body = {}, bytes, headers } = given;
   const address = addressOf(operation, given);
   switch (method) {
     case 'GET':
       return client.get(address);
     case 'POST':
-      return client.post(address, given.body ?? {}, given.headers);
+      if (bytes === undefined) return client.post(address, body, headers);
+      return client.upload(address, bytes, bytesBody?.types[0] ?? 'application/octet-stream');
     case 'DELETE':
       return client.delete(address);
     case 'PUT':
       throw new Error(`${address}: no command replaces anything`);
   }
+}
+
+/** The bytes that an operation answers, as they come. Refusals are exceptions. */
+export function download<O extends Operation>(
+  client: Client,
+  operation: O,
+  given: Given<O> = {},
+): Promise<AsyncIterable<Uint8Array>> {
+  return client.download(addressOf(operation, given));
 }
 
 /** What an operation answered. Refusals are exceptions, and so is an answer that is not the declared one. */

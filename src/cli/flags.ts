@@ -49,16 +49,6 @@ export function flagsOf(command: Command): Flags {
   return { ...command.flags, ...Object.fromEntries(ofSettings) };
 }
 
-/** A query of the flags that were given, each under its own name. */
-export function queryOf(flags: Invocation['flags'], names: readonly string[]): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const name of names) {
-    const value = flags[name];
-    if (typeof value === 'string') query.set(name, value);
-  }
-  return query;
-}
-
 /** The texts of the flags that were given, each under its own name. */
 export function textsOf<const Name extends string>(
   flags: Invocation['flags'],

@@ -31,19 +31,6 @@ export interface RoleTable {
   expected(name: string, asker: Asker): Mark | undefined;
 }
 
-/** Routes that neither a kind nor an operation declares. */
-const plain: Readonly<Record<string, Wanted>> = {
-  'GET /healthz': 'other',
-  'GET /readyz': 'other',
-  'GET /metrics': 'operator',
-  'GET /docs': { module: 'config', operation: 'read' },
-  'GET /api/openapi.json': { module: 'config', operation: 'read' },
-  'GET /api/config/export': { module: 'config', operation: 'read' },
-  'GET /api/config/backup': { module: 'accounts', operation: 'delete' },
-  'POST /api/config/restore': { module: 'accounts', operation: 'delete' },
-  'POST /api/config/sources/{name}/webhook': 'other',
-};
-
 /** Reads the declarations: whether the server keeps to them, and what they come to, the test and `roles.md` say. */
 export function createRoleTable(registry: Registry): RoleTable {
   const operations = areas.flatMap((area) => area.operations);
@@ -55,10 +42,8 @@ export function createRoleTable(registry: Registry): RoleTable {
     if (operation !== undefined) return wantedBy(operation);
     const [method = '', path = ''] = name.split(' ');
     const kind = modules.get(path) ?? modules.get(path.replace(/\/\{\w+\}$/, ''));
-    if (kind !== undefined) return wantedByKind(kind, method);
-    const wanted = plain[name];
-    if (wanted === undefined) throw new Error(`nothing declares who may ${name}`);
-    return wanted;
+    if (kind === undefined) throw new Error(`nothing declares who may ${name}`);
+    return wantedByKind(kind, method);
   };
 
   return {

@@ -1,8 +1,9 @@
-import { accept, clientSettings, connect } from '../client.ts';
+import { archive } from '../../operations/config/archive.ts';
+import { accept, clientSettings, connect, readAnswer, send } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
-import { jsonFlag, queryOf } from '../flags.ts';
+import { jsonFlag, textsOf } from '../flags.ts';
 import { requireSource } from '../sources/source-names.ts';
 import { withProgress } from '../terminal/progress.ts';
 
@@ -24,16 +25,19 @@ export const exportDocuments = defineCommand({
     ['heddle export --mark-adopt > config/all.yaml', 'Bring an account that was made by hand into Git'],
   ],
   async run({ flags, config, terminal }) {
-    const query = queryOf(flags, ['kind', 'source', 'revision']);
     const json = flags['json'] === true;
-    query.set('format', json ? 'json' : 'yaml');
-    if (flags['mark-adopt'] === true) query.set('markAdopt', 'true');
     const client = await connect(config);
-    const answer = await withProgress(terminal, 'exporting', () => client.get(`/api/config/export?${query}`));
-    const { text, body } = accept(answer);
-    const isEmpty = json ? Array.isArray(body) && body.length === 0 : text === '';
-    if (isEmpty && typeof flags['source'] === 'string') await requireSource(client, flags['source']);
-    if (json) writeJson(terminal, { formatVersion: '1.0', documents: body });
+    const query = {
+      ...textsOf(flags, ['kind', 'source', 'revision']),
+      format: json ? 'json' : 'yaml',
+      ...(flags['mark-adopt'] === true ? { markAdopt: true } : {}),
+    };
+    const answer = await withProgress(terminal, 'exporting', () => send(client, archive.export, { query }));
+    const documents = json ? readAnswer(archive.export, answer) : [];
+    const { text } = accept(answer);
+    const isEmpty = json ? documents.length === 0 : text === '';
+    if (isEmpty && query.source !== undefined) await requireSource(client, query.source);
+    if (json) writeJson(terminal, { formatVersion: '1.0', documents });
     else terminal.out(text);
     return exit.ok;
   },

@@ -1,5 +1,6 @@
+import { archive } from '../../operations/config/archive.ts';
 import { objects as operations } from '../../operations/config/objects.ts';
-import { accept, type Client, call, clientSettings, connect } from '../client.ts';
+import { accept, type Client, call, clientSettings, connect, send } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
@@ -28,11 +29,14 @@ export const importObject = defineCommand({
   async run({ flags, positionals: [kind = '', name = ''], config, terminal }) {
     const client = await connect(config);
     const object = `${kindNamed(kind)}/${name}`;
-    const query = new URLSearchParams({ kind: kindNamed(kind), object, markAdopt: 'true' });
+    const query = { kind: kindNamed(kind), object, markAdopt: true };
     if (flags['json'] === true) {
-      const documents = await client.read(`/api/config/export?${query}&format=json`);
+      const documents = await call(client, archive.export, { query: { ...query, format: 'json' } });
       writeJson(terminal, { formatVersion: '1.0', documents });
-    } else terminal.out(`---\n${accept(await client.get(`/api/config/export?${query}&format=yaml`)).text}`);
+    } else {
+      const answer = await send(client, archive.export, { query: { ...query, format: 'yaml' } });
+      terminal.out(`---\n${accept(answer).text}`);
+    }
     const owner = await ownerOf(client, object);
     if (owner !== undefined) terminal.note(`${owner}\n`);
     return exit.ok;

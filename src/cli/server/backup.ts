@@ -3,7 +3,8 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
-import { clientSettings, connect } from '../client.ts';
+import { archive } from '../../operations/config/archive.ts';
+import { clientSettings, connect, download } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
@@ -30,9 +31,9 @@ export const backup = defineCommand({
   async run({ flags, positionals: [file = ''], config, terminal }) {
     if (flags['force'] !== true) await refuseToOverwrite(file);
     const client = await connect(config);
-    const query = flags['no-history'] === true ? '?history=false' : '';
+    const query = flags['no-history'] === true ? { history: false } : {};
     const summary = await withProgress(terminal, 'backing up', async () =>
-      writeChecked(file, await client.download(`/api/config/backup${query}`)),
+      writeChecked(file, await download(client, archive.backUp, { query })),
     );
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', file, ...summary });
     else terminal.out(describeBackup(file, summary));

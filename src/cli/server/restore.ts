@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { isObject } from '../../lib/json.ts';
-import { accept, clientSettings, connect, unreadable } from '../client.ts';
+import type { AnswerOf } from '../../model/operation/operation.ts';
+import { archive as operations } from '../../operations/config/archive.ts';
+import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
-import { jsonFlag } from '../flags.ts';
+import { jsonFlag, textsOf } from '../flags.ts';
 import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { count } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
@@ -34,14 +35,8 @@ export const restore = defineCommand({
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
     if (!(await isConfirmed(invocation, `Put the objects of the account on ${config.server} back to that?`)))
       return printFailure(invocation, exit.error, 'Nothing was restored.');
-    const { replace } = flags;
-    const query = typeof replace === 'string' ? `?${new URLSearchParams({ replace })}` : '';
-    const body = await readFile(file);
-    const answer = await withProgress(terminal, 'restoring', () =>
-      client.upload(`/api/config/restore${query}`, body, 'application/gzip'),
-    );
-    const report = accept(answer).body;
-    if (!isObject(report)) throw unreadable(config.server, 'the restore', 'something else');
+    const given = { query: textsOf(flags, ['replace']), bytes: await readFile(file) };
+    const report = await withProgress(terminal, 'restoring', () => call(client, operations.restore, given));
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
     else
       terminal.out(
@@ -56,8 +51,9 @@ export function describeArchive({ account, revision, createdAt, objects }: Archi
   return `The backup holds the account ${account} at revision ${revision}, made at ${createdAt}: ${count(objects, 'object')}.`;
 }
 
+type Restored = Omit<AnswerOf<typeof operations.restore>, 'rows' | 'history'>;
+
 /** What was restored, in words for people. */
-export function describeRestored(report: object): string {
-  const { account, restored, createdAt, objects, revision } = report as Readonly<Record<string, unknown>>;
-  return `Restored the account ${String(account)} as of revision ${String(restored)} (${String(createdAt)}): ${count(Number(objects), 'object')}. It is at revision ${String(revision)} now.\n`;
+export function describeRestored({ account, restored, createdAt, objects, revision }: Restored): string {
+  return `Restored the account ${account} as of revision ${restored} (${createdAt}): ${count(objects, 'object')}. It is at revision ${revision} now.\n`;
 }
