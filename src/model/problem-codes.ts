@@ -149,6 +149,7 @@ export const problemCodes = {
   reference_ambiguous: 'Several objects have the name of a reference.',
   reference_cycle: 'Objects refer to each other in a circle.',
   reference_deleted: 'The plan deletes the object of a reference.',
+  reference_held_back: 'The document of a reference is held back because of its problems, and so is what refers to it.',
   reference_left_out: 'The filter leaves out the document of a reference.',
   reference_missing: 'A rollback would refer to an object that is gone.',
   reference_pending: 'The object of a reference is not there yet; it is applied when it comes.',

@@ -91,6 +91,14 @@ export interface Plan {
   readonly rollback?: Rollback;
   /** Who gains and loses access; absent when nothing changes on which access depends. It follows from the changes, so the digest leaves it out. */
   readonly access?: AccessImpact;
+  /** Files that are not applied, where one bad file does not keep the others from being applied. */
+  readonly heldBack?: readonly HeldBack[];
+}
+
+/** A file of documents whose objects stay as they were applied last, and why. */
+export interface HeldBack {
+  readonly file: string;
+  readonly problems: readonly Problem[];
 }
 
 /** A plan with the snapshot it leads to, or all that is wrong with the input. */

@@ -31,10 +31,16 @@ function namespace(name: string, members: { readonly uid?: string; readonly phas
   };
 }
 
-function group(name: string, of = 'team-a') {
+function group(name: string, of = 'team-a', spec = {}) {
   version += 1;
-  const metadata = { name, namespace: of, uid: `uid-${of}-${name}`, resourceVersion: `${version}`, generation: 1 };
-  return { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata, spec: {} };
+  const metadata = {
+    name,
+    namespace: of,
+    uid: `uid-${of}-${name}`,
+    resourceVersion: `${version}`,
+    generation: version,
+  };
+  return { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata, spec };
 }
 
 function definitionOf(uid: string, deletionTimestamp?: string): Answer {
@@ -98,6 +104,7 @@ async function running(conversation: Conversation) {
   return { office, server, config, desk, state, message };
 }
 
+const changed = (name: string, spec: object) => ({ type: 'MODIFIED', object: group(name, 'team-a', spec) });
 const deleted = (name: string) => ({ type: 'DELETED', object: group(name) });
 const added = (name: string) => ({ type: 'ADDED', object: group(name) });
 
@@ -179,7 +186,9 @@ test('E145: rights that are taken make the source unavailable with the reason, a
   expect(await message()).toMatch(
     /kind Group cannot be read: the API server answered 403: groups.heddle.dev is forbidden/,
   );
-  server.turnTo(cluster(['a', 'b']));
+  server.turnTo(cluster(['a']));
+  await expect.poll(state).toBe('applied');
+  server.say(groups, added('b'));
   await expect.poll(office.groups).toEqual(['a', 'b']);
 });
 
@@ -203,4 +212,43 @@ test('a cluster that cannot be read is reported once, with the reason', async ()
   const message =
     'cluster k8s: its namespaces cannot be read: the API server answered 401: Unauthorized; it is tried again';
   await expect.poll(() => desk.reports).toEqual([{ level: 'error', message }]);
+});
+
+test('one resource with a problem does not keep the others of its namespace from being applied', async () => {
+  const { office, server, state } = await running(cluster(['a', 'b']));
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+  server.say(groups, changed('a', { wrong: true }), added('c'));
+  await expect.poll(office.groups).toEqual(['a', 'b', 'c']);
+  await expect
+    .poll(async () => (await office.statusOf('k8s.team-a')).problems)
+    .toMatchObject([{ code: 'field_unknown', file: 'team-a/groups/a.json', path: '/spec/wrong', key: 'a' }]);
+  const { conditions = [], message } = await office.statusOf('k8s.team-a');
+  expect(conditions.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: 'HeldBack' });
+  expect(message).toMatch(/1 created, 0 changed, 0 deleted; 1 file is held back because of problems/);
+  expect(await state()).toBe('applied');
+  server.say(groups, changed('a', { name: 'Mended' }));
+  await expect.poll(async () => (await office.statusOf('k8s.team-a')).problems).toBeUndefined();
+});
+
+test('resources that are deleted one by one want the approval that they want when deleted at once', async () => {
+  const names = [...'abcdefghijklmnopqrstuvwxy'];
+  const { office, server, config, desk, state, message } = await running(cluster(names));
+  await expect.poll(office.groups).toEqual(names);
+  await desk.stop();
+  const rules = [{ names: ['team-a'] }];
+  office.run([], { clusters: [{ ...config, namespaces: rules }] });
+  server.turnTo(cluster(names));
+  for (const [at, name] of names.slice(0, 5).entries()) {
+    await expect
+      .poll(() => server.requests.filter((request) => request.includes(`${groups}?watch`)).length)
+      .toBeGreaterThan(1);
+    server.say(groups, deleted(name));
+    await expect.poll(office.groups).toEqual(names.slice(at + 1));
+  }
+  server.say(groups, deleted('f'));
+  await expect.poll(state).toBe('needs_approval');
+  expect(await message()).toMatch(
+    /deletes 1 object after 5 in the hour before, of 25; up to 5 an hour need no approval/,
+  );
+  expect(await office.groups()).toEqual(names.slice(5));
 });

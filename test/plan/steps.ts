@@ -7,6 +7,7 @@ import type { FileRules } from '../../src/model/sources/file-rules.ts';
 import { plainSettings, type SourceSettings } from '../../src/model/sources/settings.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { planDocuments } from '../../src/plan/documents/documents.ts';
+import { planHoldingBack } from '../../src/plan/documents/hold-back.ts';
 import type { RequestedOptions } from '../../src/plan/options.ts';
 import type { PendingClaim } from '../../src/plan/ownership/claims-of-others.ts';
 import { type Outcome, type Plan, subjectOf } from '../../src/plan/plan.ts';
@@ -105,6 +106,24 @@ export function planningOn(
     newId: idsOn(state, ids),
     ...more,
   });
+}
+
+/** Plans what a source states, and holds back the files with problems; `unread` are those of reading. */
+export function planHolding(
+  state: Snapshot,
+  source: string,
+  documents: readonly Document[],
+  unread: readonly Problem[] = [],
+): Outcome {
+  const input = {
+    snapshot: state,
+    validator: validatorOf(state),
+    source,
+    documents,
+    now,
+    newId: idsOn(state, undefined),
+  };
+  return run(planHoldingBack(input, unread));
 }
 
 function validatorOf({ registry: used }: Snapshot) {

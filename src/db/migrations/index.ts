@@ -23,6 +23,7 @@ import * as bindCredentials from './0029_bind_credentials.ts';
 import * as addSealing from './0030_add_sealing.ts';
 import * as addProvedAddresses from './0031_add_proved_addresses.ts';
 import * as notePlanUse from './0032_note_plan_use.ts';
+import * as addSourceIndex from './0033_add_source_index.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -59,4 +60,5 @@ export const migrations: readonly Migration[] = [
   addSealing,
   addProvedAddresses,
   notePlanUse,
+  addSourceIndex,
 ];

@@ -21,6 +21,8 @@ export type SourceEvent =
       /** A revision that was applied by hand, and that turned out to match the source. */
       readonly confirmed?: number;
       readonly inventory: Readonly<Record<string, number>>;
+      /** What is wrong with files that are held back while the others are applied. */
+      readonly problems?: readonly Problem[];
       /** How many stated units have another value. */
       readonly drifted?: number;
       /** Its loop is stopped all the same. */
@@ -98,15 +100,17 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
 type Applied = Extract<SourceEvent, { readonly what: 'applied' }>;
 
 function applied(before: SourceStatus, event: Applied, occasion: Occasion): SourceStatus {
-  const { at, revision, confirmed, inventory, drifted = 0, isHot = false } = event;
+  const { at, revision, confirmed, inventory, problems = [], drifted = 0, isHot = false } = event;
+  const isWhole = problems.length === 0;
   const last = revision ?? confirmed;
   // That there was nothing to do is no news about documents that are applied already.
-  const isNewState = revision !== undefined || before.state !== 'applied' || before.lastAppliedDigest !== event.digest;
+  const isNewState =
+    revision !== undefined || !isWhole || before.state !== 'applied' || before.lastAppliedDigest !== event.digest;
   const message = isNewState ? event.message : before.message;
   const { planDigest: _, planId: __, problems: ___, ...kept } = observed(before, event, occasion);
   const drift = `${drifted} stated ${drifted === 1 ? 'value is' : 'values are'} different in the account`;
   const well: Findings = {
-    Ready: ['True', 'Applied', message],
+    Ready: isWhole ? ['True', 'Applied', message] : ['False', 'HeldBack', message],
     Reconciling: ['False', 'Applied', ''],
     Stalled: ['False', 'Applied', ''],
   };
@@ -119,6 +123,7 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
       Conflicted: ['False', 'InSync', ''],
       ...notSuspended(before),
     }),
+    ...(isWhole ? {} : { problems: problems.slice(0, shownProblems) }),
     lastAttemptedRevision: at,
     lastAttemptedDigest: event.digest,
     lastAppliedDigest: event.digest,

@@ -54,6 +54,24 @@ export function trippedGuards(input: GuardInput): readonly TrippedGuard[] {
   return [...tripped, ...deletes.flatMap(protectedGuard)];
 }
 
+/** What a source deletes now, and what it deleted in the hour before without an approval. */
+export interface WindowInput {
+  readonly source: string;
+  readonly deletes: number;
+  readonly before: number;
+  /** How many objects it owns still. */
+  readonly owned: number;
+  readonly limits: GuardLimits;
+}
+
+/** Objects that are deleted one by one are as many as those that are deleted at once: both want the same approval. */
+export function windowGuard({ source, deletes, before, owned, limits }: WindowInput): TrippedGuard | undefined {
+  const most = Math.max(limits.deletes, share(owned + before, limits.deleteShare));
+  if (deletes === 0 || before === 0 || deletes + before <= most) return undefined;
+  const message = `${source} deletes ${count(deletes, 'object')} after ${before} in the hour before, of ${owned + before}; up to ${most} an hour need no approval`;
+  return { guard: 'deletes', message };
+}
+
 /** More than a share of any one kind. */
 function kindGuards(
   deletes: readonly Change[],

@@ -1,6 +1,7 @@
 import type { Document } from '../../model/document.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import { aliasIndex } from '../../model/state/facets.ts';
+import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { trippedGuards } from '../checks/guard.ts';
 import { type Edit, finishInSteps } from '../finish.ts';
@@ -26,9 +27,14 @@ export function* planDocuments(given: DocumentsInput): Generator<undefined, Outc
   // What others want may contradict documents that did not change.
   const since = input.contest.isEmpty && input.filter === undefined ? input.since : undefined;
   const narrowed = since === undefined ? undefined : yield* planSince(input, since);
-  return (
-    narrowed ?? (yield* planPart(input, { documents: input.documents, gone: input.snapshot.declaredBy(input.source) }))
-  );
+  return narrowed ?? (yield* planPart(input, { documents: input.documents, gone: declaredOutside(input) }));
+}
+
+/** The objects of the source but for those that files state which are held back. */
+function declaredOutside({ snapshot, source, heldFiles }: Contested): readonly StoredObject[] {
+  const declared = snapshot.declaredBy(source);
+  if (heldFiles === undefined) return declared;
+  return declared.filter((object) => !object.declared.some((by) => by.source === source && heldFiles.has(by.file)));
 }
 
 /**
@@ -96,7 +102,7 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
 }
 
 function* guardsOf(
-  { snapshot, source, documents, rules = [] }: Contested,
+  { snapshot, source, documents, heldFiles, rules = [] }: Contested,
   options: PlanOptions,
   changes: readonly Change[],
 ): Generator<undefined, readonly TrippedGuard[]> {
@@ -104,7 +110,7 @@ function* guardsOf(
     source,
     changes,
     owned: () => snapshot.declaredBy(source).filter((object) => object.owner === source),
-    desired: documents.length,
+    desired: documents.length + (heldFiles?.size ?? 0),
     allowEmpty: options.allowEmpty || !options.prune,
     limits: options.limits,
   });

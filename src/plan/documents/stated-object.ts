@@ -51,6 +51,8 @@ export interface DocumentsInput extends RequestedOptions {
   readonly claimed?: readonly PendingClaim[];
   /** It is to be applied, and not only looked at: what only a look may do is refused. */
   readonly isApply?: boolean;
+  /** Files whose objects stay as they are: their documents are not among those that are planned. */
+  readonly heldFiles?: ReadonlySet<string>;
   /** By which rules the files of the documents were chosen. */
   readonly rules?: readonly FileRules[] | undefined;
 }

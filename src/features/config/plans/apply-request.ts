@@ -44,6 +44,8 @@ export interface ApplyRequest extends RequestedOptions, Locator {
   readonly byHand?: true;
   /** Why it is applied by hand although a server runs the source. */
   readonly override?: string;
+  /** A file with a problem does not keep the others from being applied: its objects stay as they were applied last. */
+  readonly holdBack?: true;
   /** Goes back to a former state; there are no documents then. */
   readonly rollback?: RollbackRequest;
   /** The state of an archive, for a rollback to it; absent: the history knows the revision. */

@@ -1,15 +1,18 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import type { AccountAccess } from '../../../db/database.ts';
+import { countRecentDeletes } from '../../../db/sources/recent-deletes.ts';
 import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
 import { type Problem, sortProblems } from '../../../model/problem.ts';
 import { environmentOfPush, environmentOfSource } from '../../../model/schema/values.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { type OtherUses, planWithInvites } from '../../../objects/invite-uses.ts';
 import type { PendingClaims } from '../../../objects/pending-claims.ts';
+import { windowGuard } from '../../../plan/checks/guard.ts';
 import { limitSize } from '../../../plan/checks/size.ts';
 import { planDocuments } from '../../../plan/documents/documents.ts';
 import { judgeForeign } from '../../../plan/documents/foreign-files.ts';
+import { planHoldingBack } from '../../../plan/documents/hold-back.ts';
 import type { DocumentsInput } from '../../../plan/documents/stated-object.ts';
 import { requestedOptions } from '../../../plan/options.ts';
 import type { Outcome, Plan } from '../../../plan/plan.ts';
@@ -44,7 +47,7 @@ async function draftAmong(
   { actor }: Call,
   before: Snapshot,
   request: ApplyRequest,
-  { claims, now, past, alsoUsedBy }: PlanContext & { readonly alsoUsedBy: OtherUses | undefined },
+  { claims, now, past, alsoUsedBy, database }: PlanContext & { readonly alsoUsedBy: OtherUses | undefined },
 ): Promise<Outcome> {
   if (past !== undefined && request.rollback !== undefined) {
     const { newId, planEnvironment } = engine;
@@ -60,25 +63,45 @@ async function draftAmong(
     stated: () => before.declaredBy(request.source),
   });
   const unread = [...request.problems, ...files.problems];
+  const context = { now, actor, claimed: claims.list, alsoUsedBy, isApply: request.byHand === true };
+  if (request.holdBack === true) {
+    const input = { ...inputOf(engine, before, request), ...context };
+    const outcome = limited(await runInSlices(planHoldingBack(input, unread)), files.warnings);
+    return guardWindow(outcome, before, request, { database, now });
+  }
   const isRead = unread.length === 0;
   // Where documents could not be read, nothing is known to be gone.
   const sure = isRead ? request : { ...request, prune: false };
-  const outcome = await runInSlices(
-    planDocuments({
-      ...inputOf(engine, before, sure),
-      now,
-      actor,
-      claimed: claims.list,
-      alsoUsedBy,
-      isApply: request.byHand === true,
-    }),
-  );
-  if (outcome.ok && isRead) return limitSize({ ...outcome, plan: withWarnings(outcome.plan, files.warnings) });
+  const outcome = await runInSlices(planDocuments({ ...inputOf(engine, before, sure), ...context }));
+  if (outcome.ok && isRead) return guardWindow(limited(outcome, files.warnings), before, request, { database, now });
   const found = outcome.ok ? [] : outcome.problems;
   const certain = isRead ? found : found.filter((problem) => isSure(problem, unread));
   // Documents that could not be read may want anything.
   const lacks = isRead && !outcome.ok && outcome.claimed !== undefined ? { claimed: outcome.claimed } : {};
   return { ok: false, problems: sortProblems([...unread, ...certain]), ...lacks };
+}
+
+/** Counts what a source that a server runs deleted in the hour before: one by one is as much as at once. */
+async function guardWindow(
+  outcome: Outcome,
+  before: Snapshot,
+  { lease, source }: ApplyRequest,
+  { database, now }: Pick<PlanContext, 'database' | 'now'>,
+): Promise<Outcome> {
+  if (lease === undefined || !outcome.ok || outcome.plan.counts.delete === 0) return outcome;
+  const { plan } = outcome;
+  if (plan.guards.some(({ guard }) => guard === 'deletes')) return outcome;
+  const recent = await countRecentDeletes(database, { account: before.account, source, now });
+  const tripped = windowGuard({
+    ...{ source, deletes: plan.counts.delete, before: recent },
+    owned: before.declaredBy(source).filter(({ owner }) => owner === source).length,
+    limits: before.settingsOf(source).limits,
+  });
+  return tripped === undefined ? outcome : { ...outcome, plan: { ...plan, guards: [...plan.guards, tripped] } };
+}
+
+function limited(outcome: Outcome, warnings: readonly Problem[]): Outcome {
+  return outcome.ok ? limitSize({ ...outcome, plan: withWarnings(outcome.plan, warnings) }) : outcome;
 }
 
 function withWarnings(plan: Plan, more: readonly Problem[]): Plan {

@@ -142,7 +142,7 @@ function define(
   const { names: _, selector: __, ...settings } = rule;
   const stated = { ...settings, cluster: config.name, namespace };
   return {
-    ...{ account, name, type: 'kubernetes', isConfigured: true, delayMs: 0 },
+    ...{ account, name, type: 'kubernetes', isConfigured: true, delayMs: 0, holdsBack: true },
     spec: recordedSpec('kubernetes', stated, 'server'),
     intervalMs: plainTiming.intervalMs,
     open: ({ statedFiles }) =>

@@ -17,6 +17,13 @@ export function appliedMessage(name: string, documents: number, { plan, revision
   return `source ${name}: ${documents} documents, ${summary}`;
 }
 
+/** The same with how many files are held back. */
+export function heldMessage(message: string, files: number): string {
+  if (files === 0) return message;
+  const what = files === 1 ? '1 file is' : `${files} files are`;
+  return `${message}; ${what} held back because of problems, and what they stated stays as it was applied last`;
+}
+
 /** Why a plan waits, and how to let it through. */
 export function approvalMessage(name: string, id: string, { plan }: Waiting): string {
   const guards = plan.guards.map((guard) => guard.message).join('; ');

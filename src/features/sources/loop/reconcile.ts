@@ -22,6 +22,7 @@ import {
   appliedMessage,
   approvalMessage,
   goneMessage,
+  heldMessage,
   invalidMessage,
   outputsMessage,
   unavailableMessage,
@@ -35,6 +36,8 @@ import { digestOfValues, type UsedValue, usedValues } from './values-used.ts';
 export interface ReconcilerOptions extends RecordOptions {
   readonly reader: Reader;
   readonly origin: Origin;
+  /** A bad file does not keep the others from being applied. */
+  readonly holdsBack?: true;
   /** What the program makes of equal input may differ between versions. */
   readonly version: string;
   readonly clock: Clock;
@@ -187,13 +190,15 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   const request: ApplyRequest = {
     ...{ source: name, documents, foreign, place, rules, lease, keepOutputs: true },
     problems: [...ruleProblems, ...problems],
+    ...(options.holdsBack === undefined ? {} : { holdBack: true }),
     ...(memory.since === undefined ? {} : { since: memory.since }),
     ...(fetched.commit === undefined ? {} : { commitRef: fetched.commit }),
     ...(fetched.commitInfo === undefined ? {} : { commitInfo: fetched.commitInfo }),
   };
   const result = await applyApproved(engine, call, request);
   const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, request, result) : undefined;
-  memory.since = result.state === 'applied' ? { documents, revision: result.after.revision } : undefined;
+  const isWhole = result.state === 'applied' && result.plan.heldBack === undefined;
+  memory.since = isWhole ? { documents, revision: result.after.revision } : undefined;
   const { digest, commit, uids } = fetched;
   const content = { digest, ...(commit === undefined ? {} : { commit }), ...(uids === undefined ? {} : { uids }) };
   const isSame = result.state === 'applied' && result.revision === undefined;
@@ -228,15 +233,19 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
     case 'applied': {
       for (const warning of result.plan.warnings)
         report({ level: 'warn', message: `source ${name}: ${warning.message}` });
-      const message = appliedMessage(name, attempt.documents, result);
       const { after, revision, kept } = result;
-      if (!attempt.isKnown || revision !== undefined) report({ level: 'info', message });
+      const held = result.plan.heldBack ?? [];
+      const problems = held.flatMap((file) => file.problems);
+      const message = heldMessage(appliedMessage(name, attempt.documents, result), held.length);
+      const level = held.length === 0 ? 'info' : 'warn';
+      if (!attempt.isKnown || revision !== undefined) report({ level, message, problems });
       if (kept !== undefined) report({ level: 'info', message: outputsMessage(name, kept) });
       const { confirmed } = attempt;
       const made = revision === undefined ? (confirmed === undefined ? {} : { confirmed }) : { revision };
       const event = { ...content, what: 'applied', message, at: after.revision, ...made } as const;
       const drifted = countDrift(options.engine, after, name);
-      return { event: { ...event, inventory: inventoryOf(after, name), drifted }, revision: after.revision };
+      const found = { inventory: inventoryOf(after, name), drifted, ...(held.length === 0 ? {} : { problems }) };
+      return { event: { ...event, ...found }, revision: after.revision };
     }
     case 'needs_approval': {
       const { planId } = attempt;

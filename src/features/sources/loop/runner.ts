@@ -145,10 +145,11 @@ export class SourceRunner {
     readonly status: Parameters<typeof readStatus>[0];
   }): Held {
     const { engine, reader, version, clock, leaseSeconds, report } = this.#options;
-    const { account, name, intervalMs, delayMs } = this.definition;
+    const { account, name, intervalMs, delayMs, holdsBack } = this.definition;
     const { lease, renewedAt, hinted, generation, suspended } = stored;
     const reconciler = createReconciler({
       ...{ engine, reader, account, name, origin: this.#origin, lease, version, clock, report },
+      ...(holdsBack === undefined ? {} : { holdsBack }),
       status: readStatus(stored.status),
       generation: () => this.#held?.generation ?? generation,
       nextRunAt: () => this.#nextRunAt(),

@@ -1,0 +1,92 @@
+import type { Document } from '../../model/document.ts';
+import { type Problem, sortProblems } from '../../model/problem.ts';
+import { mentionsOf } from '../../model/schema/references.ts';
+import type { HeldBack, Outcome } from '../plan.ts';
+import { planDocuments } from './documents.ts';
+import type { DocumentsInput } from './stated-object.ts';
+
+/** By path of a file: why it is held back. */
+type Held = ReadonlyMap<string, readonly Problem[]>;
+
+/**
+ * Plans the documents that can be applied. A file with a problem is held back, and so are those whose documents refer to what
+ * it states: their objects stay as they were applied last. The rest goes on as if it were alone. What is wrong with the
+ * source as a whole, and with no file of it, is refused as ever. `unread` are the problems of reading.
+ */
+export function* planHoldingBack(input: DocumentsInput, unread: readonly Problem[]): Generator<undefined, Outcome> {
+  const first = byFile(unread);
+  if (first === undefined) return { ok: false, problems: sortProblems(unread) };
+  let held: Held = withReferrers(input, first);
+  while (true) {
+    const outcome = yield* planDocuments(without(input, held));
+    if (outcome.ok) return held.size === 0 ? outcome : withHeld(outcome, held);
+    const found = byFile(outcome.problems);
+    const refused = { ...outcome, problems: sortProblems([...unread, ...outcome.problems]) };
+    if (found === undefined) return refused;
+    const next = withReferrers(input, new Map([...found, ...held]));
+    if (next.size === held.size) return refused;
+    held = next;
+  }
+}
+
+function withHeld(outcome: Extract<Outcome, { readonly ok: true }>, held: Held): Outcome {
+  const heldBack = [...held].map(([file, problems]): HeldBack => ({ file, problems }));
+  heldBack.sort((a, b) => (a.file < b.file ? -1 : 1));
+  return { ...outcome, plan: { ...outcome.plan, heldBack } };
+}
+
+function without(input: DocumentsInput, held: Held): DocumentsInput {
+  if (held.size === 0) return input;
+  const { since: _, ...whole } = input;
+  return {
+    ...whole,
+    documents: input.documents.filter(({ place }) => !held.has(place.file)),
+    heldFiles: new Set(held.keys()),
+  };
+}
+
+/** `undefined` when one of the problems is in no file. */
+function byFile(problems: readonly Problem[]): Map<string, readonly Problem[]> | undefined {
+  const files = new Map<string, readonly Problem[]>();
+  for (const problem of problems) {
+    if (problem.file === undefined) return undefined;
+    files.set(problem.file, [...(files.get(problem.file) ?? []), problem]);
+  }
+  return files;
+}
+
+/** With the files whose documents refer to what the held ones state, and so on. */
+function withReferrers(input: DocumentsInput, held: Held): Held {
+  if (held.size === 0) return held;
+  const { snapshot, source, documents } = input;
+  const registry = snapshot.registry;
+  const names = new Map<string, string>();
+  const note = (kind: string, key: string, file: string) => void names.set(`${kind}/${key}`, file);
+  // What cannot be read is known by what was applied of it.
+  for (const { kind, key = '', declared } of snapshot.declaredBy(source))
+    for (const by of declared) if (by.source === source && held.has(by.file)) note(kind, key, by.file);
+  for (const { kind, metadata, place } of documents) if (held.has(place.file)) note(kind, metadata.name, place.file);
+  const all = new Map(held);
+  let isNew = true;
+  while (isNew) {
+    isNew = false;
+    for (const document of documents) {
+      const { kind, metadata, place } = document;
+      const fields = registry.find(kind)?.spec;
+      if (all.has(place.file) || fields === undefined) continue;
+      const to = mentionsOf(fields, document.spec).find(({ kind: of, text }) => names.has(`${of}/${text}`));
+      if (to === undefined) continue;
+      isNew = true;
+      note(kind, metadata.name, place.file);
+      all.set(place.file, [
+        heldProblem(document, `/spec${to.pointer}`, `${to.kind} ${to.text}`, names.get(`${to.kind}/${to.text}`) ?? ''),
+      ]);
+    }
+  }
+  return all;
+}
+
+function heldProblem({ kind, metadata, place }: Document, path: string, name: string, file: string): Problem {
+  const message = `it refers to ${name}, which is held back because of problems in ${file}; it stays as it was applied last until they are corrected`;
+  return { code: 'reference_held_back', kind, key: metadata.name, path, file: place.file, line: place.line, message };
+}
