@@ -54,6 +54,7 @@ function located(source: StatedSource, directory: string): StatedSource {
   const from = (name: string) => resolve(directory, name);
   if (source.type === 'directory') return { ...source, path: from(source.path) };
   if (source.type === 'git') return withFiles(source, from);
-  const { kubeconfigFile: file } = source;
-  return file === undefined ? source : { ...source, kubeconfigFile: from(file) };
+  if (source.type === 'kubernetes' && source.kubeconfigFile !== undefined)
+    return { ...source, kubeconfigFile: from(source.kubeconfigFile) };
+  return source;
 }
