@@ -226,6 +226,8 @@ describe('the server of the chart', () => {
       readOnly: true,
     });
     const text = at(only(manifests, 'ConfigMap', '-server'), 'data') as Readonly<Record<string, string>>;
-    expect(parse(text['heddle.yaml'] ?? '')).toEqual(everything.serverConfig);
+    expect(parse(text['heddle.yaml'] ?? '')).toMatchObject({
+      sources: [...everything.serverConfig.sources, { name: 'mesh', type: 'kubernetes' }],
+    });
   });
 });

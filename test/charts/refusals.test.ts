@@ -39,6 +39,27 @@ describe('the chart refuses', () => {
     ['a grant that names no value', ['postgres'], { server: { valueGrants: ['team'] } }, /valueGrants/],
     ['a port that is none', ['postgres'], { server: { metricsPort: 80 } }, /metricsPort/],
     [
+      'to read resources of Kubernetes without a rule',
+      ['postgres'],
+      { kubernetes: { enabled: true } },
+      /kubernetes\.namespaces has no rule, so no namespace would be read; say which ones, by names or by a selector/,
+    ],
+    [
+      'to give its rights to every pod',
+      ['postgres'],
+      { kubernetes: { enabled: true, namespaces: [{ names: ['a'] }] }, serviceAccount: { create: false } },
+      /the service account default; name another one in serviceAccount\.name/,
+    ],
+    [
+      'two sources of the server with one name',
+      ['postgres'],
+      {
+        kubernetes: { enabled: true, namespaces: [{ names: ['a'] }] },
+        serverConfig: { sources: [{ name: 'k8s', type: 'git' }] },
+      },
+      /a source of serverConfig is called k8s already; give one of them another name/,
+    ],
+    [
       'a mount that would never change (E129)',
       ['postgres'],
       { extraVolumeMounts: [{ name: 'x', mountPath: '/x', subPath: 'a.yaml' }] },
@@ -88,6 +109,9 @@ describe('the schema of the values refuses', () => {
     ['an Ingress without a host', { ingress: { enabled: true } }],
     ['an amount that is none', { resources: { limits: { memory: 'much' } } }],
     ['a digest that is none', { image: { digest: 'latest' } }],
+    ['a rule that covers no namespace', { kubernetes: { namespaces: [{ scope: {} }] } }],
+    ['a rule by names and by a selector', { kubernetes: { namespaces: [{ names: ['a'], selector: { x: {} } }] } }],
+    ['a rule that is mistyped', { kubernetes: { namespaces: [{ names: ['a'], scopes: {} }] } }],
     ['an annotation that is no text', { podAnnotations: { scrape: true } }],
   ])('%s', async (_, over) => {
     expect(await refusal({ values: ['postgres'], over })).toContain("values don't meet the specifications");

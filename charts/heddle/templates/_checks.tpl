@@ -3,6 +3,7 @@
 {{- include "heddle.checkDatabase" . -}}
 {{- include "heddle.checkConfig" . -}}
 {{- include "heddle.checkSources" . -}}
+{{- include "heddle.checkKubernetes" . -}}
 {{- if and .Values.serviceMonitor.enabled (not .Values.serviceMonitor.tokenSecret) (not (has "/metrics" .Values.server.openEndpoints)) (not .Values.server.metricsPort) -}}
 {{- fail "serviceMonitor.enabled: /metrics wants a token; set server.metricsPort, or name a Secret in serviceMonitor.tokenSecret, or add /metrics to server.openEndpoints." -}}
 {{- end -}}
@@ -57,5 +58,21 @@
 {{- fail (printf "sources: two sources are called %s; a source owns what it states, so its name is its own." .name) -}}
 {{- end -}}
 {{- $names = append $names .name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "heddle.checkKubernetes" -}}
+{{- if .Values.kubernetes.enabled -}}
+{{- if not .Values.kubernetes.namespaces -}}
+{{- fail "kubernetes.enabled: kubernetes.namespaces has no rule, so no namespace would be read; say which ones, by names or by a selector." -}}
+{{- end -}}
+{{- if and (not .Values.serviceAccount.create) (eq (include "heddle.serviceAccount" .) "default") -}}
+{{- fail "kubernetes.enabled: the rights would be those of every pod that runs as the service account default; name another one in serviceAccount.name, or let the chart make one (serviceAccount.create)." -}}
+{{- end -}}
+{{- range .Values.serverConfig.sources -}}
+{{- if eq .name $.Values.kubernetes.name -}}
+{{- fail (printf "kubernetes.name: a source of serverConfig is called %s already; give one of them another name." .name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}

@@ -67,6 +67,18 @@ labels:
 {{ join "," $all }}
 {{- end -}}
 
+{{/* The file of settings of a server, in which this cluster is one more source; nothing where there are no settings. */}}
+{{- define "heddle.serverConfig" -}}
+{{- $config := deepCopy .Values.serverConfig -}}
+{{- with .Values.kubernetes -}}
+{{- if .enabled -}}
+{{- $source := dict "name" .name "type" "kubernetes" "namespaces" .namespaces -}}
+{{- $_ := set $config "sources" (append (default list $config.sources) $source) -}}
+{{- end -}}
+{{- end -}}
+{{- with $config }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
 {{- define "heddle.configSource" -}}
 {{ default .Release.Name .Values.configSource }}
 {{- end -}}

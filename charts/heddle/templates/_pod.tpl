@@ -1,11 +1,11 @@
 {{/* What the chart's own Secret and ConfigMap give to a server at its start. Made values are not in it: they stay. */}}
 {{- define "heddle.settings" -}}
-{{- toJson (list .Values.serverConfig .Values.database.url .Values.bootstrapToken.value .Values.secretKey.value) -}}
+{{- toJson (list (include "heddle.serverConfig" .) .Values.database.url .Values.bootstrapToken.value .Values.secretKey.value) -}}
 {{- end -}}
 
 {{- define "heddle.pod" -}}
 serviceAccountName: {{ include "heddle.serviceAccount" . }}
-automountServiceAccountToken: false
+automountServiceAccountToken: {{ .Values.kubernetes.enabled }}
 # A Service called heddle would otherwise make variables that begin with HEDDLE_.
 enableServiceLinks: false
 terminationGracePeriodSeconds: {{ add .Values.server.shutdownGraceSeconds 20 }}
@@ -50,7 +50,7 @@ image: {{ include "heddle.image" . | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 args:
   - serve
-  {{- if .Values.serverConfig }}
+  {{- if include "heddle.serverConfig" . }}
   - --config
   - /etc/heddle/server/heddle.yaml
   {{- end }}

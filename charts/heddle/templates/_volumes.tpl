@@ -13,7 +13,7 @@
   mountPath: /etc/heddle/config
   readOnly: true
 {{- end }}
-{{- if .Values.serverConfig }}
+{{- if include "heddle.serverConfig" . }}
 - name: server
   mountPath: /etc/heddle/server
   readOnly: true
@@ -52,7 +52,7 @@
   configMap:
     name: {{ include "heddle.fullname" . }}-config
 {{- end }}
-{{- if .Values.serverConfig }}
+{{- if include "heddle.serverConfig" . }}
 - name: server
   configMap:
     name: {{ include "heddle.fullname" . }}-server

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { serverFileFaults } from '../../src/config/file.ts';
+import { kubernetesMembers } from '../../src/model/sources/kubernetes.ts';
+import { documentKinds } from '../model/product.ts';
+import { at, type Manifest, only, render } from './render.ts';
+import { containerOf, podOf } from './shape.ts';
+
+const schema: unknown = JSON.parse(readFileSync('charts/heddle/values.schema.json', 'utf8'));
+const everything = parse(readFileSync('test/charts/values/everything.yaml', 'utf8'));
+const namespaces = [{ selector: { matchLabels: { 'heddle.dev/managed': 'true' } }, scope: { kinds: ['Group'] } }];
+const enabled = { kubernetes: { enabled: true, namespaces } };
+const isOfCluster = ({ kind }: Manifest) => kind.startsWith('Cluster');
+
+function settingsFile(manifests: readonly Manifest[]) {
+  const data = at(only(manifests, 'ConfigMap', '-server'), 'data') as Readonly<Record<string, string>>;
+  return parse(data['heddle.yaml'] ?? '');
+}
+
+describe('resources of Kubernetes', () => {
+  test('are a source of the settings file, where they are read', async () => {
+    const manifests = await render({ values: ['postgres'], over: enabled });
+    expect(settingsFile(manifests)).toEqual({ sources: [{ name: 'k8s', type: 'kubernetes', namespaces }] });
+    expect(at(containerOf(manifests), 'args')).toEqual(['serve', '--config', '/etc/heddle/server/heddle.yaml']);
+  });
+
+  test('stand beside the other sources, in a file that the server accepts', async () => {
+    const file = settingsFile(await render({ values: ['everything'] }));
+    expect(file.sources.map(({ name }: { readonly name: string }) => name)).toEqual(['git', 'mesh']);
+    const kinds = documentKinds.map(({ name }) => name);
+    expect(serverFileFaults(file, { kinds, transports: ['https', 'ssh'] })).toEqual([]);
+  });
+
+  test('may be ruled by all that a rule of the server can say', () => {
+    const known = at(kubernetesMembers, 'namespaces.items.properties');
+    const rule = at(schema, 'definitions.namespaceRule.properties');
+    expect(Object.keys(Object(rule)).sort()).toEqual(Object.keys(Object(known)).sort());
+  });
+
+  test('are what the pod of the server, and no other, has a token for', async () => {
+    const manifests = await render({ values: ['postgres'], over: enabled });
+    expect(at(podOf(manifests), 'automountServiceAccountToken')).toBe(true);
+    expect(only(manifests, 'ServiceAccount')).toMatchObject({ automountServiceAccountToken: false });
+    expect(at(only(manifests, 'Pod'), 'spec.automountServiceAccountToken')).toBe(false);
+  });
+
+  test('need rights to read them and to say how they fare, and no others', async () => {
+    const manifests = await render({ values: ['postgres'], over: enabled });
+    const role = only(manifests, 'ClusterRole');
+    expect(at(role, 'rules')).toEqual([
+      { apiGroups: ['heddle.dev'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['heddle.dev'], resources: ['*/status'], verbs: ['patch'] },
+      { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['get'] },
+    ]);
+    expect(only(manifests, 'ClusterRoleBinding')).toMatchObject({
+      roleRef: { kind: 'ClusterRole', name: role.metadata.name },
+      subjects: [{ kind: 'ServiceAccount', name: at(podOf(manifests), 'serviceAccountName'), namespace: 'mesh' }],
+    });
+  });
+
+  test('give the releases of two namespaces rights of different names', async () => {
+    const names = async (args: readonly string[]) =>
+      (await render({ values: ['postgres'], over: enabled, args })).filter(isOfCluster).map((one) => one.metadata.name);
+    expect(await names([])).toEqual(['mesh:office-heddle', 'mesh:office-heddle']);
+    expect(await names(['--namespace', 'lab'])).toEqual(['lab:office-heddle', 'lab:office-heddle']);
+  });
+
+  test('are not read unless that is asked for: no token, no rights, no settings', async () => {
+    const manifests = await render({ values: ['postgres'], over: { kubernetes: { namespaces } } });
+    expect(manifests.filter((one) => isOfCluster(one) || one.kind === 'ConfigMap')).toEqual([]);
+    expect(at(podOf(manifests), 'automountServiceAccountToken')).toBe(false);
+  });
+
+  test('change the pods when their rules change', async () => {
+    const checksum = async (kubernetes: object) =>
+      at(
+        only(await render({ values: ['postgres'], over: { kubernetes } }), 'Deployment'),
+        'spec.template.metadata.annotations.checksum/settings',
+      );
+    const before = await checksum(enabled.kubernetes);
+    expect(await checksum({ ...enabled.kubernetes, namespaces: [{ names: ['team-a'] }] })).not.toBe(before);
+    expect(await checksum(enabled.kubernetes)).toBe(before);
+  });
+});
+
+describe('a NetworkPolicy that bounds where servers connect to', () => {
+  const { egress } = everything.networkPolicy;
+  const egressOf = async (over: object) =>
+    at(only(await render({ values: ['everything'], over }), 'NetworkPolicy'), 'spec.egress');
+
+  test('lets them reach the API server where they read its resources', async () => {
+    const { to } = everything.networkPolicy.apiServer;
+    expect(await egressOf({})).toEqual([...egress, { ports: [{ port: 6443, protocol: 'TCP' }], to }]);
+  });
+
+  test('lets them reach any address at its ports where it is not said', async () => {
+    const ports = [443, 6443].map((port) => ({ port, protocol: 'TCP' }));
+    const over = { networkPolicy: { apiServer: { to: [], ports: [443, 6443] } } };
+    expect(await egressOf(over)).toEqual([...egress, { ports }]);
+  });
+
+  test('says nothing of the API server otherwise', async () => {
+    expect(await egressOf({ kubernetes: { enabled: false } })).toEqual(egress);
+  });
+});
