@@ -11,6 +11,7 @@ const schema: unknown = JSON.parse(readFileSync('charts/heddle/values.schema.jso
 const everything = parse(readFileSync('test/charts/values/everything.yaml', 'utf8'));
 const namespaces = [{ selector: { matchLabels: { 'heddle.dev/managed': 'true' } }, scope: { kinds: ['Group'] } }];
 const enabled = { kubernetes: { enabled: true, namespaces } };
+const options = { kinds: documentKinds.map(({ name }) => name), transports: ['https', 'ssh'] as const };
 const isOfCluster = ({ kind }: Manifest) => kind.startsWith('Cluster');
 
 function settingsFile(manifests: readonly Manifest[]) {
@@ -28,8 +29,16 @@ describe('resources of Kubernetes', () => {
   test('stand beside the other sources, in a file that the server accepts', async () => {
     const file = settingsFile(await render({ values: ['everything'] }));
     expect(file.sources.map(({ name }: { readonly name: string }) => name)).toEqual(['git', 'mesh']);
-    const kinds = documentKinds.map(({ name }) => name);
-    expect(serverFileFaults(file, { kinds, transports: ['https', 'ssh'] })).toEqual([]);
+    expect(serverFileFaults(file, options)).toEqual([]);
+  });
+
+  test('are read by the settings that the page shows, in a cluster and outside of it', async () => {
+    const page = readFileSync('docs/kubernetes.md', 'utf8');
+    const [values, file] = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text));
+    const files = [settingsFile(await render({ values: ['postgres'], over: values })), file];
+    const types = files.map(({ sources: [source] }) => source.type);
+    expect(types).toEqual(['kubernetes', 'kubernetes']);
+    expect(files.flatMap((one) => serverFileFaults(one, options))).toEqual([]);
   });
 
   test('may be ruled by all that a rule of the server can say', () => {

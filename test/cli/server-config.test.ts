@@ -38,12 +38,14 @@ describe('the file of settings', () => {
       ['base', 'directory'],
       ['network', 'git'],
       ['team-a', 'git'],
+      ['k8s', 'kubernetes'],
     ]);
     expect(sources[0]).toMatchObject({ path: resolve(example, '../../quickstart') });
     expect(sources[1]).toMatchObject({
       credentials: { passwordFile: resolve(example, '../secrets/git-token') },
       webhook: { secretFile: resolve(example, '../secrets/webhook') },
     });
+    expect(sources[3]).toMatchObject({ kubeconfigFile: resolve(example, '../kube/config') });
     const check = new Ajv({ strict: true, allErrors: true, strictTypes: false, strictRequired: false }).compile(
       serverFileSchema(),
     );
@@ -68,7 +70,7 @@ describe('the file of settings', () => {
     ).toEqual([
       '1:8 field_unknown unknown field `lisen`; did you mean `listen`?',
       '2:11 type_wrong `poolSize` must be an integer, not a string',
-      '4:22 value_not_allowed `type` must be one of directory, git; did you mean `directory`?',
+      '4:22 value_not_allowed `type` must be one of directory, git, kubernetes; did you mean `directory`?',
     ]);
     expect(
       await problemsOf(
