@@ -34,7 +34,7 @@ describe('a peer', () => {
   });
 
   it('comes by enrolment; documents and references to it may wait', () => {
-    expect(kind.document).toEqual({ allowed: true, creates: false });
+    expect(kind.document).toEqual({ allowed: true, shortName: 'hpeer', creates: false });
     expect(kind.verbs).not.toContain('create');
     expect(kind.pending).toBe(true);
   });

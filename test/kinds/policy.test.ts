@@ -64,7 +64,7 @@ describe('rules of a policy', () => {
 
   it('name the rule that is wrong', () => {
     const { spec } = canonicalSpec(kind, policy({}, { name: 'dns', sources: [] }));
-    expect(kind.check?.(spec as never)[0]?.message).toContain('rule `dns`');
+    expect(kind.check?.(spec as never)[0]?.message).toContain('`dns`: `sources` and `sourceResource` are both missing');
   });
 
   it('may be many, of equal names too', () => {

@@ -1,12 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { port } from '../../src/kinds/shared/formats.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { activities } from '../../src/model/declare/activities.ts';
 import { defineKind } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { lowerToCrd } from '../../src/model/lower/crd/crd.ts';
 import { pluralOf } from '../../src/model/lower/crd/names.ts';
-import { keyed, list, object, refs, setOf, string } from '../../src/model/schema/field.ts';
+import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import {
+  type AnyField,
+  boolean,
+  type Fields,
+  type Format,
+  integer,
+  keyed,
+  list,
+  object,
+  oneOf,
+  optionalString,
+  refs,
+  setOf,
+  string,
+} from '../../src/model/schema/field.ts';
 import { documentKinds, registry } from './product.ts';
 import { structuralFaults } from './structural.ts';
 
@@ -147,6 +164,140 @@ describe('lowering to a CRD', () => {
     expect(pluralOf(name)).toBe(plural);
   });
 });
+
+describe('expressions in a CRD', () => {
+  const span = {
+    first: integer({ doc: 'First.', default: 5 }),
+    last: integer({ doc: 'Last.', required: true }),
+  };
+  const rising = { rule: 'rising', members: ['first', 'last'], code: 'port_range_invalid', at: '' } as const;
+  const either = { rule: 'exactlyOne', members: ['one', 'other'], code: 'router_exclusive', at: 'other' } as const;
+  const pair = {
+    one: optionalString({ doc: 'One.', format: port }),
+    other: refs('Shape', { doc: 'Other.' }),
+    on: boolean({ doc: 'Switch.', default: true }),
+  };
+  const shape = defineKind({
+    name: 'Shape',
+    doc: 'A kind with rules.',
+    module: 'test',
+    document: { allowed: true },
+    spec: {
+      ...pair,
+      mode: oneOf(['a', 'b'], { doc: 'Mode.', default: 'a', access: 'createOnly' }),
+      size: integer({ doc: 'Size.', required: true, access: 'createOnly' }),
+      spans: list(object(span, { doc: 'Span.', rules: [rising] }), { doc: 'Spans.' }),
+      entries: keyed(
+        { name: string({ doc: 'Name.', required: true, format: port }), ...pair },
+        { doc: 'Entries.', key: 'name', rules: [either] },
+      ),
+      small: list(object(pair, { doc: 'Pair.', rules: [either] }), { doc: 'Pairs.' }),
+    },
+    rules: [
+      either,
+      { rule: 'atLeastOne', members: ['one', 'other'], code: 'process_without_path', at: '' },
+      { rule: 'atMostOne', members: ['one', 'on'], code: 'router_exclusive', at: 'on' },
+      { rule: 'onlyWhere', members: ['one'], where: 'mode', is: ['b'], code: 'policy_ports_unused', at: 'one' },
+    ],
+    example: { size: 1 },
+  });
+  const schema = schemaOf(lowerToCrd(createRegistry([shape]), shape));
+  const specAt = (...path: readonly string[]) => at(schema, 'properties', 'spec', ...path);
+  const rulesAt = (...path: readonly string[]) =>
+    (specAt(...path, 'x-kubernetes-validations') as readonly JsonObject[]).map(({ rule }) => rule);
+
+  test('refuse what one source alone cannot say, and leave alone what another one may state', () => {
+    expect(rulesAt()).toEqual([
+      '!((has(self.one) && size(self.one) > 0) && (has(self.other) && size(self.other) > 0))',
+      '!((has(self.one) && size(self.one) > 0) && (!has(self.on) || self.on))',
+      '!(has(self.one) && size(self.one) > 0) || !has(self.mode) || (has(self.mode) ? self.mode : "a") in ["b"]',
+      '(has(self.mode) ? self.mode : "a") == (has(oldSelf.mode) ? oldSelf.mode : "a")',
+      'has(self.size) == has(oldSelf.size) && (!has(self.size) || self.size == oldSelf.size)',
+    ]);
+  });
+
+  test('refuse in an entry of a list, which is stated as a whole, what is missing too', () => {
+    const [rule] = rulesAt('properties', 'entries', 'items');
+    expect(rule).toBe('(has(self.one) && size(self.one) > 0) != (has(self.other) && size(self.other) > 0)');
+    expect(specAt('properties', 'entries', 'items', 'x-kubernetes-validations', '0')).toMatchObject({
+      message: 'give either `one` or `other`',
+      fieldPath: '.other',
+    });
+    expect(rulesAt('properties', 'spans', 'items')).toEqual(['(has(self.first) ? self.first : 5) <= self.last']);
+  });
+
+  test('are bounded where entries without required members would be too many to afford', () => {
+    expect(specAt('properties', 'small', 'maxItems')).toBe(10_000);
+    expect(specAt('properties', 'spans')).not.toHaveProperty('maxItems');
+  });
+
+  test('stand beside the patterns of formats; what is not required may be empty', () => {
+    expect(specAt('properties', 'one', 'pattern')).toBe('^(?:[1-9][0-9]{0,4})?$');
+    expect(specAt('properties', 'entries', 'items', 'properties', 'name', 'pattern')).toBe('^(?:[1-9][0-9]{0,4})$');
+  });
+
+  test('are broken in documents with a sentence that names the entry', () => {
+    const { spec } = canonicalSpec(shape, {
+      size: 1,
+      other: ['x'],
+      on: false,
+      entries: [{ name: '1' }],
+      spans: [{ last: 1 }],
+    });
+    expect(shape.check?.(spec)).toEqual([
+      { code: 'port_range_invalid', path: '/spans/0', message: '`first` must not be above `last`; swap them' },
+      {
+        code: 'router_exclusive',
+        path: '/entries/0',
+        message: '`1`: `one` and `other` are both missing; give one of them',
+      },
+    ]);
+  });
+
+  test('need a spec where creation alone writes a field: a spec that is taken out compares with nothing', () => {
+    const loose = defineKind({ ...shape, spec: { mode: shape.spec['mode'] }, rules: [] } as unknown as typeof shape);
+    expect(() => lowerToCrd(createRegistry([loose]), loose)).toThrow('require a field');
+  });
+});
+
+test('the pattern of a format matches whatever the format accepts', () => {
+  const formats = documentKinds.flatMap(({ spec }) => formatsIn(spec));
+  expect(formats.length).toBeGreaterThan(15);
+  const texts = [
+    ...['', '0', '53', '65535', '443-450', '10.20.0.1', 'fd00::1', '::ffff:10.0.0.1', '10.20.0.0/16', '2001:DB8::/48'],
+    ...['example.com', 'EXAMPLE.com.', '*.bücher.example', '_sip._tcp.example.com', 'xn--bcher-kva.example', 'a_b'],
+    ...[
+      '例え.テスト',
+      'de',
+      'DE',
+      'v1.4.2-rc1+build',
+      '14.6',
+      'https://hooks.example.com/a?b=c#d',
+      'HTTP://[fd00::1]:8080',
+    ],
+    ...['ana@example.com', ' ana+b@exämple.com ', '30s', '1h30m', '1.5h', '500ms', '/', '/api/ü', 'App.Example.com'],
+    ...Object.keys(activities),
+  ];
+  const missed = formats.flatMap(({ name, pattern, canonical }) =>
+    texts.flatMap((text) => {
+      const result = canonical(text);
+      if (pattern === undefined || !('value' in result)) return [];
+      const expression = new RegExp(`^(?:${pattern})$`, 'u');
+      return [text, result.value].filter((said) => !expression.test(said)).map((said) => `${name}: ${said}`);
+    }),
+  );
+  expect(missed).toEqual([]);
+});
+
+function formatsIn(fields: Fields): readonly Format[] {
+  return Object.values(fields).flatMap((field) => formatsOf(field));
+}
+
+function formatsOf(field: AnyField): readonly Format[] {
+  if (field.type === 'string') return field.format === undefined ? [] : [field.format];
+  if (field.type === 'object' || field.type === 'keyed') return formatsIn(field.fields);
+  return field.type === 'list' ? formatsOf(field.of) : [];
+}
 
 describe('the check for structural schemas', () => {
   test.each<[string, JsonObject]>([

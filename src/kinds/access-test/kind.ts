@@ -1,8 +1,7 @@
-import { protocols } from '../../model/declare/access-words.ts';
+import { protocols, protocolsWithPorts } from '../../model/declare/access-words.ts';
 import { defineKind } from '../../model/declare/kind.ts';
 import { longest, oneOf, optionalString, ref, string, typedRef } from '../../model/schema/field.ts';
 import { portOrRange } from '../shared/formats.ts';
-import { checkQuestion } from './rules.ts';
 
 const resourceKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
@@ -51,7 +50,18 @@ export const accessTest = defineKind({
   module: 'policies',
   document: { allowed: true, shortName: 'htest' },
   spec,
-  check: checkQuestion,
+  rules: [
+    { rule: 'exactlyOne', members: ['from', 'fromResource'], code: 'access_test_from_exclusive', at: 'fromResource' },
+    { rule: 'exactlyOne', members: ['to', 'toResource'], code: 'access_test_to_exclusive', at: 'toResource' },
+    {
+      rule: 'onlyWhere',
+      members: ['port'],
+      where: 'protocol',
+      is: protocolsWithPorts,
+      code: 'access_test_port_unused',
+      at: 'port',
+    },
+  ],
   activity: {
     create: 'config.access_test.create',
     update: 'config.access_test.update',

@@ -1,7 +1,7 @@
 import { defineKind } from '../../model/declare/kind.ts';
 import { boolean, integer, object, ref, string } from '../../model/schema/field.ts';
 import { countFree, ingressIpOf, regionOf } from '../shared/ingress.ts';
-import { checkPools, checkServed } from './rules.ts';
+import { checkServed } from './rules.ts';
 
 const pool = (transport: string) =>
   object(
@@ -15,6 +15,7 @@ const pool = (transport: string) =>
       hidden: true,
       whole: true,
       default: {},
+      rules: [{ rule: 'rising', members: ['start', 'end'], code: 'port_range_invalid', at: '' }],
     },
   );
 
@@ -91,7 +92,6 @@ export const ingressPeer = defineKind({
       message: (id) => `an ingress peer on the peer ${id} already exists; change that one`,
     },
   },
-  check: checkPools,
   checkState: checkServed,
   inUse: 'in_use',
   activity: { create: 'ingress.peer.create', update: 'ingress.peer.update', delete: 'ingress.peer.delete' },

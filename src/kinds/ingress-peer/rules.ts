@@ -1,17 +1,6 @@
-import type { Interval } from '../../lib/bits/intervals.ts';
 import type { Fault, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { mappingsOf, poolOf, portsOn, transports, usesTransport } from '../shared/ingress.ts';
-
-/** A pool begins before it ends. */
-export function checkPools(spec: { readonly tcp_pool: Interval; readonly udp_pool: Interval }): readonly Fault[] {
-  return transports.flatMap((transport) => {
-    const { start, end } = spec[`${transport}_pool`];
-    if (start <= end) return [];
-    const message = `the pool ends at ${end}, before it starts at ${start}; swap them`;
-    return [{ code: 'port_range_invalid', path: `/${transport}_pool`, message }];
-  });
-}
 
 /** Ports that were given away stay within the pools. */
 export function checkServed(ingressPeer: Stored<'IngressPeer'>, state: State): readonly Fault[] {

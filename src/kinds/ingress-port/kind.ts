@@ -9,6 +9,8 @@ const portNumber = (doc: string) => integer({ doc, required: true, minimum: 1, m
 const protocol = () =>
   oneOf(ingressProtocols, { doc: 'The protocol; `tcp/udp` takes the same port for both.', required: true });
 
+const rising = { rule: 'rising', members: ['start', 'end'], code: 'port_range_invalid', at: '' } as const;
+
 const mappingMembers = ['translated_start', 'translated_end', 'ingress_start', 'ingress_end'];
 
 const spec = {
@@ -27,7 +29,7 @@ const spec = {
   port_ranges: list(
     object(
       { start: portNumber('The first port.'), end: portNumber('The last port.'), protocol: protocol() },
-      { doc: 'Ports of the peer.' },
+      { doc: 'Ports of the peer.', rules: [rising] },
     ),
     {
       doc: 'The ports of the peer that are reached. Give either this or `direct_port`.',
@@ -116,6 +118,9 @@ export const ingressPort = defineKind({
         `an ingress port with the name \`${value.slice(value.indexOf('/') + 1)}\` already exists on this peer; choose another name`,
     },
   },
+  rules: [
+    { rule: 'exactlyOne', members: ['port_ranges', 'direct_port'], code: 'ingress_port_exclusive', at: 'direct_port' },
+  ],
   check: checkRanges,
   checkState: checkAllocated,
   derivedChanges: settlePorts,

@@ -1,5 +1,4 @@
 import type { Fault } from '../../model/declare/kind.ts';
-import { exactlyOne } from '../shared/exclusive.ts';
 import { type IngressProtocol, transports, usesTransport } from '../shared/ingress.ts';
 
 /** A range of ports of the peer. */
@@ -9,38 +8,14 @@ export interface PortRange {
   readonly protocol: IngressProtocol;
 }
 
-/** So many ports of equal number on both sides. */
-export interface DirectPort {
-  readonly count: number;
-  readonly protocol: IngressProtocol;
-}
-
 /** What an ingress port asks for. */
 interface PortsSpec {
   readonly port_ranges: readonly PortRange[];
-  readonly direct_port?: DirectPort | undefined;
 }
 
-/** Exactly one of the two forms, and every port only once. */
-export function checkRanges({ port_ranges: ranges, direct_port: direct }: PortsSpec): readonly Fault[] {
-  return [
-    ...exactlyOne('ingress_port_exclusive', {
-      first: ['port_ranges', ranges.length > 0],
-      second: ['direct_port', direct !== undefined],
-    }),
-    ...ranges.flatMap(({ start, end }, at): readonly Fault[] =>
-      start <= end
-        ? []
-        : [
-            {
-              code: 'port_range_invalid',
-              path: `/port_ranges/${at}`,
-              message: `the range ends at ${end}, before it starts at ${start}; swap them`,
-            },
-          ],
-    ),
-    ...transports.flatMap((transport) => checkOnce(ranges, transport)),
-  ];
+/** Every port only once. */
+export function checkRanges({ port_ranges: ranges }: PortsSpec): readonly Fault[] {
+  return transports.flatMap((transport) => checkOnce(ranges, transport));
 }
 
 function checkOnce(ranges: readonly PortRange[], transport: 'tcp' | 'udp'): readonly Fault[] {

@@ -1,7 +1,6 @@
 import { defineKind } from '../../model/declare/kind.ts';
 import { boolean, integer, list, object, oneOf, refs, setOf, string } from '../../model/schema/field.ts';
 import { address, domain } from '../shared/formats.ts';
-import { checkMatching } from './rules.ts';
 
 const server = {
   ip: string({ doc: 'The IPv4 or IPv6 address of the server.', required: true, minLength: 1, format: address }),
@@ -59,7 +58,24 @@ export const nameserverGroup = defineKind({
       message: (name) => `a nameserver group with the name \`${name}\` already exists; choose another name`,
     },
   },
-  check: checkMatching,
+  rules: [
+    {
+      rule: 'exactlyOne',
+      members: ['primary', 'domains'],
+      code: 'nameserver_domains_exclusive',
+      at: 'domains',
+      missingAt: 'domains',
+      message:
+        'a primary group answers for all domains, and any other for those that it names; give either `primary: true` or `domains`',
+    },
+    {
+      rule: 'atMostOne',
+      members: ['primary', 'search_domains_enabled'],
+      code: 'nameserver_search_unused',
+      at: 'search_domains_enabled',
+      message: 'a primary group has no domains to complete names with; set `search_domains_enabled` to false',
+    },
+  ],
   activity: {
     create: 'nameserver.group.add',
     update: 'nameserver.group.update',

@@ -1,8 +1,7 @@
 import { defineKind } from '../../model/declare/kind.ts';
 import { boolean, optionalString, ref } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { exactlyOne } from '../shared/exclusive.ts';
-import { masqueradeField, metricField, routingGroups, routingPeer } from '../shared/routing.ts';
+import { masqueradeField, metricField, routedByOne, routingGroups, routingPeer } from '../shared/routing.ts';
 
 const spec = {
   network: ref('Network', { doc: 'The network that the router leads to.', required: true }),
@@ -40,11 +39,7 @@ export const networkRouter = defineKind({
     key ?? (peer === undefined ? `groups/${(peer_groups ?? []).join(',')}` : `peer/${peer}`),
   // A network rarely has more than one: when one goes and one comes, it changed.
   pairing: () => '',
-  check: ({ peer, peer_groups }) =>
-    exactlyOne('router_exclusive', {
-      first: ['peer', peer !== undefined],
-      second: ['peer_groups', peer_groups.length > 0],
-    }),
+  rules: [routedByOne('router_exclusive')],
   activity: { create: 'network.router.create', update: 'network.router.update', delete: 'network.router.delete' },
   activityMeta: (object, state) => ({
     network_name: state.get(networkOf(object))?.name ?? '',

@@ -6,6 +6,7 @@ import type { Format } from '../../model/schema/field.ts';
 /** The code of an activity that the program knows. */
 export const activityCode: Format = {
   name: 'event_type',
+  pattern: '[0-9a-z._-]+',
   canonical(text) {
     if (isActivityCode(text)) return { value: text };
     const guess = nearest(text, Object.keys(activities));
@@ -20,6 +21,7 @@ const longestLocal = 64;
 /** One e-mail address without a name beside it; the domain in its one spelling. */
 export const emailAddress: Format = {
   name: 'email',
+  pattern: '[^@]+@[^@]+',
   canonical(text) {
     const at = text.lastIndexOf('@');
     const local = text.slice(0, Math.max(at, 0));

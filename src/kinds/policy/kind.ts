@@ -1,4 +1,4 @@
-import { protocols, ruleActions } from '../../model/declare/access-words.ts';
+import { protocols, protocolsWithPorts, ruleActions } from '../../model/declare/access-words.ts';
 import { defineKind } from '../../model/declare/kind.ts';
 import {
   boolean,
@@ -14,8 +14,9 @@ import {
   string,
   typedRef,
 } from '../../model/schema/field.ts';
+import type { MemberRule } from '../../model/schema/member-rules.ts';
 import { port } from '../shared/formats.ts';
-import { checkRules, isDerived, keepDerived, refuseNewDuplicates, sortPorts, warnOfEnabling } from './rules.ts';
+import { isDerived, keepDerived, refuseNewDuplicates, sortPorts, warnOfEnabling } from './rules.ts';
 
 const resourceKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
@@ -28,6 +29,42 @@ const rangeFields = {
     maximum: 65535,
   }),
 };
+
+const risingRange = { rule: 'rising', members: ['start', 'end'], code: 'policy_range_reversed', at: '' } as const;
+
+const ruleRules: readonly MemberRule[] = [
+  {
+    rule: 'atMostOne',
+    members: ['ports', 'port_ranges'],
+    code: 'policy_ports_exclusive',
+    at: 'port_ranges',
+    message: '`ports` and `port_ranges` exclude each other; write single ports as ranges of one',
+  },
+  ...(['ports', 'port_ranges'] as const).map(
+    (member): MemberRule => ({
+      rule: 'onlyWhere',
+      members: [member],
+      where: 'protocol',
+      is: protocolsWithPorts,
+      code: 'policy_ports_unused',
+      at: member,
+    }),
+  ),
+  {
+    rule: 'exactlyOne',
+    members: ['sources', 'sourceResource'],
+    code: 'policy_sources_exclusive',
+    at: 'sources',
+    missingAt: 'sources',
+  },
+  {
+    rule: 'exactlyOne',
+    members: ['destinations', 'destinationResource'],
+    code: 'policy_destinations_exclusive',
+    at: 'destinations',
+    missingAt: 'destinations',
+  },
+];
 
 const ruleFields = {
   name: string({ doc: 'Name of the rule within the policy.', maxLength: longest.name, required: true, minLength: 1 }),
@@ -44,7 +81,7 @@ const ruleFields = {
     doc: 'Ports, each as text. Without ports and ranges the rule is about all of them. Not together with `port_ranges`.',
     omitEmpty: true,
   }),
-  port_ranges: list(object(rangeFields, { doc: 'A range of ports.' }), {
+  port_ranges: list(object(rangeFields, { doc: 'A range of ports.', rules: [risingRange] }), {
     doc: 'Ranges of ports. Not together with `ports`; write a single port as a range of one.',
     anyOrder: true,
     omitEmpty: true,
@@ -81,6 +118,7 @@ const spec = {
     ids: true,
     required: true,
     minItems: 1,
+    rules: ruleRules,
   }),
 };
 
@@ -99,7 +137,6 @@ export const policy = defineKind({
   document: { allowed: true, shortName: 'hpol' },
   spec,
   canonicalize: sortPorts,
-  check: checkRules,
   checkMutation: (mutation) => [...keepDerived(mutation), ...refuseNewDuplicates(mutation)],
   warnings: warnOfEnabling,
   activity: { create: 'policy.add', update: 'policy.update', delete: 'policy.delete' },

@@ -9,17 +9,9 @@ interface Range {
 }
 
 interface Rule {
-  readonly name: string;
-  readonly protocol: string;
   readonly ports: readonly string[];
   readonly port_ranges: readonly Range[];
-  readonly sources: readonly string[];
-  readonly sourceResource: unknown;
-  readonly destinations: readonly string[];
-  readonly destinationResource: unknown;
 }
-
-const withoutPorts = ['all', 'icmp'];
 
 /** Ports in numeric order and ranges in rising order: the set is the same however it was written. */
 export function sortPorts<S extends { readonly rules?: readonly Rule[] }>(spec: S): S {
@@ -30,56 +22,6 @@ export function sortPorts<S extends { readonly rules?: readonly Rule[] }>(spec: 
     port_ranges: [...rule.port_ranges].sort((a, b) => a.start - b.start || a.end - b.end),
   }));
   return { ...spec, rules };
-}
-
-/** What the rules of a policy must not contradict. */
-export function checkRules(spec: { readonly rules: readonly Rule[] }): readonly Fault[] {
-  return spec.rules.flatMap((rule, at) => [
-    ...checkPorts(rule, `/rules/${at}`),
-    ...checkSide(rule, `/rules/${at}`, 'sources', 'sourceResource'),
-    ...checkSide(rule, `/rules/${at}`, 'destinations', 'destinationResource'),
-  ]);
-}
-
-function checkPorts(rule: Rule, path: string): readonly Fault[] {
-  const faults: Fault[] = [];
-  const member = rule.ports.length > 0 ? 'ports' : 'port_ranges';
-  const given = rule.ports.length + rule.port_ranges.length > 0;
-  if (rule.ports.length > 0 && rule.port_ranges.length > 0) {
-    const message = `rule \`${rule.name}\` has both \`ports\` and \`port_ranges\`; write single ports as ranges of one`;
-    faults.push({ code: 'policy_ports_exclusive', path: `${path}/port_ranges`, message });
-  }
-  if (given && withoutPorts.includes(rule.protocol)) {
-    const message = `rule \`${rule.name}\` names ports, but the protocol \`${rule.protocol}\` has none; remove them or choose tcp, udp or ssh`;
-    faults.push({ code: 'policy_ports_unused', path: `${path}/${member}`, message });
-  }
-  for (const [at, { start, end }] of rule.port_ranges.entries()) {
-    if (start <= end) continue;
-    const message = `rule \`${rule.name}\` has a range from ${start} to ${end}; write the lower port first`;
-    faults.push({ code: 'policy_range_reversed', path: `${path}/port_ranges/${at}`, message });
-  }
-  return faults;
-}
-
-function checkSide(
-  rule: Rule,
-  path: string,
-  groups: 'sources' | 'destinations',
-  resource: 'sourceResource' | 'destinationResource',
-): readonly Fault[] {
-  const byGroups = rule[groups].length > 0;
-  const byResource = rule[resource] !== undefined;
-  if (byGroups !== byResource) return [];
-  const what = byGroups
-    ? `both \`${groups}\` and \`${resource}\`; keep`
-    : `neither \`${groups}\` nor \`${resource}\`; give`;
-  return [
-    {
-      code: `policy_${groups}_exclusive`,
-      path: `${path}/${groups}`,
-      message: `rule \`${rule.name}\` has ${what} one of them`,
-    },
-  ];
 }
 
 /** A policy that starts to have an effect deserves a second look. */

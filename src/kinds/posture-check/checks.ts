@@ -47,6 +47,14 @@ const process = {
   windows_path: string({ doc: 'The executable on Windows.', default: '', omitEmpty: true }),
 };
 
+/** Every program has a path on some system. */
+const somePath = {
+  rule: 'atLeastOne',
+  members: ['linux_path', 'mac_path', 'windows_path'],
+  code: 'process_without_path',
+  at: '',
+} as const;
+
 /** How many authorities one check may name: the chains of each peer are held against all of them. */
 const mostAuthorities = 100;
 
@@ -88,7 +96,7 @@ export const checks = {
   ),
   process_check: object(
     {
-      processes: list(object(process, { doc: 'A program, by its path on each system.' }), {
+      processes: list(object(process, { doc: 'A program, by its path on each system.', rules: [somePath] }), {
         doc: 'Programs that must be there and run. On a system for which a program has no path, the peer does not pass.',
         required: true,
         minItems: 1,

@@ -4,6 +4,7 @@ import type { Format } from '../../model/schema/field.ts';
 /** Numbers between dots, with the additions that systems and clients put behind them. */
 export const version: Format = {
   name: 'version',
+  pattern: 'v?[0-9]+([.][0-9]+)*([-+~][0-9A-Za-z.+~_-]*)?',
   canonical(text) {
     if (/^v?\d+(\.\d+)*([-+~][\dA-Za-z.+~_-]*)?$/.test(text)) return { value: text };
     return { fault: `\`${text}\` is not a version; write one such as 1.4.2` };

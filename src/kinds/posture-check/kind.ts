@@ -1,7 +1,7 @@
 import { defineKind } from '../../model/declare/kind.ts';
 import { longest, object, string } from '../../model/schema/field.ts';
 import { checks } from './checks.ts';
-import { checkProcesses, warnOfChecks } from './rules.ts';
+import { warnOfChecks } from './rules.ts';
 
 /** A certificate that signs nothing anybody trusts. */
 const exampleAuthority = `-----BEGIN CERTIFICATE-----
@@ -50,7 +50,6 @@ export const postureCheck = defineKind({
       message: (name) => `a posture check with the name \`${name}\` already exists; choose another name`,
     },
   },
-  check: checkProcesses,
   warnings: warnOfChecks,
   inUse: 'precondition',
   activity: { create: 'posture.check.create', update: 'posture.check.update', delete: 'posture.check.delete' },

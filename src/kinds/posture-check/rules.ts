@@ -1,31 +1,5 @@
 import { isObject } from '../../lib/json.ts';
-import type { Fault } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
-
-interface Process {
-  readonly linux_path: string;
-  readonly mac_path: string;
-  readonly windows_path: string;
-}
-
-interface Spec {
-  readonly checks: {
-    // A check that is not given is absent.
-    readonly process_check?: { readonly processes: readonly Process[] } | undefined;
-  };
-}
-
-/** Every program has a path on some system. */
-export function checkProcesses({ checks }: Spec): readonly Fault[] {
-  const processes = checks.process_check?.processes ?? [];
-  return [...processes.entries()]
-    .filter(([, { linux_path, mac_path, windows_path }]) => `${linux_path}${mac_path}${windows_path}` === '')
-    .map(([at]) => ({
-      code: 'process_without_path',
-      path: `/checks/process_check/processes/${at}`,
-      message: 'a process has no path; give `linux_path`, `mac_path` or `windows_path`',
-    }));
-}
 
 /** Warns of effects of a check that may not be intended. */
 export function warnOfChecks(

@@ -18,6 +18,7 @@ export const hostname: Format = {
 /** A length of time with units, more than nothing. */
 export const duration: Format = {
   name: 'duration',
+  pattern: '[^ ]*[0-9][^ ]*',
   canonical(text) {
     const value = canonicalGoDuration(text);
     if (value !== undefined && value !== '0s') return { value };
@@ -28,6 +29,7 @@ export const duration: Format = {
 /** The first part of the paths that a target answers. */
 export const pathPrefix: Format = {
   name: 'path',
+  pattern: '/[^ ?#]*',
   canonical(text) {
     if (/^\/[^\s?#\\\p{Cc}]*$/u.test(text)) return { value: text };
     return { fault: `\`${text}\` is not a path; write one that begins with a slash, such as /api` };
@@ -37,6 +39,7 @@ export const pathPrefix: Format = {
 /** A country of ISO 3166-1 in two letters. */
 export const country: Format = {
   name: 'country',
+  pattern: '[A-Za-z]{2}',
   canonical(text) {
     if (/^[a-z]{2}$/i.test(text)) return { value: text.toUpperCase() };
     return { fault: `\`${text}\` is not a country; write its two letters, such as DE` };

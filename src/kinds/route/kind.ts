@@ -3,8 +3,8 @@ import { defineKind } from '../../model/declare/kind.ts';
 import { boolean, optionalString, refs, setOf, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { cidr, wildcardDomain } from '../shared/formats.ts';
-import { masqueradeField, metricField, routingGroups, routingPeer } from '../shared/routing.ts';
-import { checkExclusive, checkOverlap, destinationOf } from './rules.ts';
+import { masqueradeField, metricField, routedByOne, routingGroups, routingPeer } from '../shared/routing.ts';
+import { checkOverlap, destinationOf } from './rules.ts';
 
 const spec = {
   description: string({ doc: 'What the route is for.', required: true, documentDefault: '' }),
@@ -68,7 +68,10 @@ export const route = defineKind({
     },
   },
   indexes: { destination: destinationOf },
-  check: checkExclusive,
+  rules: [
+    { rule: 'exactlyOne', members: ['network', 'domains'], code: 'route_destination_exclusive', at: 'domains' },
+    routedByOne('route_router_exclusive'),
+  ],
   checkState: checkOverlap,
   activity: { create: 'route.add', update: 'route.update', delete: 'route.delete' },
   activityMeta: (object) => ({

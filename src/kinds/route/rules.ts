@@ -1,28 +1,6 @@
 import type { Fault, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { exactlyOne } from '../shared/exclusive.ts';
 import { holdsPeer, sharePeer } from '../shared/membership.ts';
-
-interface RouteSpec {
-  readonly peer: string | undefined;
-  readonly peer_groups: readonly string[];
-  readonly network: string | undefined;
-  readonly domains: readonly string[];
-}
-
-/** A route leads to one thing, by way of one thing. */
-export function checkExclusive({ network, domains, peer, peer_groups }: RouteSpec): readonly Fault[] {
-  return [
-    ...exactlyOne('route_destination_exclusive', {
-      first: ['network', network !== undefined],
-      second: ['domains', domains.length > 0],
-    }),
-    ...exactlyOne('route_router_exclusive', {
-      first: ['peer', peer !== undefined],
-      second: ['peer_groups', peer_groups.length > 0],
-    }),
-  ];
-}
 
 /** By what routes to the same place find each other: the range, or all domains together. */
 export function destinationOf(route: Stored<'Route'>): readonly string[] {

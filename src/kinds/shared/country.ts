@@ -19,6 +19,7 @@ const mistaken: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
 /** A country by its two letters, in upper case. */
 export const countryCode: Format = {
   name: 'country_code',
+  pattern: '[A-Za-z]{2}',
   canonical(text) {
     const code = text.toUpperCase();
     if (codes.has(code)) return { value: code };

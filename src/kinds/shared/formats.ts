@@ -2,9 +2,13 @@ import { parseAddress, parseCidr } from '../../lib/net/address.ts';
 import { canonicalDomain, type DomainOptions } from '../../lib/net/domain.ts';
 import type { Format, FormatName } from '../../model/schema/field.ts';
 
+/** Letters, digits, hyphens, dots and underscores, and whatever is not ASCII: names are written in any script. */
+const nameCharacters = '[^\\x00-,/:-@\\[-^`{-\\x7f]+';
+
 /** A range of addresses. Set host bits are a fault: the masked range may not be the one that was meant. */
 export const cidr: Format = {
   name: 'cidr',
+  pattern: '[0-9A-Fa-f:.]+/[0-9]{1,3}',
   canonical(text) {
     const result = parseCidr(text);
     if (result.ok) return { value: result.cidr.text };
@@ -19,14 +23,15 @@ export const cidr: Format = {
 };
 
 /** One IPv4 address, as a dotted quad. */
-export const ipv4: Format = addressFormat('ipv4', 4, '10.20.0.1');
+export const ipv4: Format = addressFormat('ipv4', 4, '10.20.0.1', '[0-9]{1,3}([.][0-9]{1,3}){3}');
 
 /** One IPv6 address, in the spelling of RFC 5952. */
-export const ipv6: Format = addressFormat('ipv6', 6, 'fd00::1');
+export const ipv6: Format = addressFormat('ipv6', 6, 'fd00::1', '[0-9A-Fa-f:.]+');
 
 /** One address of either family, in its one spelling. */
 export const address: Format = {
   name: 'address',
+  pattern: '[0-9A-Fa-f:.]+',
   canonical(text) {
     const value = parseAddress(text)?.text;
     if (value !== undefined) return { value };
@@ -49,6 +54,7 @@ export const recordTarget: Format = domainFormat('record_target', { underscore: 
 /** A port number as text. */
 export const port: Format = {
   name: 'port',
+  pattern: '[1-9][0-9]{0,4}',
   canonical(text) {
     if (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65535) return { value: text };
     return { fault: `\`${text}\` is not a port; write a number from 1 to 65535 without leading zeros` };
@@ -58,6 +64,7 @@ export const port: Format = {
 /** A port number as text, or a range of them such as `8000-8010`. */
 export const portOrRange: Format = {
   name: 'port_or_range',
+  pattern: '[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?',
   canonical(text) {
     const ends = text.split('-');
     const isWhole = ends.every((end) => /^[1-9]\d{0,4}$/.test(end) && Number(end) <= 65535);
@@ -68,9 +75,10 @@ export const portOrRange: Format = {
   },
 };
 
-function addressFormat(name: FormatName, family: 4 | 6, example: string): Format {
+function addressFormat(name: FormatName, family: 4 | 6, example: string, pattern: string): Format {
   return {
     name,
+    pattern,
     canonical(text) {
       const address = parseAddress(text);
       if (address?.family === family) return { value: address.text };
@@ -82,6 +90,7 @@ function addressFormat(name: FormatName, family: 4 | 6, example: string): Format
 function domainFormat(name: FormatName, options: DomainOptions, example: string): Format {
   return {
     name,
+    pattern: options.wildcard === true ? `(\\*\\.)?${nameCharacters}` : nameCharacters,
     canonical(text) {
       const value = canonicalDomain(text, options);
       if (value !== undefined) return { value };

@@ -3,6 +3,7 @@ import type { Format } from '../../model/schema/field.ts';
 /** An address of the web, http or https, as it was written. Credentials do not belong into it: it is shown to readers. */
 export const webUrl: Format = {
   name: 'url',
+  pattern: '[Hh][Tt][Tt][Pp][Ss]?://[^ ]+',
   canonical(text) {
     // The parser drops tabs and line breaks, and takes backslashes for slashes; here an address is what it looks like.
     const url = /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;

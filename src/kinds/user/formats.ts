@@ -3,6 +3,7 @@ import type { Format } from '../../model/schema/field.ts';
 /** An e-mail address as it is written, without the space around it. */
 export const email: Format = {
   name: 'email',
+  pattern: '[^@<>]+@[^@<>]+',
   canonical(text) {
     const value = text.trim();
     if (/^[^\s@<>]{1,64}@[^\s@<>]+\.[^\s@<>.]+$/.test(value) && value.length <= 254) return { value };

@@ -12,3 +12,6 @@ export const protocols = ['all', 'tcp', 'udp', 'icmp', 'ssh'] as const;
 
 /** What a rule does with the traffic that it is about. */
 export const ruleActions = ['accept', 'drop'] as const;
+
+/** The protocols whose traffic has ports. */
+export const protocolsWithPorts: readonly string[] = ['tcp', 'udp', 'ssh'];

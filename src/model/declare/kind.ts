@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { Fields, SpecOf } from '../schema/field.ts';
+import { brokenRules, type MemberRule } from '../schema/member-rules.ts';
 import type { MemberEdit } from '../state/members.ts';
 import type { StoredObject } from '../state/object.ts';
 import type { Observed } from '../state/observed.ts';
@@ -231,7 +232,9 @@ export interface KindDeclaration<
   readonly indexes?: Readonly<Record<string, (object: O) => readonly string[]>>;
   /** Spellings that depend on another field. Pure and idempotent; runs on what `normalize` gave, full or only stated. */
   canonicalize?(spec: SpecOf<F>): SpecOf<F>;
-  /** Rules that need nothing but the spec. */
+  /** What the members of the spec must not contradict. */
+  readonly rules?: readonly MemberRule[];
+  /** Rules that need nothing but the spec, and no data can say. */
   check?(spec: SpecOf<F>): readonly Fault[];
   /** Rules that look at other objects; run when the object changes. */
   checkState?(object: O, state: State): readonly Fault[];
@@ -301,14 +304,16 @@ export function defineKind<const F extends Fields, const Name extends string>(
     readonly spec: FieldsOf<NoInfer<Name>>;
   },
 ): Kind {
+  // Rules see the canonical spec, which has the shape that the fields give it: `normalize` ran before.
+  const kind = declaration as unknown as KindDeclaration;
   return {
     verbs: ['list', 'create', 'read', 'replace', 'delete'],
     nameField: 'name',
     computed: {},
     uniques: {},
     indexes: {},
-    // Rules see the canonical spec, which has the shape that the fields give it: `normalize` ran before.
-    ...(declaration as unknown as KindDeclaration),
+    ...kind,
+    check: (spec) => [...brokenRules(kind.spec, kind.rules ?? [], spec as JsonObject), ...(kind.check?.(spec) ?? [])],
   };
 }
 

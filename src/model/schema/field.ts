@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { ProblemCode } from '../problem-codes.ts';
+import type { MemberRule } from './member-rules.ts';
 
 /**
  * Who writes a field, and when. `declared`: documents and requests. `createOnly`: at creation, never again.
@@ -19,6 +20,8 @@ export interface Format {
   readonly name: FormatName;
   /** The name by which JSON Schema knows it, if it does. */
   readonly jsonFormat?: 'date-time';
+  /** What every text of the format matches from end to end, in the regular expressions that RE2 and JavaScript share. */
+  readonly pattern?: string;
   /** The canonical spelling, or what is wrong with the text and how to mend it. */
   canonical(text: string): { readonly value: string } | { readonly fault: string };
 }
@@ -113,6 +116,8 @@ interface KeyedShape {
   readonly key: string;
   readonly fields: Fields;
   readonly minItems?: number;
+  /** What the members of one entry must not contradict. */
+  readonly rules?: readonly MemberRule[];
   /** Entries carry a server-chosen `id` that lives in `derived`. */
   readonly ids: boolean;
 }
@@ -121,6 +126,8 @@ interface ObjectShape {
   readonly fields: Fields;
   /** Owned as one piece, because its members mean something only together. */
   readonly whole?: boolean;
+  /** What its members must not contradict. */
+  readonly rules?: readonly MemberRule[];
   /** Its name among the schemas of the OpenAPI document; absent: it is described in place. */
   readonly schema?: string;
 }
@@ -270,7 +277,12 @@ export function setOf<T>(of: Field<T>, options: Omit<Options<ListShape>, 'of' | 
 /** A list of objects known by the value of one of their fields. */
 export function keyed<F extends Fields>(
   fields: F,
-  options: FieldOptions & { readonly key: string; readonly minItems?: number; readonly ids?: boolean },
+  options: FieldOptions & {
+    readonly key: string;
+    readonly minItems?: number;
+    readonly ids?: boolean;
+    readonly rules?: readonly MemberRule[];
+  },
 ): Field<readonly SpecOf<F>[]> {
   return { type: 'keyed', fields, default: [], ids: false, ...options };
 }

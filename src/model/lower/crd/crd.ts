@@ -2,7 +2,9 @@ import type { JsonObject } from '../../../lib/json.ts';
 import type { Kind } from '../../declare/kind.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { apiVersion } from '../../document.ts';
+import type { AnyField } from '../../schema/field.ts';
 import { mayLeaveOut, specSchema } from '../shape.ts';
+import { createOnlyRules, withExpressions, withValidations } from './cel.ts';
 import { pluralOf } from './names.ts';
 import { statusSchema } from './status.ts';
 import { structural } from './structural.ts';
@@ -75,9 +77,27 @@ function resourceSchema(registry: Registry, kind: Kind): JsonObject {
       metadata: { type: 'object', ...onlyName },
       spec: {
         description: 'The desired state, as in a document.',
-        ...structural(spec),
+        ...withRules(registry, kind, structural(spec)),
       },
       status: statusSchema,
     },
   };
+}
+
+/** The rules of a kind, and those of the children that its documents carry. */
+function withRules(registry: Registry, kind: Kind, schema: JsonObject): JsonObject {
+  const fixed = createOnlyRules(kind.spec);
+  if (fixed.length > 0 && mayLeaveOut(schema))
+    throw new Error(
+      `${kind.name} has fields that only creation writes and a spec that may be left out; require a field`,
+    );
+  const children = registry.inlineOf(kind.name).map(({ child, member }): readonly [string, AnyField] => {
+    const { name, spec, rules = [] } = child;
+    return [
+      member,
+      { type: 'list', set: false, of: { type: 'object', fields: spec, rules, whole: true, doc: name }, doc: name },
+    ];
+  });
+  const fields = { ...kind.spec, ...Object.fromEntries(children) };
+  return withValidations(withExpressions(schema, { fields, rules: kind.rules ?? [], isWhole: false }), fixed);
 }
