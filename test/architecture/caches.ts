@@ -36,6 +36,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/features/sources/kubernetes/cluster.ts listeners': 'who listens to one cluster',
   'src/features/sources/kubernetes/cluster.ts names': 'paths of one cluster',
   'src/features/sources/kubernetes/cluster.ts reflectors': 'paths of one cluster',
+  'src/features/sources/kubernetes/status/status-writer.ts waiting': 'resources of one cluster',
   'src/commit/access-images.ts coming': 'the state itself, which is of one account',
   'src/features/peers/observed-peers.ts known': 'the peers themselves, which are of one account',
   'src/commit/commit.ts shared': 'commits under way, waited for at the end',

@@ -1,25 +1,16 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { parse } from 'yaml';
 import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import { startReflector } from '../../src/kubernetes/reflector.ts';
+import { conditionsAt, installDefinitions } from './definitions.ts';
 
-const definitions = fileURLToPath(new URL('../../crds', import.meta.url));
 const groups = '/apis/heddle.dev/v1/groups';
 let client: Client;
+let names: readonly string[];
 
 beforeAll(async () => {
   client = createClient({ connection: await connectByKubeconfig(inject('kubeconfig')), fieldManager: 'heddle' });
-  for (const file of await readdir(definitions)) {
-    const definition = parse(await readFile(join(definitions, file), 'utf8'));
-    await client.apply(
-      `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition.metadata.name}`,
-      definition,
-    );
-  }
+  names = await installDefinitions(client);
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'reflected' } };
   await client.apply('/api/v1/namespaces/reflected', namespace);
 });
@@ -34,12 +25,10 @@ function group(name: string, labels: Readonly<Record<string, string>> = {}) {
 
 describe('on a real API server', () => {
   test('every CustomResourceDefinition is established, and none of their schemas is refused in part', async () => {
-    for (const file of await readdir(definitions)) {
-      const name = `${file.replace('.yaml', '')}.heddle.dev`;
-      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
-      const established = async () => conditionsOf((await client.get(path)).status);
-      await expect.poll(established).toMatchObject({ Established: 'True', NamesAccepted: 'True' });
-      expect(await established(), name).not.toHaveProperty('NonStructuralSchema');
+    expect(names.length).toBeGreaterThan(20);
+    for (const name of names) {
+      const conditions = await conditionsAt(client, `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`);
+      expect(conditions, name).not.toHaveProperty('NonStructuralSchema');
     }
   });
 
@@ -71,8 +60,3 @@ describe('on a real API server', () => {
     await expect(client.create(at('').slice(0, -1), wrong)).rejects.toMatchObject({ status: 422, reason: 'Invalid' });
   });
 });
-
-function conditionsOf(status: unknown): Readonly<Record<string, string>> {
-  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly { type: string; status: string }[] };
-  return Object.fromEntries(conditions.map((condition) => [condition.type, condition.status]));
-}

@@ -1,5 +1,8 @@
 import type { SourceFile } from '../../../model/document.ts';
+import type { Problem } from '../../../model/problem.ts';
 import type { CommitInfo } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { HeldBack } from '../../../plan/plan.ts';
 import type { FileSelection } from './selection.ts';
 
 /** What a source holds at one moment, or why that cannot be said; a source that cannot be read is never an empty one. */
@@ -21,12 +24,27 @@ export type Fetched =
     }
   | { readonly ok: false; readonly reason: string };
 
+/** How a reconcile of what was fetched ended. */
+export type OriginOutcome =
+  | { readonly what: 'applied'; readonly state: Snapshot; readonly heldBack: readonly HeldBack[] }
+  | {
+      readonly what: 'waiting';
+      readonly state: Snapshot;
+      readonly heldBack: readonly HeldBack[];
+      /** The plan that waits for an approval. */
+      readonly planId: string;
+      readonly message: string;
+    }
+  | { readonly what: 'refused'; readonly state: Snapshot; readonly problems: readonly Problem[] };
+
 /** Where the documents of a source come from. */
 export interface Origin {
   /** Reads what is there now; `last` is what was applied last. */
   fetch(last?: { readonly commit?: string | undefined; readonly uids?: string | undefined }): Promise<Fetched>;
   /** Reads what is there now for another purpose: it does not count as fetched. */
   peek(): Promise<Fetched>;
+  /** Takes notice of how the reconcile of what was fetched last ended, to say so where the documents are. */
+  concluded?(outcome: OriginOutcome): void;
   /** Calls `changed` when something else may be there than was fetched last. Returns a function that ends it. */
   watch(changed: () => void): () => Promise<void>;
 }

@@ -63,7 +63,7 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
     request: { account, name: `kubernetes/${config.name}`, owner, seconds },
     async begin() {
       const client = createClient({ connection: await connectionOf(options), fieldManager: 'heddle' });
-      const cluster = openCluster({ client, apiVersion, kinds: kindsOf(engine), onError: failed });
+      const cluster = openCluster({ client, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner });
       const followed = { cluster, isStarted: false };
       cluster.onChange(() => {
         const state = cluster.namespaceState();
@@ -145,8 +145,10 @@ function define(
     ...{ account, name, type: 'kubernetes', isConfigured: true, delayMs: 0, holdsBack: true },
     spec: recordedSpec('kubernetes', stated, 'server'),
     intervalMs: plainTiming.intervalMs,
-    open: ({ statedFiles }) =>
-      openNamespace({ cluster, namespace, source: name, apiVersion, kinds: kindsOf(engine), statedFiles }),
+    open({ statedFiles }) {
+      const now = () => engine.now();
+      return openNamespace({ cluster, namespace, source: name, apiVersion, kinds: kindsOf(engine), statedFiles, now });
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../../../kubernetes/reflector.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
 import { type ResourceKind, withoutBookkeeping } from './resource-file.ts';
+import { createStatusWriter, type StatusWriter } from './status/status-writer.ts';
 
 /** A resource of a namespace, and what it is. */
 export interface Stated {
@@ -33,6 +34,7 @@ export interface Cluster {
   readDefinition(plural: string): Promise<Resource | undefined>;
   /** The id of the CustomResourceDefinition of a kind, as it was read last; empty where it cannot be read. */
   definitionId(plural: string): Promise<string>;
+  readonly statuses: StatusWriter;
   /** Calls with the name of a namespace in which something changed; without one when all may have. */
   onChange(listener: (namespace: string | undefined) => void): () => void;
   stop(): Promise<void>;
@@ -45,12 +47,14 @@ export interface ClusterOptions {
   readonly apiVersion: string;
   readonly kinds: readonly ResourceKind[];
   readonly onError: (error: unknown) => void;
+  /** Names this server in events. */
+  readonly instance: string;
 }
 
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Follows the namespaces of a cluster and the resources in them. */
-export function openCluster({ client, apiVersion, kinds, onError }: ClusterOptions): Cluster {
+export function openCluster({ client, apiVersion, kinds, onError, instance }: ClusterOptions): Cluster {
   const [group = ''] = apiVersion.split('/');
   const listeners = new Set<(namespace: string | undefined) => void>();
   const byNamespace = new Map<string, Map<string, Stated>>();
@@ -91,6 +95,7 @@ export function openCluster({ client, apiVersion, kinds, onError }: ClusterOptio
 
   return {
     started: starting.passed,
+    statuses: createStatusWriter(client, { instance, onError }),
     namespaces: namespaces.objects,
     namespaceState: () => namespaces.state,
     statedIn: (namespace) => [...(byNamespace.get(namespace)?.values() ?? [])],

@@ -7,6 +7,7 @@ import { digestOfContent, everyFile } from '../files/selection.ts';
 import type { Cluster } from './cluster.ts';
 import { fileOf, isTerminating, pluralOfPath, type ResourceKind } from './resource-file.ts';
 import { createSettler, plainSettle } from './settle.ts';
+import { createStatusReport } from './status/status-report.ts';
 
 /** A namespace of a cluster as a source of documents. */
 export interface NamespaceOptions {
@@ -18,6 +19,8 @@ export interface NamespaceOptions {
   readonly kinds: readonly ResourceKind[];
   /** The files that state objects of the source until now. */
   readonly statedFiles: () => Promise<ReadonlySet<string>>;
+  /** ISO 8601. */
+  readonly now: () => string;
   readonly settle?: typeof plainSettle;
 }
 
@@ -27,9 +30,11 @@ export interface NamespaceOptions {
  */
 export function openNamespace(options: NamespaceOptions): Origin {
   const { cluster, namespace, settle = plainSettle } = options;
+  const report = createStatusReport(options);
   return {
     fetch: (last) => readNamespace(options, last?.uids),
     peek: () => readNamespace(options, undefined),
+    concluded: report.concluded,
     watch(notify) {
       const settler = createSettler(notify, settle);
       const unlisten = cluster.onChange((changed) => {
@@ -38,6 +43,7 @@ export function openNamespace(options: NamespaceOptions): Origin {
       return async () => {
         unlisten();
         settler.stop();
+        report.stop();
       };
     },
   };

@@ -28,7 +28,7 @@ export function fileOf({ metadata, spec }: Resource, { kind, plural }: ResourceK
 }
 
 /** The path of the file that a resource stands for. */
-function pathOf(at: { readonly namespace: string; readonly plural: string; readonly name: string }): string {
+export function pathOf(at: { readonly namespace: string; readonly plural: string; readonly name: string }): string {
   return `${at.namespace}/${at.plural}/${at.name}.json`;
 }
 

@@ -14,7 +14,7 @@ import { applyApproved } from '../../config/plans/apply-plan.ts';
 import type { ApplyRequest } from '../../config/plans/apply-request.ts';
 import { awaitApproval } from '../../config/plans/approvals.ts';
 import type { Reconciled } from '../../config/plans/documents.ts';
-import type { Fetched, Origin } from '../files/origin.ts';
+import type { Fetched, Origin, OriginOutcome } from '../files/origin.ts';
 import { claimsOfOthers, countDrift, handRunOf, inventoryOf } from '../sources.ts';
 import type { Clock } from './loop.ts';
 import { measure } from './measure.ts';
@@ -96,7 +96,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     // That a loop was stopped is no longer so once its documents are found to be in place.
     const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
     if (isSeen && !fresh(keyOn(valuesIn(options, memory), state.revision))) return { result: 'same' };
-    const { event, revision } = await record.during(() => apply(options, fetched, memory, record.status()));
+    const { event, revision, outcome } = await record.during(() => apply(options, fetched, memory, record.status()));
+    origin.concluded?.(outcome);
     reported = '';
     const isHot = isProbe && event.what === 'applied' && event.revision !== undefined;
     await record.note(isHot ? { ...event, isHot } : event);
@@ -169,6 +170,7 @@ interface Ended {
   readonly event: Extract<SourceEvent, { readonly what: 'applied' | 'refused' }>;
   /** The revision that it was decided on, or that it made. */
   readonly revision: number;
+  readonly outcome: OriginOutcome;
 }
 
 /** Reads the documents and applies them. */
@@ -245,7 +247,8 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       const event = { ...content, what: 'applied', message, at: after.revision, ...made } as const;
       const drifted = countDrift(options.engine, after, name);
       const found = { inventory: inventoryOf(after, name), drifted, ...(held.length === 0 ? {} : { problems }) };
-      return { event: { ...event, ...found }, revision: after.revision };
+      const outcome = { what: 'applied', state: after, heldBack: held } as const;
+      return { event: { ...event, ...found }, revision: after.revision, outcome };
     }
     case 'needs_approval': {
       const { planId } = attempt;
@@ -254,7 +257,9 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       const at = result.before.revision;
       const planDigest = result.plan.digest;
       const event = { ...content, what: 'refused', state: 'needs_approval', message, at, planDigest, planId } as const;
-      return { event, revision: at };
+      const { before, plan } = result;
+      const outcome = { what: 'waiting', state: before, heldBack: plan.heldBack ?? [], planId, message } as const;
+      return { event, revision: at, outcome };
     }
     case 'invalid': {
       const { problems } = result;
@@ -262,7 +267,8 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       report({ level: 'error', message, problems });
       const refused = problems.some(({ code }) => contradictions.has(code)) ? 'conflicted' : 'invalid';
       const at = state.revision;
-      return { event: { ...content, what: 'refused', state: refused, message, at, problems }, revision: at };
+      const event = { ...content, what: 'refused', state: refused, message, at, problems } as const;
+      return { event, revision: at, outcome: { what: 'refused', state, problems } };
     }
     case 'stale':
       throw new Error('a source never asks for a certain digest');

@@ -1,0 +1,143 @@
+import { contradictions, type Problem } from '../../../../model/problem.ts';
+import type { Condition as SourceCondition } from '../../../../model/sources/status.ts';
+
+/** A condition of a resource, in the form of Kubernetes. */
+export type Condition = Omit<SourceCondition, 'type'> & { readonly type: ConditionType };
+
+/** What can be said of a resource. Ready alone is normally true. */
+export type ConditionType = (typeof conditionTypes)[number];
+
+const conditionTypes = ['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Conflicted'] as const;
+
+/** The status of a resource, as it is written. */
+export interface ResourceStatus {
+  readonly observedGeneration: number;
+  readonly id?: string;
+  readonly revision?: number;
+  readonly source: string;
+  readonly planId?: string;
+  readonly problems?: readonly ResourceProblem[];
+  readonly conditions: readonly Condition[];
+}
+
+/** A problem of a resource. */
+export interface ResourceProblem {
+  readonly path?: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What became of one resource. */
+export interface ResourceOutcome {
+  readonly source: string;
+  readonly generation: number;
+  /** The object that it stands for, when there is one. */
+  readonly object?: { readonly id: string; readonly revision: number } | undefined;
+  /** Why it is not applied; empty: it is. */
+  readonly problems: readonly Problem[];
+  /** A plan that would change it waits for an approval. */
+  readonly waiting?: { readonly planId: string; readonly message: string } | undefined;
+  /** How many values that it states are different in the account. */
+  readonly drifted: number;
+}
+
+/** How long the object of a reference may take to come before nothing is expected to happen any more, in milliseconds. */
+export const missingMs = 30_000;
+
+/** So many problems are shown. */
+const mostProblems = 20;
+
+/**
+ * The status of a resource after something became of it. `before` is the status that it shows, whose times stay where nothing
+ * changed; `now` is ISO 8601.
+ */
+export function resourceStatus(
+  outcome: ResourceOutcome,
+  before: ResourceStatus | undefined,
+  now: string,
+): ResourceStatus {
+  const { source, generation, object, problems, waiting } = outcome;
+  const time = `${now.slice(0, 19)}Z`;
+  const former = new Map((before?.conditions ?? []).map((condition) => [condition.type, condition]));
+  const notReadySince = former.get('Ready')?.status === 'False' ? former.get('Ready')?.lastTransitionTime : undefined;
+  const isExpected = isMissing(problems) && Date.parse(now) - Date.parse(notReadySince ?? now) < missingMs;
+  const conditions = findings(outcome, isExpected).map(([type, status, reason, message]): Condition => {
+    const last = former.get(type);
+    const lastTransitionTime = last?.status === status ? last.lastTransitionTime : time;
+    return { type, status, reason, message, lastTransitionTime, observedGeneration: generation };
+  });
+  return {
+    observedGeneration: generation,
+    ...(object === undefined ? {} : object),
+    source,
+    ...(waiting === undefined ? {} : { planId: waiting.planId }),
+    ...(problems.length === 0 ? {} : { problems: problems.slice(0, mostProblems).map(shown) }),
+    conditions,
+  };
+}
+
+type Finding = readonly [ConditionType, Condition['status'], reason: string, message: string];
+
+function findings(outcome: ResourceOutcome, isExpected: boolean): readonly Finding[] {
+  const { problems, waiting, drifted } = outcome;
+  const [first, ...others] = problems;
+  const isConflict = problems.some(({ code }) => contradictions.has(code));
+  const drift: Finding =
+    drifted > 0
+      ? [
+          'Drifted',
+          'True',
+          'ValuesDiffer',
+          `${drifted} stated ${drifted === 1 ? 'value is' : 'values are'} different in the account`,
+        ]
+      : ['Drifted', 'False', 'InSync', ''];
+  if (first !== undefined) {
+    const reason = isConflict ? 'Conflicted' : isMissing(problems) ? 'ReferenceMissing' : 'Invalid';
+    const more = others.length === 0 ? '' : `; and ${others.length} more`;
+    const message = `${first.message}${more}`;
+    return [
+      ['Ready', 'False', reason, message],
+      ['Reconciling', isExpected ? 'True' : 'False', reason, ''],
+      ['Stalled', isExpected ? 'False' : 'True', reason, isExpected ? '' : message],
+      drift,
+      [
+        'Conflicted',
+        isConflict ? 'True' : 'False',
+        isConflict ? 'Conflicted' : 'NoConflict',
+        isConflict ? message : '',
+      ],
+    ];
+  }
+  const calm: Finding = ['Conflicted', 'False', 'NoConflict', ''];
+  if (waiting !== undefined) {
+    return [
+      ['Ready', 'False', 'NeedsApproval', waiting.message],
+      ['Reconciling', 'False', 'NeedsApproval', ''],
+      ['Stalled', 'True', 'NeedsApproval', waiting.message],
+      drift,
+      calm,
+    ];
+  }
+  return [
+    ['Ready', 'True', 'Applied', 'the account is as the resource states'],
+    ['Reconciling', 'False', 'Applied', ''],
+    ['Stalled', 'False', 'Applied', ''],
+    drift,
+    calm,
+  ];
+}
+
+/** Whether all that is wrong is that something is not there, or not applied, to which the resource refers. */
+export function isMissing(problems: readonly Problem[]): boolean {
+  const codes: ReadonlySet<string> = new Set(['reference_unknown', 'reference_held_back', 'reference_pending']);
+  return problems.length > 0 && problems.every(({ code }) => codes.has(code));
+}
+
+function shown({ path, code, message }: Problem): ResourceProblem {
+  return { ...(path === undefined ? {} : { path }), code, message };
+}
+
+/** Whether a resource was changed since its status was written, or has none. */
+export function isUnseen(generation: number, shownStatus: ResourceStatus | undefined): boolean {
+  return shownStatus?.observedGeneration !== generation || shownStatus.conditions.length === 0;
+}

@@ -1,0 +1,81 @@
+import { isObject } from '../../../../lib/json.ts';
+import type { Problem } from '../../../../model/problem.ts';
+import type { StoredObject } from '../../../../model/state/object.ts';
+import { driftOf } from '../../../../plan/ownership/drift.ts';
+import type { OriginOutcome } from '../../files/origin.ts';
+import type { Cluster, Stated } from '../cluster.ts';
+import { pathOf } from '../resource-file.ts';
+import { isMissing, isUnseen, missingMs, type ResourceStatus, resourceStatus } from './resource-status.ts';
+
+/** The namespace whose resources are reported on. */
+export interface StatusReportOptions {
+  readonly cluster: Pick<Cluster, 'statedIn' | 'statuses'>;
+  readonly namespace: string;
+  readonly source: string;
+  readonly apiVersion: string;
+  /** ISO 8601. */
+  readonly now: () => string;
+}
+
+/** Writes to the resources of a namespace what became of them. */
+export interface StatusReport {
+  concluded(outcome: OriginOutcome): void;
+  stop(): void;
+}
+
+/** Creates a report. What is missing is looked at once more when it has been missing for long. */
+export function createStatusReport(options: StatusReportOptions): StatusReport {
+  let again: NodeJS.Timeout | undefined;
+  const concluded = (outcome: OriginOutcome): void => {
+    clearTimeout(again);
+    if (report(options, outcome)) again = setTimeout(() => report(options, outcome), missingMs);
+  };
+  return { concluded, stop: () => clearTimeout(again) };
+}
+
+/** Returns whether something that is missing is expected to come. */
+function report({ cluster, namespace, source, apiVersion, now }: StatusReportOptions, outcome: OriginOutcome): boolean {
+  const { state } = outcome;
+  const objects = new Map<string, StoredObject>();
+  for (const object of state.declaredBy(source))
+    for (const by of object.declared) if (by.source === source) objects.set(by.file, object);
+  const drifted = new Map<string, number>();
+  for (const { object } of driftOf(state, now(), source)) drifted.set(object.id, (drifted.get(object.id) ?? 0) + 1);
+  const problemsOf = problemsByFile(outcome);
+  let isExpecting = false;
+  for (const stated of cluster.statedIn(namespace)) {
+    const { kind, resource } = stated;
+    const { name, uid, generation = 0, deletionTimestamp } = resource.metadata;
+    if (deletionTimestamp !== undefined) continue;
+    const file = pathOf({ namespace, plural: kind.plural, name });
+    const problems = problemsOf.get(file) ?? [];
+    const shown = statusOf(stated);
+    const isWaiting = outcome.what === 'waiting' && problems.length === 0;
+    // What did not change stays as it was: that another resource waits or is wrong stands on that one, and on the source.
+    if (outcome.what !== 'applied' && problems.length === 0 && !(isWaiting && isUnseen(generation, shown))) continue;
+    const object = objects.get(file);
+    const status = resourceStatus(
+      {
+        ...{ source, generation, problems },
+        object: object === undefined ? undefined : { id: object.id, revision: object.updatedRevision },
+        waiting: isWaiting ? { planId: outcome.planId, message: outcome.message } : undefined,
+        drifted: object === undefined ? 0 : (drifted.get(object.id) ?? 0),
+      },
+      shown,
+      now(),
+    );
+    isExpecting ||= isMissing(problems);
+    cluster.statuses.put({ apiVersion, ...kind, namespace, name, uid, shown }, status);
+  }
+  return isExpecting;
+}
+
+function problemsByFile(outcome: OriginOutcome): ReadonlyMap<string, readonly Problem[]> {
+  if (outcome.what !== 'refused') return new Map(outcome.heldBack.map(({ file, problems }) => [file, problems]));
+  return Map.groupBy(outcome.problems, ({ file = '' }) => file);
+}
+
+/** The status that a resource shows, where it is one of ours. */
+function statusOf({ resource: { status } }: Stated): ResourceStatus | undefined {
+  return isObject(status) && Array.isArray(status['conditions']) ? (status as unknown as ResourceStatus) : undefined;
+}
