@@ -53,7 +53,6 @@ export const problemCodes = {
   fact_invalid: 'What a machine says about itself is not of the expected form.',
   failsafe_kept: 'A rollback leaves a restriction in force.',
   field_fixed: 'The field is given at creation and cannot change.',
-  field_invalid: 'The field has a value that it cannot have.',
   field_renamed: 'The field is called otherwise now.',
   field_required: 'A required field is missing.',
   field_unknown: 'There is no such field.',
