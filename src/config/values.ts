@@ -21,7 +21,7 @@ export const valueSettings: { readonly [K in keyof ValuesConfig]: Setting<Values
   valueGrants: {
     variable: 'HEDDLE_VALUE_GRANTS',
     placeholder: 'LIST',
-    doc: "What sources of other accounts may use of the server's values, a list of ACCOUNT/SOURCE=env:NAME and =file:NAME, and =file:NAME@HOST for credentials (default none).",
+    doc: "What sources of other accounts, and namespaces of clusters, may use of the server's values, a list of ACCOUNT/SOURCE=env:NAME and =file:NAME, and =file:NAME@HOST for credentials (default none).",
     multiple: 'commas',
     default: [],
     parse: parseGrants,

@@ -58,6 +58,11 @@ describe.each(valuesFiles)('the chart with the values of %s', (values) => {
     }
   });
 
+  test('runs the pod of the test as the service account of the servers, which a namespace may demand', () => {
+    const account = at(podOf(manifests), 'serviceAccountName');
+    expect(at(only(manifests, 'Pod'), 'spec.serviceAccountName')).toBe(account);
+  });
+
   test('asks the server how it is, and bounds what it takes', () => {
     expect(containerOf(manifests)).toMatchObject({
       livenessProbe: { httpGet: { path: '/healthz', port: 'http' } },

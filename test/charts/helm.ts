@@ -22,8 +22,13 @@ export function helm(args: readonly string[], kubeconfig = '/dev/null'): Promise
 }
 
 /** What kustomize makes of a folder. */
-export async function kustomize(folder: string): Promise<string> {
-  const { code, out, err } = await run('kubectl', ['kustomize', folder], '/dev/null');
+export function kustomize(folder: string): Promise<string> {
+  return kubectl(['kustomize', folder]);
+}
+
+/** What kubectl prints, without a cluster unless `kubeconfig` names one. */
+export async function kubectl(args: readonly string[], kubeconfig = '/dev/null'): Promise<string> {
+  const { code, out, err } = await run('kubectl', args, kubeconfig);
   if (code !== 0) throw new Error(err);
   return out;
 }
