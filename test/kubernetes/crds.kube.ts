@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { parse } from 'yaml';
+import { type Client, createClient } from '../../src/kubernetes/client.ts';
+import { type Connection, connectByKubeconfig } from '../../src/kubernetes/connection.ts';
+import { asObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import type { Kind } from '../../src/model/declare/kind.ts';
+import { pluralOf } from '../../src/model/lower/crd/names.ts';
+import { documentKinds, registry } from '../model/product.ts';
+import { compare } from './differences.ts';
+
+const definitions = fileURLToPath(new URL('../../crds', import.meta.url));
+let connection: Connection;
+let client: Client;
+
+beforeAll(async () => {
+  connection = await connectByKubeconfig(inject('kubeconfig'));
+  client = createClient({ connection, fieldManager: 'heddle' });
+  for (const file of await readdir(definitions)) {
+    const definition = parse(await readFile(join(definitions, file), 'utf8'));
+    await client.apply(
+      `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition.metadata.name}`,
+      definition,
+    );
+  }
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'compared' } };
+  await client.apply('/api/v1/namespaces/compared', namespace);
+});
+
+afterAll(() => client.close());
+
+const resource = (kind: Kind, spec: JsonObject, name = kind.singleton ?? 'sample') => ({
+  ...{ apiVersion: 'heddle.dev/v1', kind: kind.name },
+  ...{ metadata: { name }, spec },
+});
+
+const collectionOf = (kind: Kind) => `/apis/heddle.dev/v1/namespaces/compared/${pluralOf(kind.name)}`;
+
+/** What the API server says about a resource; nothing where it accepts. Strict requests refuse unknown fields. */
+async function refusalsOf(
+  kind: Kind,
+  spec: JsonObject,
+  query = 'dryRun=All&fieldValidation=Strict',
+): Promise<string[]> {
+  const { tls, headers } = await connection.credentials();
+  const sent = request(`${connection.server}${collectionOf(kind)}?${query}`, {
+    ...tls,
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+  });
+  sent.end(JSON.stringify(resource(kind, spec)));
+  const [response] = await once(sent, 'response');
+  const answer = JSON.parse(await textOf(response));
+  if (response.statusCode === 201) return [];
+  // Anything else says nothing about the resource.
+  if (response.statusCode !== 422 && response.statusCode !== 400) throw new Error(JSON.stringify(answer));
+  const causes = (answer.details?.causes ?? [])
+    .map((cause: { readonly message: string }) => cause.message)
+    // It adds that expressions were not evaluated, which is no refusal of its own.
+    .filter((message: string) => !message.includes('some validation rules were not checked'));
+  return causes.length > 0 ? causes : [String(answer.message)];
+}
+
+/** The endpoints of a definition come a while after it. */
+const accepted = (kind: Kind) =>
+  expect.poll(() => refusalsOf(kind, asObject(kind.example as Json)), { timeout: 30_000 }).toEqual([]);
+
+describe('on a real API server', () => {
+  test.each(documentKinds.map((kind) => [kind.name, kind] as const))(
+    'the example of %s is accepted',
+    async (_, kind) => {
+      await accepted(kind);
+    },
+  );
+
+  test('2,000 mistakes in documents are mistakes in resources, but for reasons that have a name', async () => {
+    for (const kind of documentKinds) await accepted(kind);
+    const { accepted: harmless, refused, reasons, unexplained } = await compare(2000, 11, refusalsOf);
+    expect(unexplained).toEqual([]);
+    expect([harmless > 400, refused > 800, Object.keys(reasons).length > 3]).toEqual([true, true, true]);
+  }, 120_000);
+
+  test('what only creation writes can neither change nor be taken out', async () => {
+    const kind = registry.get('SetupKey');
+    await accepted(kind);
+    const path = `${collectionOf(kind)}/fixed`;
+    const key = { type: 'reusable', expires_in: 86_400, ephemeral: true };
+    await client.apply(path, resource(kind, key, 'fixed'));
+    const refused = { status: 422, message: expect.stringContaining('can only be set when the object is made') };
+    await expect(client.patch(path, { spec: { expires_in: 90_000 } })).rejects.toMatchObject(refused);
+    await expect(client.patch(path, { spec: { ephemeral: null } })).rejects.toMatchObject(refused);
+    await expect(client.patch(path, { spec: { usage_limit: 0 } })).resolves.toMatchObject({ kind: 'SetupKey' });
+  });
+});

@@ -1,0 +1,39 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readFile } from '../../src/documents/read.ts';
+import { registry } from '../model/product.ts';
+import { compare } from './differences.ts';
+import { documentFaults, structuralFaults } from './verdicts.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+
+test('every example is a document and fits the schema of its CRD', () => {
+  const paths = globSync(
+    'examples/{kinds,ingress,integrations,nameservers,networks,peers,posture-checks,quickstart}/**/*.yaml',
+    {
+      cwd: root,
+    },
+  );
+  expect(paths.length).toBeGreaterThan(30);
+  const documents = paths.flatMap((path) => readFile({ path, text: readFileSync(`${root}${path}`, 'utf8') }).documents);
+  expect(documents.length).toBeGreaterThan(paths.length);
+  const faults = documents.flatMap(({ kind: name, spec, place }) => {
+    const kind = registry.get(name);
+    return [...structuralFaults(kind, spec), ...documentFaults(kind, spec)].map((fault) => `${place.file}: ${fault}`);
+  });
+  expect(faults).toEqual([]);
+});
+
+/** What expressions refuse, which a schema alone cannot; the test on a real API server has them. */
+const byExpression = [
+  ...['policy_ports_exclusive', 'policy_ports_unused', 'policy_range_reversed', 'policy_sources_exclusive'],
+  ...['policy_destinations_exclusive', 'port_range_invalid', 'process_without_path', 'nameserver_search_unused'],
+];
+
+test('a mistake in a document is one in a resource, but for reasons that have a name', async () => {
+  const { accepted, refused, reasons, unexplained } = await compare(600, 1, structuralFaults, (code) =>
+    byExpression.includes(code),
+  );
+  expect(unexplained).toEqual([]);
+  expect([accepted > 100, refused > 200, Object.keys(reasons).length > 2]).toEqual([true, true, true]);
+});

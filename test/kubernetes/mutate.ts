@@ -1,0 +1,102 @@
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+
+/** A document that was changed in one place. */
+export interface Mutant {
+  readonly spec: JsonObject;
+  /** What was done and where, such as `remove /rules/0/action`. */
+  readonly change: string;
+}
+
+/** A source of numbers from 0 to 1; the same seed gives the same ones (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A spec with one mistake of the kind that people make; `undefined` when there is nothing in it to change. */
+export function mutate(spec: JsonObject, random: () => number): Mutant | undefined {
+  const places = placesIn(spec, []);
+  const place = pick(places, random);
+  const [name, change] = pick(Object.entries(changes), random) ?? [];
+  if (place === undefined || change === undefined) return undefined;
+  const changed = changeAt(spec, place, (value, container) => change(value, container, random));
+  // A change below the root leaves the root an object.
+  return { spec: changed as JsonObject, change: `${name} /${place.join('/')}` };
+}
+
+type Step = string | number;
+
+/** The members that a change of one place gives its container, by name, in place of the old one; a list's by index. */
+type Change = (value: Json, key: Step, random: () => number) => readonly (readonly [Step, Json])[];
+
+const texts = [
+  '',
+  'x',
+  'No Such Thing',
+  'UPPER',
+  '0',
+  '65536',
+  '-1',
+  '10.0.0.1',
+  '10.0.0.1/8',
+  'a'.repeat(5000),
+  '*.b',
+];
+const numbers = [-1, 0, 1, 1.5, 53, 65_535, 65_536, 2_147_483_648, 1e15];
+
+const changes: Readonly<Record<string, Change>> = {
+  remove: () => [],
+  null: (_, key) => [[key, null]],
+  rename: (value, key) => [[typeof key === 'number' ? key : `${key}s`, value]],
+  misspell: (value, key) => [[typeof key === 'number' ? key : key.slice(0, -1) || 'x', value]],
+  add: (value, key) => [
+    [key, value],
+    [typeof key === 'number' ? key + 1 : 'unknown_member', value],
+  ],
+  text: (_, key, random) => [[key, pick(texts, random) ?? '']],
+  number: (_, key, random) => [[key, pick(numbers, random) ?? 0]],
+  flip: (value, key) => [[key, typeof value === 'boolean' ? !value : true]],
+  list: (value, key) => [[key, [value]]],
+  object: (value, key) => [[key, { value }]],
+  empty: (value, key) => [[key, Array.isArray(value) ? [] : isObject(value) ? {} : '']],
+  upper: (value, key) => [[key, typeof value === 'string' ? value.toUpperCase() : value]],
+  space: (value, key) => [[key, typeof value === 'string' ? ` ${value} ` : value]],
+  grow: (value, key) => [[key, typeof value === 'number' ? value * 100_000 : value]],
+  repeat: (value, key) => [[key, Array.isArray(value) ? [...value, ...value] : value]],
+};
+
+function placesIn(value: Json, path: readonly Step[]): readonly (readonly Step[])[] {
+  const inside: readonly (readonly [Step, Json])[] = Array.isArray(value)
+    ? value.map((item: Json, at) => [at, item])
+    : isObject(value)
+      ? Object.entries(value as JsonObject)
+      : [];
+  const here = inside.map(([step]) => [...path, step]);
+  return [...here, ...inside.flatMap(([step, inner]) => placesIn(inner, [...path, step]))];
+}
+
+function changeAt(
+  value: Json,
+  path: readonly Step[],
+  change: (value: Json, key: Step) => readonly (readonly [Step, Json])[],
+): Json {
+  const [step, ...rest] = path;
+  const replaced = (key: Step, inner: Json) =>
+    key !== step
+      ? [[key, inner] as const]
+      : rest.length === 0
+        ? change(inner, key)
+        : [[key, changeAt(inner, rest, change)] as const];
+  if (Array.isArray(value)) return value.flatMap((item: Json, at) => replaced(at, item).map(([, inner]) => inner));
+  const members = Object.entries(value as JsonObject).flatMap(([key, inner]) => replaced(key, inner));
+  return Object.fromEntries(members.map(([key, inner]) => [String(key), inner]));
+}
+
+function pick<T>(items: readonly T[], random: () => number): T | undefined {
+  return items[Math.floor(random() * items.length)];
+}
