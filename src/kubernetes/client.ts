@@ -35,6 +35,8 @@ export interface Client {
   apply(path: string, object: JsonObject): Promise<Resource>;
   /** Creates an object in a list. */
   create(path: string, object: JsonObject): Promise<Resource>;
+  /** Replaces an object, or a part of it that has a path of its own. */
+  replace(path: string, object: JsonObject): Promise<Resource>;
   /** Changes members by a JSON merge patch. */
   patch(path: string, object: JsonObject): Promise<Resource>;
   delete(path: string): Promise<void>;
@@ -111,6 +113,7 @@ export function createClient({ connection, fieldManager, pageSize = 500, timeout
     apply: (path, body) =>
       one('PATCH', `${path}?${manager}&force=true`, { body, type: 'application/apply-patch+yaml' }),
     create: (path, body) => one('POST', `${path}?${manager}`, { body, type: 'application/json' }),
+    replace: (path, body) => one('PUT', `${path}?${manager}`, { body, type: 'application/json' }),
     patch: (path, body) => one('PATCH', `${path}?${manager}`, { body, type: 'application/merge-patch+json' }),
     async delete(path) {
       await ask('DELETE', path);

@@ -18,7 +18,8 @@ export interface ApiServer extends AsyncDisposable {
   readonly kubeconfig: string;
   /** PEM. */
   readonly authority: string;
-  readonly token: string;
+  /** Makes a kubeconfig file of a user who may do what roles that are bound to `reader` allow. */
+  kubeconfigFor(user: 'reader'): Promise<string>;
   /** Stops it; what it stores stays. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again, on the same port. */
@@ -40,7 +41,7 @@ export async function startApiServer({ flags = [] }: ApiServerOptions = {}): Pro
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const keyFile = join(directory, 'service-account.key');
   await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  await writeFile(join(directory, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`);
+  await writeFile(join(directory, 'tokens.csv'), `${token},admin,admin,"system:masters"\nof-${token},reader,reader\n`);
   const settings = {
     'secure-port': port,
     'bind-address': '127.0.0.1',
@@ -77,7 +78,12 @@ export async function startApiServer({ flags = [] }: ApiServerOptions = {}): Pro
   const kubeconfig = join(directory, 'kubeconfig');
   await writeFile(kubeconfig, kubeconfigOf(url, authority, token));
   return {
-    ...{ url, kubeconfig, authority, token, start, stop },
+    ...{ url, kubeconfig, authority, start, stop },
+    async kubeconfigFor(user) {
+      const file = join(directory, user);
+      await writeFile(file, kubeconfigOf(url, authority, `of-${token}`));
+      return file;
+    },
     async [Symbol.asyncDispose]() {
       await stop('SIGKILL');
       await rm(directory, { recursive: true, force: true });

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Client, createClient } from '../../src/kubernetes/client.ts';
+import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
+import { ApiError } from '../../src/kubernetes/errors.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { openOffice } from '../sources/office-source.ts';
+import { conditionsAt, installDefinitions } from './definitions.ts';
+import { type ApiServer, startApiServer } from './server.ts';
+
+let server: ApiServer;
+let client: Client;
+
+// Of their own: these tests stop the API server and take away what all its users share.
+beforeAll(async () => {
+  server = await startApiServer();
+  client = createClient({ connection: await connectByKubeconfig(server.kubeconfig), fieldManager: 'test' });
+  await installDefinitions(client);
+});
+
+afterAll(async () => {
+  client.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const groupsDefinition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/groups.heddle.dev';
+
+async function follow(namespace: string, kubeconfigFile = server.kubeconfig) {
+  const metadata = { name: namespace };
+  await client.apply(`/api/v1/namespaces/${namespace}`, { apiVersion: 'v1', kind: 'Namespace', metadata });
+  const office = await openOffice();
+  office.run([], { clusters: [{ name: 'k8s', kubeconfigFile, namespaces: [{ names: [namespace] }] }] });
+  const at = (name: string) => `/apis/heddle.dev/v1/namespaces/${namespace}/groups/${name}`;
+  return {
+    ...office,
+    at,
+    put: (name: string, spec: JsonObject = {}) =>
+      client.apply(at(name), { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name }, spec }),
+    state: async () => (await office.statusOf(`k8s.${namespace}`)).state,
+    message: async () => (await office.statusOf(`k8s.${namespace}`)).message,
+  };
+}
+
+/** Waits until there is nothing at a path. */
+async function gone(path: string): Promise<void> {
+  const isThere = () =>
+    client.get(path).then(
+      () => true,
+      (error: unknown) => !(error instanceof ApiError && error.status === 404),
+    );
+  await expect.poll(isThere).toBe(false);
+}
+
+test('an API server that stops deletes nothing, and what happened is caught up with when it is back', async () => {
+  const { groups, put, at, state, message } = await follow('stopped');
+  await put('a');
+  await put('b');
+  await expect.poll(groups).toEqual(['a', 'b']);
+  await server.stop('SIGKILL');
+  await expect.poll(state).toBe('unavailable');
+  expect(await message()).toMatch(/kind Group cannot be read: https:.*ECONNREFUSED/);
+  expect(await groups()).toEqual(['a', 'b']);
+  await server.start();
+  await put('c');
+  await client.delete(at('a'));
+  await expect.poll(groups).toEqual(['b', 'c']);
+  await expect.poll(state).toBe('applied');
+});
+
+test('E140: a definition that is deleted takes its resources, and no object with them, also when it is made again', async () => {
+  const { groups, put, at, state, message } = await follow('defined');
+  await put('d');
+  await put('e');
+  await expect.poll(groups).toEqual(['d', 'e']);
+  await client.delete(groupsDefinition);
+  await gone(groupsDefinition);
+  await expect.poll(state).toBe('unavailable');
+  expect(await groups()).toEqual(['d', 'e']);
+  await installDefinitions(client);
+  await put('d');
+  await expect.poll(message).toMatch(/Group was deleted and made again.*state them again/);
+  expect(await groups()).toEqual(['d', 'e']);
+  await put('e');
+  await expect.poll(state).toBe('applied');
+  await client.delete(at('e'));
+  await expect.poll(groups).toEqual(['d']);
+});
+
+test('a namespace that is deleted leaves its objects, and takes them up again when it is made again', async () => {
+  const { groups, put, at, state, message } = await follow('left');
+  await put('f');
+  await expect.poll(groups).toEqual(['f']);
+  await client.delete('/api/v1/namespaces/left');
+  // What the controller of namespaces does, which no test server runs.
+  await client.delete(at('f'));
+  await expect.poll(message).toMatch(/the namespace left is being deleted; the objects that it stated stay/);
+  expect(await groups()).toEqual(['f']);
+  const { metadata } = await client.get('/api/v1/namespaces/left');
+  await client.replace('/api/v1/namespaces/left/finalize', {
+    ...{ apiVersion: 'v1', kind: 'Namespace', spec: { finalizers: [] } },
+    metadata: { name: 'left', resourceVersion: metadata.resourceVersion },
+  });
+  await gone('/api/v1/namespaces/left');
+  await expect.poll(message).toMatch(/the namespace left is not there any more/);
+  await client.apply('/api/v1/namespaces/left', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'left' } });
+  await put('f', { name: 'Again' });
+  await expect.poll(state).toBe('applied');
+  expect(await groups()).toEqual(['f']);
+});
+
+test('E145: a user whose rights are taken is told so, deletes nothing, and goes on when they are given back', async () => {
+  const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/reader';
+  const rules = [
+    { apiGroups: ['heddle.dev'], resources: ['*'], verbs: ['get', 'list', 'watch', 'patch'] },
+    { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['get'] },
+    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
+  ];
+  const grant = () =>
+    client.apply(role, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'reader' },
+      rules,
+    });
+  await grant();
+  await client.apply('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/reader', {
+    ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'reader' } },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'reader' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'reader' }],
+  });
+  const { groups, put, at, state, message } = await follow('granted', await server.kubeconfigFor('reader'));
+  await put('g');
+  await expect.poll(() => conditionsAt(client, at('g'))).toMatchObject({ Ready: 'True' });
+  await client.delete(role);
+  // Watches that are open go on: rights are looked at when the next one begins.
+  await server.stop();
+  await server.start();
+  await expect.poll(message).toMatch(/kind Group cannot be read: .*403.*forbidden/);
+  expect(await state()).toBe('unavailable');
+  expect(await groups()).toEqual(['g']);
+  await grant();
+  await put('h');
+  await expect.poll(groups).toEqual(['g', 'h']);
+});
