@@ -107,7 +107,7 @@ test('a namespace that is deleted leaves its objects, and takes them up again wh
   expect(await groups()).toEqual(['f']);
 });
 
-test('E145: a user whose rights are taken is told so, deletes nothing, and goes on when they are given back', async () => {
+test('E145: without its rights a source says so, deletes nothing, and goes on when they are given back', async () => {
   const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/reader';
   const rules = [
     { apiGroups: ['heddle.dev'], resources: ['*'], verbs: ['get', 'list', 'watch', 'patch'] },
