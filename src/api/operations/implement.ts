@@ -93,9 +93,17 @@ function mount(
     },
     async handler(request, reply) {
       const answer = await handle(givenBy(operation, request, reply));
-      return answer === reply ? reply : send(operation, request, reply, answer);
+      return isAnswered(reply, answer) ? reply : send(operation, request, reply, answer);
     },
   });
+}
+
+/**
+ * Whether the handler has sent the answer itself. A reply is a promise of its own end: where a handler returned it, nothing is
+ * left of it here, and the answer is sent, or the client has left.
+ */
+function isAnswered({ sent, raw }: FastifyReply, answer: unknown): boolean {
+  return answer === undefined && (sent || raw.headersSent || raw.destroyed);
 }
 
 function givenBy(operation: Operation, request: FastifyRequest, reply: FastifyReply): Given<Operation> {
