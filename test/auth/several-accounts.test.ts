@@ -116,16 +116,16 @@ describe('an address that users of two accounts have', () => {
     const surfer = openSurfer(scene().url);
     await surfer.go(authorization(pkce().challenge));
     const nobody = 'nobody@example.com';
-    const spent = new Map([email, nobody].map((tried) => [tried, 0]));
-    // Rounds of both, so that what else the process does falls on both; nine tries are not slowed down.
+    const least = new Map([email, nobody].map((tried) => [tried, Number.POSITIVE_INFINITY]));
+    // The cheapest of nine tries each, which are not slowed down yet: what else the process does only adds to others.
     for (let round = 0; round < 9; round++)
-      for (const [tried, so] of spent) {
+      for (const [tried, so] of least) {
         const before = process.cpuUsage();
         expect((await surfer.send({ step: 'password', email: tried, password: 'wrong' })).status).toBe(422);
         const { user, system } = process.cpuUsage(before);
-        spent.set(tried, so + user + system);
+        least.set(tried, Math.min(so, user + system));
       }
-    const ratio = (spent.get(email) ?? 0) / (spent.get(nobody) ?? 1);
+    const ratio = (least.get(email) ?? 0) / (least.get(nobody) ?? 1);
     expect(ratio).toBeGreaterThan(0.7);
     expect(ratio).toBeLessThan(1.4);
   });
