@@ -38,10 +38,12 @@ describe('on a real API server', () => {
     const reflector = startReflector({
       client,
       path: groups,
-      onChange: ({ before, after }) =>
-        seen.push(
-          `${before === undefined ? '+' : after === undefined ? '-' : '~'} ${(after ?? before)?.metadata.name}`,
-        ),
+      onChange({ before, after }) {
+        const { namespace, name } = (after ?? before)?.metadata ?? {};
+        // Other tests have groups on the same server.
+        if (namespace === 'reflected')
+          seen.push(`${before === undefined ? '+' : after === undefined ? '-' : '~'} ${name}`);
+      },
       onState: () => undefined,
       onError: (error) => seen.push(String(error)),
     });
