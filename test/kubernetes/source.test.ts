@@ -176,6 +176,23 @@ test('the objects of a namespace that is deleted stay, and its source says how t
   expect(await office.groups()).toEqual(['a', 'b']);
 });
 
+test('a namespace that no rule covers any more states nothing from then on, and its objects stay', async () => {
+  const { office, server, state, message } = await running(cluster(['a']));
+  await expect.poll(office.groups).toEqual(['a']);
+  const { metadata, ...rest } = namespace('team-a');
+  server.say(namespaces, { type: 'MODIFIED', object: { ...rest, metadata: { ...metadata, labels: {} } } });
+  await expect.poll(state).toBe('unavailable');
+  expect(await message()).toMatch(
+    /no rule of the cluster k8s covers the namespace team-a any more; the objects .* stay/,
+  );
+  server.say(groups, added('b'));
+  server.say(namespaces, { type: 'ADDED', object: namespace('team-b') });
+  await expect.poll(async () => (await office.statusOf('k8s.team-b')).state).toBe('applied');
+  expect(await office.groups()).toEqual(['a']);
+  server.say(namespaces, { type: 'MODIFIED', object: namespace('team-a') });
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+});
+
 test('E145: rights that are taken make the source unavailable with the reason, and it comes back by itself', async () => {
   const { office, server, state, message } = await running(cluster(['a']));
   await expect.poll(office.groups).toEqual(['a']);

@@ -30,6 +30,8 @@ export interface SourceDefinition {
   readonly webhookSecretFile?: string;
   /** How long the first reconcile waits, so that many sources do not begin together. */
   readonly delayMs: number;
+  /** Names what it reads now: under another name it is opened anew, although its settings are the same. */
+  readonly opening?: string;
   /** A bad file does not keep the others from being applied: there are no commits that belong together. */
   readonly holdsBack?: true;
   /** Opens what it reads. */

@@ -50,6 +50,7 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
   const { engine, account, config, owner, leaseSeconds: seconds, leases, report } = options;
   const listeners = new Set<() => void>();
   let reported = '';
+  let openings = 0;
   const notify = (): void => {
     for (const listener of listeners) listener();
   };
@@ -64,7 +65,8 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
     async begin() {
       const client = createClient({ connection: await connectionOf(options), fieldManager: 'heddle' });
       const cluster = openCluster({ client, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner });
-      const followed = { cluster, isStarted: false };
+      openings += 1;
+      const followed = { cluster, opening: `${openings}`, isStarted: false };
       cluster.onChange(() => {
         const state = cluster.namespaceState();
         if (state.state === 'failing') failed(new Unreachable(`its namespaces cannot be read: ${state.reason}`));
@@ -85,7 +87,7 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
   return {
     definitions(recorded) {
       const followed = held.current();
-      return followed?.isStarted === true ? definitionsOf(options, followed.cluster, recorded) : [];
+      return followed?.isStarted === true ? definitionsOf(options, followed, recorded) : [];
     },
     onChange(listener) {
       listeners.add(listener);
@@ -97,6 +99,8 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
 
 interface Followed {
   readonly cluster: Cluster;
+  /** Differs from those before: a source that was opened on a cluster which is closed reads nothing more. */
+  readonly opening: string;
   /** Everything was listed once: before that a namespace would seem to state nothing. */
   isStarted: boolean;
 }
@@ -115,13 +119,13 @@ function kindsOf({ registry }: Engine) {
 /** The namespaces that a rule covers, and those that stated something and are not covered, or not there, any more. */
 function definitionsOf(
   options: ClusterSourcesOptions,
-  cluster: Cluster,
+  { cluster, opening }: Followed,
   recorded: readonly CalledSource[],
 ): readonly SourceDefinition[] {
   const { account, config } = options;
   const covered = [...cluster.namespaces.values()].flatMap(({ metadata: { name, labels = {} } }) => {
     const rule = ruleFor(config, { name, labels });
-    return rule === undefined ? [] : [define(options, cluster, name, rule)];
+    return rule === undefined ? [] : [{ ...define(options, cluster, name, rule), opening }];
   });
   const names = new Set(covered.map(({ name }) => name));
   const former = recorded.filter(
@@ -164,7 +168,7 @@ function defineFormer(
     : `the namespace ${namespace} is not there any more`;
   const fetch = async () => ({ ok: false as const, reason: keptReason(reason, name) });
   return {
-    ...{ account, name, type: 'kubernetes', spec, isConfigured: false, delayMs: 0 },
+    ...{ account, name, type: 'kubernetes', spec, isConfigured: false, delayMs: 0, opening: reason },
     intervalMs: plainTiming.intervalMs,
     open: () => ({ fetch, peek: fetch, watch: () => async () => undefined }),
   };

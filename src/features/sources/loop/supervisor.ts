@@ -47,7 +47,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
     const desired = definitionsNow(options, feeds, called);
     for (const [name, runner] of runners) {
       const definition = desired.get(name);
-      if (definition === undefined || !equalJson(definition.spec, runner.definition.spec)) end(name, runner);
+      if (definition === undefined || !isSame(definition, runner.definition)) end(name, runner);
     }
     for (const [name, definition] of desired) {
       // Only what begins with the server begins together.
@@ -103,6 +103,11 @@ function definitionsNow(
     if (definition !== undefined) found.set(name, definition);
   }
   return found;
+}
+
+/** Whether what runs is what is to run. */
+function isSame(a: SourceDefinition, b: SourceDefinition): boolean {
+  return a.opening === b.opening && equalJson(a.spec, b.spec);
 }
 
 function nameOf({ account, name }: SourceDefinition): string {
