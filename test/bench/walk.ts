@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
-// `npm run walk`: which files of src a request crosses on a server that is warm. `npm run walk -- DIR` asks another checkout.
+// `npm run walk`: which files of src a request crosses on a server that is warm, with the functions that run.
+// `npm run walk -- DIR` asks another checkout.
 // A file counts when one of its functions runs during each of five requests: timers in between do not.
 
 const checkout = resolve(process.argv[2] ?? '.');
@@ -81,26 +82,35 @@ async function openInspector(url: string) {
   return { close: () => socket.close(), take: async () => (await ask('Profiler.takePreciseCoverage')) as Covered };
 }
 
-/** The files with a function that ran since coverage was taken last. */
-function filesIn({ result }: Covered): ReadonlySet<string> {
-  const ran = result.filter(({ functions }) =>
-    // The nameless function over a whole file is its loading.
-    functions.some(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0),
-  );
-  return new Set(ran.flatMap(({ url }) => (url.startsWith(source) ? [url.slice(source.length)] : [])));
+/** The named functions that ran since coverage was taken last, by file. The nameless one over a whole file is its loading. */
+function functionsIn({ result }: Covered): ReadonlyMap<string, ReadonlySet<string>> {
+  const files = result.flatMap(({ url, functions }): [string, Set<string>][] => {
+    const ran = functions.filter(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0);
+    if (!url.startsWith(source) || ran.length === 0) return [];
+    return [[url.slice(source.length), new Set(ran.map(({ functionName }) => functionName))]];
+  });
+  return new Map(files);
 }
 
+/** The files that each round crosses, with the functions that run in every one. */
 async function walk(served: Served, act: (round: number) => Promise<unknown>): Promise<readonly string[]> {
   const inspector = await openInspector(served.inspector);
   await act(0);
   await inspector.take();
-  const crossed: ReadonlySet<string>[] = [];
+  const crossed: ReadonlyMap<string, ReadonlySet<string>>[] = [];
   for (let round = 1; round <= rounds; round++) {
     await act(round);
-    crossed.push(filesIn(await inspector.take()));
+    crossed.push(functionsIn(await inspector.take()));
   }
   inspector.close();
-  return [...(crossed[0] ?? [])].filter((file) => crossed.every((files) => files.has(file))).sort();
+  const [first = new Map(), ...others] = crossed;
+  const common = [...first].filter(([file]) => others.every((files) => files.has(file)));
+  return common
+    .map(([file, functions]) => {
+      const always = [...functions].filter((name) => others.every((files) => files.get(file)?.has(name)));
+      return `${file}: ${always.join(', ')}`;
+    })
+    .sort();
 }
 
 async function call(served: Served, method: string, path: string, body?: object) {
