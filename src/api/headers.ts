@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Headers of every answer for browsers: nothing here is a page, a frame or a script unless a route says so. */
 const protecting: Readonly<Record<string, string>> = {
@@ -41,4 +41,32 @@ export function addHeaders(app: FastifyInstance, { https }: { readonly https: bo
 /** A place in the interface as a log may name it: tokens that stand in paths are secrets. */
 export function placeOf({ method, url, id }: { readonly method: string; readonly url: string; readonly id: string }) {
   return `${method} ${url.replace(/\bnb[a-z]_[^/?&#]*/g, (token) => `${token.slice(0, 4)}****`)} (request ${id})`;
+}
+
+/** Whether what nothing knows is refused and not ignored. */
+export function isStrict({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  return /\bhandling=strict\b/.test(String(headers['prefer'] ?? ''));
+}
+
+const header = 'heddle-ignored';
+
+/** What clients accept in one header, with room for the others. */
+const longest = 4000;
+
+/** Names in `Heddle-Ignored` what of a request nothing knows: `?name` of the query, JSON pointers of the body; `...` says that there are more. */
+export function addIgnored(reply: FastifyReply, names: readonly string[]): void {
+  if (names.length === 0) return;
+  const present = reply.getHeader(header);
+  const shown = present === undefined ? [] : [String(present)];
+  let room = longest - shown.join().length;
+  for (const name of names) {
+    const text = encodeURI(name.toWellFormed()).replaceAll(',', '%2C');
+    room -= text.length + 2;
+    if (room < 0) {
+      shown.push('...');
+      break;
+    }
+    shown.push(text);
+  }
+  void reply.header(header, shown.join(', '));
 }

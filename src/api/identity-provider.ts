@@ -4,7 +4,7 @@ import type { IdentityProvider } from '../features/auth/provider/provider.ts';
 import { revocationPath } from '../features/auth/provider/revocation.ts';
 import type { WebAnswer } from '../features/auth/provider/web.ts';
 import { neighbourhoodOf } from '../lib/net/address.ts';
-import { BadBody } from './input/utf8.ts';
+import { BadBody } from './input/bodies.ts';
 import { createAddressLimit } from './rate-limit.ts';
 
 const mount = '/oidc';

@@ -37,9 +37,9 @@ import { longListsOf } from './answers/long-lists.ts';
 import { cutPage, nextLink, pageOf } from './answers/pages.ts';
 import { type Access, callOf } from './authenticate.ts';
 import { breakGlassOf } from './break-glass.ts';
+import { addIgnored, isStrict } from './headers.ts';
 import { keepInstead } from './idempotency.ts';
 import { objectBody } from './input/bodies.ts';
-import { addIgnored, isStrict } from './input/preferences.ts';
 import { recoverCreated } from './recover.ts';
 
 type Handler = (engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;

@@ -1,15 +1,19 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type CommitResult, commit, compileCommit } from '../db/commit/commit.ts';
 import type { RevisionInput } from '../db/commit/history.ts';
 import type { KeptValues } from '../db/commit/kept-values.ts';
+import { readFate } from '../db/commit/revisions.ts';
 import type { AccountAccess } from '../db/database.ts';
 import type { Lease } from '../db/leases/leases.ts';
-import { Conflict } from '../model/errors.ts';
+import { Conflict, Unavailable } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
-import { driftEventsInSteps } from '../plan/ownership/drift-events.ts';
 import { isEmptyPlan, type Plan } from '../plan/plan.ts';
-import { auditEventsInSteps } from '../plan/view/audit.ts';
+import { auditEventsInSteps, driftEventsInSteps } from '../plan/view/events.ts';
 import type { Committed, CommitterOptions, Mutation } from './commit.ts';
+import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
 import { objectOutputs } from './shown-once.ts';
 import { inSlices } from './slices.ts';
+import type { Turn, Turns } from './turns.ts';
 
 /** A mutation and who waits for its end. */
 export interface Waiting {
@@ -40,7 +44,7 @@ export interface Planned {
 }
 
 /** Plans each on what its predecessor leaves. `lost` are leases that are known to be lost. */
-export async function planBatch(
+async function planBatch(
   options: CommitterOptions,
   base: Snapshot,
   batch: readonly Waiting[],
@@ -103,4 +107,160 @@ async function proposeOn(
   } catch (error) {
     return { error };
   }
+}
+
+/** How a batch is written. */
+export interface Manner {
+  /** It is planned already, on what was written last. */
+  readonly planned?: Planned;
+  /** Called when the statement of the first attempt is on its way. */
+  started?(planned: Planned, statement: Promise<unknown>): void;
+}
+
+/** With what batches are written. */
+export type BatchWriter = CommitterOptions & { readonly turns: Turns };
+
+/** After so many lost races a batch takes the turn, to plan in peace. */
+const racesBeforeTurn = 2;
+
+/**
+ * Plans a batch, unless that is done, and writes it; plans again when the account moved on meanwhile. The account is never
+ * locked while something is planned: what counts is that it is still at the revision on which the plan was made.
+ */
+export async function writeBatch(
+  writer: BatchWriter,
+  account: string,
+  batch: readonly Waiting[],
+  manner: Manner,
+): Promise<Planned> {
+  const turn = writer.turns.open(account);
+  const planned = await tryOften(writer, { account, batch, turn }, manner).finally(() => turn.end());
+  if (planned === undefined)
+    throw new Unavailable(`the account changed ${attempts} times while this was planned; try again`);
+  if (planned.revisions.length > 0) writer.snapshots.advance(planned.tip);
+  return planned;
+}
+
+/** A batch on its way. */
+interface Race {
+  readonly account: string;
+  readonly batch: readonly Waiting[];
+  readonly turn: Turn;
+}
+
+/** Plans and writes; `undefined` when others were faster each time. */
+async function tryOften(
+  writer: BatchWriter,
+  { account, batch, turn }: Race,
+  { planned: made, started }: Manner,
+): Promise<Planned | undefined> {
+  const { snapshots, turns } = writer;
+  const lost = new Set<string>();
+  const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
+  // A first attempt is planned on what is at hand; one after a lost race on what is there now.
+  let readBase = () => (started === undefined ? snapshots.fresh(account) : snapshots.at(account, seen));
+  for (let races = 0, first = true; races < attempts; first = false) {
+    if (races >= racesBeforeTurn) await turn.take();
+    const planned = first && made !== undefined ? made : await planBatch(writer, await readBase(), batch, lost);
+    if (planned.revisions.length === 0) return planned;
+    const statement = write(writer, planned);
+    if (first) started?.(planned, statement);
+    const result = await statement;
+    if (result === 'written') return planned;
+    if (result === 'turn') await turns.respect(account);
+    if (result === 'moved' || result === 'turn') races += 1;
+    else for (const name of result.lost) lost.add(name);
+    readBase = () => snapshots.fresh(account);
+  }
+  return undefined;
+}
+
+/**
+ * Writes the batch. When the connection dies meanwhile, finds out whether it happened before anybody is answered. A short
+ * statement has left when this returns; a long one is made in slices, and only this account waits for it.
+ */
+async function write({ database, turns }: BatchWriter, planned: Planned): Promise<CommitResult> {
+  const { base, tip: next, revisions } = planned;
+  const input = { base, next, revisions };
+  const made = inSlices(compileCommit(input, turns.server));
+  const compiled = made instanceof Promise ? await made : made;
+  try {
+    return await commit(database, compiled);
+  } catch (error) {
+    if (!isInDoubt(error)) throw error;
+    const mark = markOf(input);
+    // It was sent before the turn that another server may have taken by now.
+    const again = async () => commit(database, await inSlices(compileCommit(input)));
+    return await settleCommit(async () => [await readFate(database, mark)], { ...mark, cause: error }, again);
+  }
+}
+
+/** The mutations of an account that wait to be planned. */
+export interface Queue {
+  readonly waiting: Waiting[];
+  /** Called when one more waits. */
+  arrived(): void;
+}
+
+/** How many mutations one statement carries at most. */
+export const batchSize = 256;
+
+/**
+ * Plans mutations that arrive while a statement is under way, on the state which that statement leaves if it is
+ * written, so neither waits for the other. The result may only be used when `before` was written; `undefined` when no
+ * mutation arrived.
+ */
+export async function planAhead(
+  options: CommitterOptions,
+  before: Planned,
+  queue: Queue,
+  writing: Promise<unknown>,
+): Promise<Planned | undefined> {
+  let isOver = false;
+  const over = (): void => {
+    isOver = true;
+  };
+  const end = writing.then(over, over);
+  let ahead: Planned | undefined;
+  for (;;) {
+    await Promise.race([end, arrival(queue)]);
+    // Those who come in the same turn are planned together.
+    if (!isOver) await nextTurn();
+    if (isOver) return ahead;
+    const more = takeSeen(queue, before.tip.revision, batchSize - (ahead?.results.length ?? 0));
+    const planned = more.length === 0 ? undefined : await tryPlan(options, ahead?.tip ?? before.tip, more);
+    if (planned === undefined) {
+      queue.waiting.unshift(...more);
+      await end;
+      return ahead;
+    }
+    ahead = ahead === undefined ? planned : joined(ahead, planned);
+  }
+}
+
+function arrival(queue: Queue): Promise<void> | undefined {
+  if (queue.waiting.length > 0) return undefined;
+  return new Promise((resolve) => {
+    queue.arrived = resolve;
+  });
+}
+
+/** Takes from the front, as long as no caller has seen a later revision than the state will have. */
+function takeSeen({ waiting }: Queue, revision: number, most: number): Waiting[] {
+  const end = waiting.findIndex(({ mutation }) => mutation.revision > revision);
+  return waiting.splice(0, Math.min(most, end < 0 ? waiting.length : end));
+}
+
+/** What cannot be planned now is planned again when its turn comes, and fails then. */
+async function tryPlan(options: CommitterOptions, tip: Planned['tip'], batch: readonly Waiting[]) {
+  return planBatch(options, tip, batch, new Set()).catch(() => undefined);
+}
+
+function joined(first: Planned, second: Planned): Planned {
+  return {
+    base: first.base,
+    tip: second.tip,
+    revisions: [...first.revisions, ...second.revisions],
+    results: [...first.results, ...second.results],
+  };
 }

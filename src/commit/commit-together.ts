@@ -15,10 +15,10 @@ import { Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
-import { auditEvents } from '../plan/view/audit.ts';
+import { auditEvents } from '../plan/view/events.ts';
+import type { BatchWriter } from './batch.ts';
 import type { CommitterOptions } from './commit.ts';
 import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
-import type { BatchWriter } from './write-batch.ts';
 
 /** What happens in each account. */
 export type Outcomes = Readonly<Record<string, Outcome>>;

@@ -14,15 +14,22 @@ import type { Problem } from '../model/problem.ts';
 import type { CommitInfo } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
-import type { Planned, Waiting } from './batch.ts';
+import {
+  type BatchWriter,
+  batchSize,
+  type Manner,
+  type Planned,
+  planAhead,
+  type Queue,
+  type Waiting,
+  writeBatch,
+} from './batch.ts';
 import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
 import type { CommittedRevision } from './engine.ts';
 import { isInDoubt } from './in-doubt.ts';
-import { batchSize, planAhead, type Queue } from './plan-ahead.ts';
 import type { ShownOnce } from './shown-once.ts';
 import type { Snapshots } from './snapshots.ts';
 import { createTurns, type TurnTimes } from './turns.ts';
-import { type BatchWriter, type Manner, writeBatch } from './write-batch.ts';
 
 /**
  * Decides what a mutation does on a snapshot; called again when the account moved on in between. Whatever else it reads of

@@ -6,10 +6,10 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
+import type { Actor } from '../model/declare/actor.ts';
 import { Internal } from '../model/errors.ts';
 import type { Database, Run, TransactionOptions } from './database.ts';
 import type { Schema } from './schema.ts';
-import { writerName } from './writer-name.ts';
 
 /** Builds statements and compiles them; it has no connection, `Database` runs what it compiled. */
 export const build = new Kysely<Schema>({
@@ -113,4 +113,29 @@ function isScalar(value: unknown): boolean {
 export async function perform(work: Parameters<Database['asOwner']>[0], run: Run): Promise<void> {
   if (typeof work === 'function') return work(run);
   for (const statement of work) await run(statement);
+}
+
+/** How many bytes Postgres keeps of the name of a session. */
+const longest = 63;
+
+/** The beginning of the names of all sessions that write to an account. */
+export function writerPrefix(account: string): string {
+  return `heddle ${account} `;
+}
+
+/** The name of a session that writes, which shows others on whose behalf; only ASCII gets through. */
+function writerName(account: string, by: string): string {
+  return `${writerPrefix(account)}${by}`.replace(/[^\x20-\x7e]/g, '?').slice(0, longest);
+}
+
+/** Names a writer to those who wait for it. */
+export function describeWriter({
+  actor,
+  planId,
+}: {
+  readonly actor: Actor;
+  readonly planId?: string | undefined;
+}): string {
+  const who = actor.type === 'source' ? `source ${actor.name}` : actor.name;
+  return planId === undefined ? who : `plan ${planId} of ${who}`;
 }

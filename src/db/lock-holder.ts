@@ -1,7 +1,6 @@
 import type { CompiledQuery } from 'kysely';
-import { statement } from './builder.ts';
+import { statement, writerPrefix } from './builder.ts';
 import type { Database } from './database.ts';
-import { writerPrefix } from './writer-name.ts';
 
 /** A session that holds an account. */
 export interface Holder {

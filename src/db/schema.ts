@@ -1,8 +1,8 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/declare/actor.ts';
+import type { ObjectImage } from '../model/state/members.ts';
 import type { Override } from '../model/state/object.ts';
-import type { ObjectImage } from '../model/state/object-image.ts';
 import type { UnitChange } from '../model/state/units.ts';
 import type { PlanView } from '../plan/view/view.ts';
 import type { Image } from './commit/history.ts';

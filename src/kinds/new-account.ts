@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
-import { canonicalSpec } from '../model/schema/canonical.ts';
+import { canonicalSpec } from '../model/schema/normalize.ts';
 import { account } from './account/kind.ts';
 import { group } from './group/kind.ts';
 import { policy } from './policy/kind.ts';

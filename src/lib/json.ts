@@ -81,3 +81,8 @@ function nameOf(value: Json | undefined): string {
 export function isObject(value: unknown): value is { readonly [member: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** A JSON pointer (RFC 6901) one step further in; names may hold `/` and `~`. */
+export function pointerTo(pointer: string, name: string): string {
+  return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}

@@ -5,7 +5,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
 import { Conflict, type ConflictReason, InvalidInput, NotAllowed, NotFound } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
-import { canonicalSpec } from '../model/schema/canonical.ts';
+import { canonicalSpec } from '../model/schema/normalize.ts';
 import { contentOf } from '../model/state/members.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';

@@ -2,7 +2,7 @@ import type { Json } from '../lib/json.ts';
 import { isTurn } from '../lib/steps.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import type { DerivedChange, Step } from '../model/declare/kind.ts';
-import { canonicalSpec } from '../model/schema/canonical.ts';
+import { canonicalSpec } from '../model/schema/normalize.ts';
 import { contentOf, withMembers } from '../model/state/members.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';

@@ -1,10 +1,11 @@
 import { asObject, canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
-import { sha256InSteps } from '../lib/node-pure.ts';
+import { sha256, sha256InSteps } from '../lib/node-pure.ts';
+import { emptyEnvironment, type PlanEnvironment } from '../model/declare/plan-environment.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import type { Fields } from '../model/schema/field.ts';
+import { mapSecrets, mapUnitSecrets, placeOf, type SecretPath } from '../model/schema/secret-fields.ts';
 import { completeSpec } from '../model/state/members.ts';
 import { mapSides } from '../model/state/units.ts';
-import type { Comparison } from './comparison.ts';
 import { type Change, type Claim, subjectOf } from './plan.ts';
 
 /** What the digest covers beside the changes themselves. */
@@ -132,4 +133,54 @@ function replaceId(text: string, created: ReadonlyMap<string, string>): string {
   const bracket = text.endsWith(']') ? text.indexOf('[') : -1;
   const element = bracket < 0 ? undefined : created.get(text.slice(bracket + 1, -1));
   return element === undefined ? text : `${text.slice(0, bracket)}[${element}]`;
+}
+
+/**
+ * Values as digests compare them: instead of a secret what is equal for equal ones, because a sealed text is another one
+ * for every object.
+ */
+export interface Comparison {
+  spec(fields: Fields, object: string, spec: JsonObject): JsonObject;
+  unit(fields: Fields, object: string, path: string, value: Json): Json;
+}
+
+/** Compares values of the objects of one account. */
+export function createComparison(
+  account: string,
+  { vault }: Pick<PlanEnvironment, 'vault'> = emptyEnvironment,
+): Comparison {
+  const by = (object: string) => (text: string, path: SecretPath) =>
+    // A text that is not sealed does not open, and has the fingerprint of the same text sealed.
+    vault.fingerprint(text, placeOf(account, object, path));
+  return {
+    spec: (fields, object, spec) => mapSecrets(fields, spec, by(object)),
+    unit: (fields, object, path, value) => mapUnitSecrets(fields, path, value, by(object)),
+  };
+}
+
+/** Raised when the planner comes to do something else with the same input, a digest to mean something else, or a plan to be kept in another form. */
+const planner = 4;
+
+const known = new WeakMap<Registry, string>();
+
+/** Names what plans depend on beside their input: the planner, and what the kinds declare. Plans of another one are re-created. */
+export function engineVersionOf(registry: Registry): string {
+  const present = known.get(registry);
+  if (present !== undefined) return present;
+  const kinds = registry.kinds.map(({ name, spec, document, singleton, parent }) => ({
+    name,
+    spec,
+    document,
+    singleton,
+    parent,
+  }));
+  const version = `${planner}.${sha256(JSON.stringify(kinds, declaredOnly)).slice(0, 16)}`;
+  known.set(registry, version);
+  return version;
+}
+
+/** Declarations without their prose; a function has nothing to compare. */
+function declaredOnly(member: string, value: unknown): unknown {
+  if (member === 'doc' || typeof value === 'function') return undefined;
+  return value instanceof RegExp ? value.source : value;
 }

@@ -1,7 +1,7 @@
 import { beforeAll } from 'vitest';
 import { storedObject } from '../../src/commit/bootstrap.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { putObjects } from '../setup/objects.ts';
 import { sharedApi, type TestApi } from './setup.ts';
 

@@ -5,7 +5,7 @@ import { findRevision } from '../../src/db/commit/accounts.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { putObjects } from '../setup/objects.ts';
 import { problemsOf } from './problems.ts';
 import { type Answer, sharedApi } from './setup.ts';

@@ -3,7 +3,7 @@ import { storedObject } from '../../src/commit/bootstrap.ts';
 import { createExternalIssuer } from '../../src/features/auth/issuers.ts';
 import { createPeople } from '../../src/features/auth/people.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { type Answer, type TestApi, testApi } from '../api/setup.ts';
 import { putObjects } from '../setup/objects.ts';
 import { plainOutbound } from '../setup/outbound.ts';

@@ -7,7 +7,7 @@ import type { Engine } from '../../src/commit/engine.ts';
 import { openHttpSink } from '../../src/features/peers/streams/http-sink.ts';
 import { createHub, type Hub } from '../../src/features/peers/streams/hub.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { putObjects } from '../setup/objects.ts';
 import { addPeers } from '../setup/peers.ts';
 import { openWorkplace, type Stand } from './stand.ts';

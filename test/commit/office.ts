@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import type { LogLine } from '../../src/log.ts';
 import type { Fault } from '../../src/model/declare/kind.ts';
 import type { Document } from '../../src/model/document.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 import type { Outcome } from '../../src/plan/plan.ts';

@@ -7,7 +7,7 @@ import { approvePlan, NeedsApproval } from '../../src/features/config/plans/appr
 import { createPlan, findApproval, patchPlan, showPlan } from '../../src/features/config/plans/saved-plans.ts';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import { Conflict, NotFound, UnsafePlan } from '../../src/model/errors.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { createObject, replaceObject } from '../../src/objects/objects.ts';
 import { readTables } from '../db/accounts.ts';

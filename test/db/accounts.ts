@@ -7,7 +7,7 @@ import type { Document } from '../../src/model/document.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 import type { Outcome } from '../../src/plan/plan.ts';
-import { auditEvents } from '../../src/plan/view/audit.ts';
+import { auditEvents } from '../../src/plan/view/events.ts';
 import { registry } from '../kinds/objects.ts';
 import { document, now, office, planned } from '../plan/steps.ts';
 

@@ -4,7 +4,7 @@ import { ensureAccount, storedObject } from '../../src/commit/bootstrap.ts';
 import type { Engine } from '../../src/commit/engine.ts';
 import { findEntry } from '../../src/db/accounts/directory.ts';
 import { statement } from '../../src/db/builder.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 import type { Outcome } from '../../src/plan/plan.ts';

@@ -6,7 +6,7 @@ import { statement } from '../../src/db/builder.ts';
 import type { Database } from '../../src/db/database.ts';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import { Unavailable } from '../../src/model/errors.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { emptySnapshot } from '../../src/model/state/snapshot.ts';
 import { guest } from '../api/people.ts';
 import { apiOn, type TestApi } from '../api/setup.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { faultsOf, registry } from './objects.ts';
 
 const plain = { name: 't', from: 'a', to: 'b', protocol: 'tcp', expect: 'allow' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newAccount } from '../../src/kinds/new-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec, canonicalStated } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec, canonicalStated } from '../../src/model/schema/normalize.ts';
 import { account, faultsOf, group, peer, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
 
 const kind = registry.get('Account');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec, canonicalStated } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec, canonicalStated } from '../../src/model/schema/normalize.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { account, faultsOf, registry, stateFaultsOf, stateOf, stored, texts } from './objects.ts';
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { isWellFormedToken } from '../../src/lib/token.ts';
 import { activities } from '../../src/model/declare/activities.ts';
-import { canonicalSpec, canonicalStated } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec, canonicalStated } from '../../src/model/schema/normalize.ts';
 import { faultsOf, registry, stateOf, stored } from './objects.ts';
 
 const at = { createdAt: '2026-01-02T03:04:05.000Z', updatedAt: '2026-02-03T04:05:06.000Z' };

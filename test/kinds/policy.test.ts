@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
-import { canonicalSpec, canonicalStated } from '../../src/model/schema/canonical.ts';
-import { withEntryIds } from '../../src/model/schema/entry-ids.ts';
+import { withEntryIds } from '../../src/model/schema/entries.ts';
+import { canonicalSpec, canonicalStated } from '../../src/model/schema/normalize.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
 import { faultsOf, group, peer, registry, stateOf, stored } from './objects.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { unitsOf } from '../../src/model/state/units.ts';
 import { authority, leaf } from '../setup/certificates.ts';
 import { faultsOf, registry, stored } from './objects.ts';

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { jsonInSteps } from '../../src/lib/json-steps.ts';
 import { sha256, sha256InSteps } from '../../src/lib/node-pure.ts';
-import { runToEnd } from '../../src/lib/steps.ts';
-import { textInParts } from '../../src/lib/text-parts.ts';
+import { jsonInSteps, runToEnd, textInParts } from '../../src/lib/steps.ts';
 
 const text = (value: unknown) => runToEnd(jsonInSteps(value));
 

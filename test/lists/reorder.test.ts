@@ -3,7 +3,7 @@ import { rowChanges } from '../../src/db/commit/rows.ts';
 import { loadSnapshot } from '../../src/db/commit/snapshots.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { membersInOrder } from '../../src/model/state/member-order.ts';
+import { membersInOrder } from '../../src/model/state/members.ts';
 import { doc } from '../api/documents.ts';
 import { apiOn, sharedApi, type TestApi } from '../api/setup.ts';
 import { testDatabase } from '../setup/database.ts';

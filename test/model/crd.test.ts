@@ -8,7 +8,6 @@ import { defineKind } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { lowerToCrd } from '../../src/model/lower/crd/crd.ts';
 import { pluralOf } from '../../src/model/lower/crd/names.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
 import {
   type AnyField,
   boolean,
@@ -24,6 +23,7 @@ import {
   setOf,
   string,
 } from '../../src/model/schema/field.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { documentKinds, registry } from './product.ts';
 import { structuralFaults } from './structural.ts';
 

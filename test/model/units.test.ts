@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { equalJson, type Json, type JsonObject } from '../../src/lib/json.ts';
+import { keyedEntries } from '../../src/model/schema/entries.ts';
 import { boolean, object, string } from '../../src/model/schema/field.ts';
-import { keyedEntries } from '../../src/model/schema/keyed-entries.ts';
 import { normalize, normalizeStated } from '../../src/model/schema/normalize.ts';
 import { completeSpec, contentOf } from '../../src/model/state/members.ts';
 import { applyUnits, diffUnits, resetValue, unitsOf } from '../../src/model/state/units.ts';

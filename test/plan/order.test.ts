@@ -6,9 +6,7 @@ import { canonicalJson } from '../../src/lib/json.ts';
 import { sha256 } from '../../src/lib/node-pure.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
 import type { Document } from '../../src/model/document.ts';
-import { createComparison } from '../../src/plan/comparison.ts';
-import { digestOf as digestOfInput } from '../../src/plan/digest.ts';
-import { engineVersionOf } from '../../src/plan/engine-version.ts';
+import { createComparison, digestOf as digestOfInput, engineVersionOf } from '../../src/plan/digest.ts';
 import { group, registry, stored } from '../kinds/objects.ts';
 import { allow, applyOn, createOn, document, linesOf, office, planned, planOn } from './steps.ts';
 

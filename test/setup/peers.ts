@@ -1,7 +1,7 @@
 import { storedObject } from '../../src/commit/bootstrap.ts';
 import type { Engine } from '../../src/commit/engine.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { putObjects } from './objects.ts';
 
 /** Makes a peer for each label, as one revision, past enrolment; answers their ids in the same order. */

@@ -5,7 +5,7 @@ import { hashToken } from '../../src/features/auth/authenticate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import type { Edition } from '../../src/model/edition.ts';
-import { canonicalSpec } from '../../src/model/schema/canonical.ts';
+import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import type { Answer, TestApi } from '../api/setup.ts';
 import { putObjects } from '../setup/objects.ts';
 

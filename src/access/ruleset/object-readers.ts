@@ -5,8 +5,7 @@
 
 import { type Interval, joinIntervals } from '../../lib/bits/intervals.ts';
 import type { protocols, ruleActions } from '../../model/declare/access-words.ts';
-import { entryIdsOf } from '../../model/schema/entry-ids.ts';
-import { keyedEntries } from '../../model/schema/keyed-entries.ts';
+import { entryIdsOf, keyedEntries } from '../../model/schema/entries.ts';
 import { membersIn } from '../../model/state/members.ts';
 import { originOf } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';

@@ -1,10 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { inSlices } from '../../commit/slices.ts';
 import type { Json } from '../../lib/json.ts';
-import { jsonInSteps } from '../../lib/json-steps.ts';
 import { sha256InSteps } from '../../lib/node-pure.ts';
-import { runToEnd } from '../../lib/steps.ts';
-import { textInParts } from '../../lib/text-parts.ts';
+import { jsonInSteps, runToEnd, textInParts } from '../../lib/steps.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
 /** A JSON answer that is ready to be sent, with its ETag. */

@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { inSlices } from '../../commit/slices.ts';
 import { isObject } from '../../lib/json.ts';
-import { jsonInSteps } from '../../lib/json-steps.ts';
-import { textInParts } from '../../lib/text-parts.ts';
+import { jsonInSteps, textInParts } from '../../lib/steps.ts';
 
 /** A text with fewer characters is sent in one piece. */
 const largeText = 512 * 1024;

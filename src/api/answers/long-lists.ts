@@ -1,9 +1,10 @@
 import type { Engine } from '../../commit/engine.ts';
 import { isTurn } from '../../lib/steps.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
+import { parts } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { parts, WatchedState } from '../../model/state/state-parts.ts';
+import { WatchedState } from '../../model/state/watched-state.ts';
 import { type Answer, textAnswer } from './answers.ts';
 
 /** One object of a list as it was last written, and what was looked at for it. */

@@ -3,7 +3,7 @@ import type { Call, Engine } from '../../commit/engine.ts';
 import { runInSlices } from '../../commit/slices.ts';
 import { writeInSteps } from '../../documents/write.ts';
 import { exportInSteps } from '../../features/config/archive/export.ts';
-import { jsonInSteps } from '../../lib/json-steps.ts';
+import { jsonInSteps } from '../../lib/steps.ts';
 import { NotFound } from '../../model/errors.ts';
 import type { InputOf } from '../../model/operation/operation.ts';
 import { findObject } from '../../objects/find-object.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
-import { addIgnored, isStrict } from './preferences.ts';
+import { addIgnored, isStrict } from '../headers.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

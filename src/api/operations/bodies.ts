@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Operation } from '../../model/operation/operation.ts';
-import { textOfBody } from '../input/utf8.ts';
+import { textOfBody } from '../input/bodies.ts';
 
 /** Whether an operation takes bodies that others do not take. */
 export function hasOwnBodies({ textBody, bytesBody }: Operation): boolean {

@@ -7,8 +7,8 @@ import type { InputOf, Operation } from '../../model/operation/operation.ts';
 import { readQuery } from '../../model/operation/query.ts';
 import { sortProblems } from '../../model/problem.ts';
 import type { AnyField, Fields, SpecOf } from '../../model/schema/field.ts';
+import { addIgnored, isStrict } from '../headers.ts';
 import { objectBody } from '../input/bodies.ts';
-import { addIgnored, isStrict } from '../input/preferences.ts';
 
 /** The input of an operation as its declaration describes it. Throws `InvalidInput` with all that is wrong. */
 export function readInput(operation: Operation, request: FastifyRequest, reply: FastifyReply): InputOf<Operation> {

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AgentRequest } from '../../features/peers/peering.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { parseJson } from '../input/bodies.ts';
-import { textOfBody } from '../input/utf8.ts';
+import { parseJson, textOfBody } from '../input/bodies.ts';
 
 /** How large what agents send may be. */
 export const bodyLimit = 256 * 1024;

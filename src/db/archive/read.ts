@@ -1,7 +1,7 @@
 import type { CompiledQuery } from 'kysely';
 import type { JsonObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
-import { imageOf } from '../../model/state/object-image.ts';
+import { imageOf } from '../../model/state/members.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { statement } from '../builder.ts';
 import { type Kept, readKept } from '../commit/past.ts';

@@ -1,4 +1,4 @@
-import { jsonInSteps } from '../../lib/json-steps.ts';
+import { jsonInSteps } from '../../lib/steps.ts';
 import { insertEventsText } from '../audit-entry.ts';
 import { plannedEachTime } from '../builder.ts';
 import type { Lease } from '../leases/leases.ts';

@@ -4,17 +4,15 @@ import { mapInSteps } from '../../lib/steps.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { eventRow } from '../audit-entry.ts';
-import { lockHead, statement } from '../builder.ts';
+import { describeWriter, lockHead, statement } from '../builder.ts';
 import { appliedPlanRow } from '../config/plans.ts';
 import type { AccountAccess } from '../database.ts';
 import type { Lease } from '../leases/leases.ts';
 import { statusRow } from '../peers/peer-status.ts';
 import { conflictOfRepetition } from '../repeated-requests.ts';
-import { describeWriter } from '../writer-name.ts';
 import { commitStatement } from './commit-statement.ts';
 import { changeRowsInSteps, type RevisionInput } from './history.ts';
 import { countRows, rowChangesInSteps } from './rows.ts';
-import { subjectIds } from './subject-ids.ts';
 
 /** One or several plans of one account, each computed on what its predecessor leaves. */
 export interface CommitInput {
@@ -216,4 +214,12 @@ function usedPlans({ revision, plan, planId, approved }: RevisionInput): readonl
 
 function eventRows({ revision, actor, at, events }: RevisionInput): Generator<undefined, readonly JsonObject[]> {
   return mapInSteps(events, (event) => eventRow({ actor, event, at }, revision));
+}
+
+/** The ids of all objects that a plan changes or claims. */
+function subjectIds(plan: Plan): readonly string[] {
+  return [...plan.changes, ...plan.claims].flatMap(({ before, after }) => {
+    const id = after?.id ?? before?.id;
+    return id === undefined ? [] : [id];
+  });
 }

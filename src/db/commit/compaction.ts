@@ -1,6 +1,6 @@
 import type { Registry } from '../../model/declare/registry.ts';
+import { imageOf, type ObjectImage, objectOf } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
-import { imageOf, type ObjectImage, objectOf } from '../../model/state/object-image.ts';
 import { restrictTo, statement } from '../builder.ts';
 import type { Database, Run } from '../database.ts';
 import { type ChangeRow, type Replayed, replayInto } from './history.ts';

@@ -4,9 +4,15 @@ import type { Actor } from '../../model/declare/actor.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { inCanonicalOrder } from '../../model/schema/canonical-order.ts';
-import { type KeyMove, movedSortKeys, withSortKeys } from '../../model/state/member-order.ts';
+import {
+  imageOf,
+  type KeyMove,
+  movedSortKeys,
+  type ObjectImage,
+  objectOf,
+  withSortKeys,
+} from '../../model/state/members.ts';
 import type { CommitInfo, Declaration, StoredObject } from '../../model/state/object.ts';
-import { imageOf, type ObjectImage, objectOf } from '../../model/state/object-image.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { applyUnits, type UnitChange } from '../../model/state/units.ts';
 import type { Change, Claim, Plan } from '../../plan/plan.ts';

@@ -1,5 +1,5 @@
 import type { Registry } from '../../model/declare/registry.ts';
-import { objectOf } from '../../model/state/object-image.ts';
+import { objectOf } from '../../model/state/members.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
 import { build, statement } from '../builder.ts';
 import type { Database } from '../database.ts';

@@ -2,8 +2,7 @@ import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import { isTurn, runToEnd } from '../../lib/steps.ts';
 import { facetsOf, movedReferences, type Reference } from '../../model/state/facets.ts';
-import { movedSortKeys } from '../../model/state/member-order.ts';
-import { originsOf } from '../../model/state/members.ts';
+import { movedSortKeys, originsOf } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 

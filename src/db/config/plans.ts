@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { jsonInSteps } from '../../lib/json-steps.ts';
+import { jsonInSteps } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { planStates } from '../../model/declare/plan-words.ts';
 import type { PlanView } from '../../plan/view/view.ts';

@@ -10,8 +10,8 @@ import {
   placeOf,
   type SecretField,
 } from '../../model/schema/secret-fields.ts';
+import type { ObjectImage } from '../../model/state/members.ts';
 import type { Declaration } from '../../model/state/object.ts';
-import type { ObjectImage } from '../../model/state/object-image.ts';
 import { mapSides, type UnitChange } from '../../model/state/units.ts';
 import type { SectionName } from '../archive/format.ts';
 import type { Image } from '../commit/history.ts';

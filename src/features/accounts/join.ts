@@ -5,7 +5,7 @@ import { derive, planEdits } from '../../commit/edits.ts';
 import type { Engine } from '../../commit/engine.ts';
 import { subjectsOf } from '../../db/accounts/identities.ts';
 import { NotAllowed } from '../../model/errors.ts';
-import { canonicalSpec } from '../../model/schema/canonical.ts';
+import { canonicalSpec } from '../../model/schema/normalize.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
 import { refusalOf } from '../../objects/objects.ts';

@@ -3,7 +3,7 @@ import { storedObject } from '../../commit/bootstrap.ts';
 import { planEdits } from '../../commit/edits.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
-import { canonicalSpec } from '../../model/schema/canonical.ts';
+import { canonicalSpec } from '../../model/schema/normalize.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { asKind, type Stored } from '../../model/state/stored.ts';
 import { refusalOf } from '../../objects/objects.ts';

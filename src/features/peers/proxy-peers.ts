@@ -6,7 +6,7 @@ import type { Lease } from '../../db/leases/leases.ts';
 import { forgetProxies, type ProxyOf, readLivingProxies } from '../../db/proxy/proxies.ts';
 import type { Json } from '../../lib/json.ts';
 import { Conflict } from '../../model/errors.ts';
-import { canonicalSpec } from '../../model/schema/canonical.ts';
+import { canonicalSpec } from '../../model/schema/normalize.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { refusalOf } from '../../objects/objects.ts';

@@ -2,7 +2,7 @@ import { storedObject } from '../../commit/bootstrap.ts';
 import { planEdits } from '../../commit/edits.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
 import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
-import { canonicalSpec } from '../../model/schema/canonical.ts';
+import { canonicalSpec } from '../../model/schema/normalize.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { judgeRequest } from '../../objects/access-tests.ts';

@@ -1,6 +1,6 @@
+import { pointerTo } from '../../lib/json.ts';
 import type { Fault } from '../../model/declare/kind.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
-import { pointerTo } from '../../model/schema/pointer.ts';
 
 /** Headers that concern one connection only, or that the proxy writes itself. In lower case. */
 const managedHeaders: ReadonlySet<string> = new Set([

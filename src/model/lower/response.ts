@@ -3,15 +3,12 @@ import type { Kind, State } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { wireId } from '../declare/wire-id.ts';
 import { Internal } from '../errors.ts';
-import { entryIdsOf } from '../schema/entry-ids.ts';
+import { entryIdsOf, inListOrder, keyedEntries, listOrderOf } from '../schema/entries.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../schema/field.ts';
-import { givenDefaultsOf } from '../schema/given-defaults.ts';
-import { keyedEntries } from '../schema/keyed-entries.ts';
-import { inListOrder, listOrderOf } from '../schema/list-order.ts';
-import { defaultOf } from '../schema/normalize.ts';
+import { defaultOf, givenDefaultsOf } from '../schema/normalize.ts';
 import { mask } from '../schema/sealing.ts';
 import { memberField, openSecret, placeOf, type SecretField, type SecretPath } from '../schema/secret-fields.ts';
-import { membersInOrder } from '../state/member-order.ts';
+import { membersInOrder } from '../state/members.ts';
 import type { StoredObject } from '../state/object.ts';
 
 /** The answer of the API for one object: its id, its fields, its inline children, and what the server works out. */

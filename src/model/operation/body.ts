@@ -3,8 +3,7 @@ import type { Fault } from '../declare/kind.ts';
 import { entriesOf, type Fields, type SpecOf } from '../schema/field.ts';
 import { normalize } from '../schema/normalize.ts';
 import { prepareRequest, unknownFaults } from '../schema/prepare.ts';
-import { formatFaultsBeside, isTyped } from '../schema/spec-faults.ts';
-import { createChecker } from '../schema/validate.ts';
+import { createChecker, formatFaultsBeside, isTyped } from '../schema/validate.ts';
 import { schemaOfFields } from './schema.ts';
 
 /** The canonical body of a request, what is wrong with it, and the members that nothing knows. */

@@ -1,7 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { isObject, type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from './field.ts';
-import { pointerTo } from './pointer.ts';
 
 /**
  * What the members of one object must not contradict. Written as data, because two read it: the plan, and the API server of

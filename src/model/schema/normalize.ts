@@ -1,9 +1,17 @@
-import { asList, asObject, asObjects, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
-import type { Fault } from '../declare/kind.ts';
+import {
+  asList,
+  asObject,
+  asObjects,
+  asTexts,
+  equalJson,
+  type Json,
+  type JsonObject,
+  pointerTo,
+} from '../../lib/json.ts';
+import type { Fault, Kind } from '../declare/kind.ts';
+import type { StoredObject } from '../state/object.ts';
+import { elementName, keyedEntries, type ListOrder } from './entries.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
-import { keyedEntries } from './keyed-entries.ts';
-import { elementName, type ListOrder } from './list-order.ts';
-import { pointerTo } from './pointer.ts';
 
 /** A canonical spec and what could not be made canonical. */
 export interface Normalized {
@@ -185,4 +193,50 @@ function compare(a: string, b: string): number {
 
 function unreachable(field: never): never {
   throw new Error(`no such field type: ${JSON.stringify(field)}`);
+}
+
+/** The canonical full spec of a kind: `normalize`, then what only the kind knows (a spelling that depends on another field). */
+export function canonicalSpec(kind: Kind, spec: JsonObject): Normalized {
+  return finish(kind, normalize(kind.spec, spec));
+}
+
+/** The canonical form of what is stated. */
+export function canonicalStated(kind: Kind, spec: JsonObject): Normalized {
+  return finish(kind, normalizeStated(kind.spec, spec));
+}
+
+function finish(kind: Kind, normalized: Normalized): Normalized {
+  if (kind.canonicalize === undefined) return normalized;
+  // The hook takes and gives the typed view of the same canonical spec.
+  return { ...normalized, spec: kind.canonicalize(normalized.spec as never) as JsonObject };
+}
+
+/** Under this name the paths are kept in `derived`. */
+const member = 'given_defaults';
+
+/**
+ * Paths of members that were given the value which they have by default: answers show them, and leave out those that
+ * were not given. The spec is the same in both cases, so that comparisons of specs see no difference.
+ */
+export function givenDefaultsOf({ derived }: Pick<StoredObject, 'derived'>): ReadonlySet<string> {
+  // Written by `withGivenDefaults` alone.
+  return new Set(asTexts(derived[member] ?? []));
+}
+
+/** The object with what was given of the fields that were written (`isWritten`); of others it keeps what it knows. */
+export function withGivenDefaults(
+  object: StoredObject,
+  given: Normalized['given'],
+  isWritten: (field: string) => boolean,
+): StoredObject {
+  const known = [...givenDefaultsOf(object)];
+  const kept = known.filter((path) => !isWritten(fieldOf(path)));
+  const paths = [...new Set([...kept, ...given.filter((path) => isWritten(fieldOf(path)))])].sort();
+  if (paths.length === 0 && known.length === 0) return object;
+  const { [member]: _, ...derived } = object.derived;
+  return { ...object, derived: paths.length === 0 ? derived : { ...derived, [member]: paths } };
+}
+
+function fieldOf(path: string): string {
+  return path.split(/[.[]/, 1)[0] ?? '';
 }

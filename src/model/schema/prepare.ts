@@ -1,8 +1,7 @@
-import { equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { equalJson, isObject, type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
-import { pointerTo } from './pointer.ts';
 
 /** A body that is ready to be validated, and what was left out of it. */
 export interface Prepared {

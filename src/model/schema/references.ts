@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import { type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
 import type { AnyField, Fields } from './field.ts';
-import { pointerTo } from './pointer.ts';
 
 /** One place in a spec that names another object. */
 export interface Mention {

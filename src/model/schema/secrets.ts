@@ -1,10 +1,9 @@
-import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { isObject, type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
 import type { PlanEnvironment } from '../declare/plan-environment.ts';
 import { Internal } from '../errors.ts';
 import { secretOrigin } from '../lower/shape.ts';
 import { type AnyField, entriesOf, type Fields, longest } from './field.ts';
-import { pointerTo } from './pointer.ts';
 import { isSealed, mask, type SealForm, type SealPlace } from './sealing.ts';
 import {
   anyItem,

@@ -34,6 +34,26 @@ export const overrideIndex = 'override';
 /** The reference row that ties a child to its parent. */
 export const parentField = 'parent';
 
+/** The name of an entry of an index. */
+export function indexKey(kind: string, index: string, value: string): string {
+  return `${kind}\0${index}\0${value}`;
+}
+
+/** The name of a count of references. */
+export function countKey(id: string, kind: string, field: string): string {
+  return `${id}\0${kind}\0${field}`;
+}
+
+/** Names of the parts of a state that can be looked at, and that change one by one. */
+export const parts = {
+  object: (id: string) => `o\0${id}`,
+  /** Which objects there are of a kind, and what they are. */
+  objectsOf: (kind: string) => `k\0${kind}`,
+  entry: (key: string) => `i\0${key}`,
+  referrers: (id: string) => `r\0${id}`,
+  count: (key: string) => `c\0${key}`,
+} as const;
+
 const none: readonly never[] = [];
 
 const known = new WeakMap<StoredObject, Facets>();
@@ -88,8 +108,8 @@ export function movedReferences(
   const gone: Reference[] = [];
   for (const field of membershipFields(registry.get((after ?? before)?.kind ?? '').spec)) {
     for (const { id: to, was, is } of movedMembers(before, after, field)) {
-      come.push(...is.filter((hand) => !was.includes(hand)).map((origin) => ({ field, to, origin })));
-      gone.push(...was.filter((hand) => !is.includes(hand)).map((origin) => ({ field, to, origin })));
+      come.push(...is.filter((origin) => !was.includes(origin)).map((origin) => ({ field, to, origin })));
+      gone.push(...was.filter((origin) => !is.includes(origin)).map((origin) => ({ field, to, origin })));
     }
   }
   return { come, gone };

@@ -4,10 +4,9 @@ import type { Registry } from '../declare/registry.ts';
 import { numberOf } from '../declare/wire-id.ts';
 import type { SealForm } from '../schema/sealing.ts';
 import type { SourceSettings } from '../sources/settings.ts';
-import { facetsOf, parentField } from './facets.ts';
+import { countKey, facetsOf, indexKey, parentField, parts } from './facets.ts';
 import { membershipFields, movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
-import { countKey, indexKey, parts } from './state-parts.ts';
 
 /** What a step from one snapshot to the next puts in and takes out. */
 export interface Edits {

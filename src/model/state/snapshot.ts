@@ -3,7 +3,7 @@ import type { State } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { SealForm } from '../schema/sealing.ts';
 import { plainSettings, type SourceSettings } from '../sources/settings.ts';
-import { parentField } from './facets.ts';
+import { countKey, indexKey, parentField } from './facets.ts';
 import type { StoredObject } from './object.ts';
 import type { Observed } from './observed.ts';
 import {
@@ -15,7 +15,6 @@ import {
   separator,
   type Tables,
 } from './snapshot-tables.ts';
-import { countKey, indexKey } from './state-parts.ts';
 import type { FieldOf, ObjectOf } from './stored.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { asList, asObject, asObjects, asTexts, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { keyedEntries } from '../schema/entries.ts';
 import { type AnyField, entriesOf, type Fields, isDivided } from '../schema/field.ts';
-import { keyedEntries } from '../schema/keyed-entries.ts';
 import { defaultOf } from '../schema/normalize.ts';
 import { type Content, type MemberEdit, type MemberMove, movedMembers, pickContent, withMembers } from './members.ts';
 

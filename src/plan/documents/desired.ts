@@ -5,10 +5,8 @@ import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import type { Document, Place } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
-import { canonicalStated } from '../../model/schema/canonical.ts';
-import { formatFaultsBeside } from '../../model/schema/spec-faults.ts';
-import type { Validator } from '../../model/schema/validate.ts';
-import type { IsStored } from '../../model/state/stored-texts.ts';
+import { canonicalStated } from '../../model/schema/normalize.ts';
+import { formatFaultsBeside, type IsStored, type Validator } from '../../model/schema/validate.ts';
 
 /** One object that a source states, children taken out of their parents. References are still texts. */
 export interface Desired {

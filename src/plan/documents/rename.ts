@@ -1,9 +1,9 @@
+import { pointerTo } from '../../lib/json.ts';
 import { isTurn } from '../../lib/steps.ts';
 import { type Kind, statesOnly } from '../../model/declare/kind.ts';
 import { type Document, previousNamesAnnotation } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
-import { pointerTo } from '../../model/schema/pointer.ts';
 import { aliasIndex } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
-import { canonicalStated } from '../../model/schema/canonical.ts';
-import { listOrderMember, listOrderOf } from '../../model/schema/list-order.ts';
+import { listOrderMember, listOrderOf } from '../../model/schema/entries.ts';
+import { canonicalStated } from '../../model/schema/normalize.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { completeSpec, contentOf } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';

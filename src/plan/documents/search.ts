@@ -1,6 +1,6 @@
 import type { Kind } from '../../model/declare/kind.ts';
 import type { Problem } from '../../model/problem.ts';
-import { canonicalStated } from '../../model/schema/canonical.ts';
+import { canonicalStated } from '../../model/schema/normalize.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import type { AdoptMode } from '../../model/sources/settings.ts';
 import { aliasIndex } from '../../model/state/facets.ts';

@@ -5,7 +5,7 @@ import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import type { Document } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
-import { canonicalStated } from '../../model/schema/canonical.ts';
+import { canonicalStated } from '../../model/schema/normalize.ts';
 import { sealSecrets } from '../../model/schema/secrets.ts';
 import type { Validator } from '../../model/schema/validate.ts';
 import type { FileRules } from '../../model/sources/file-rules.ts';

@@ -3,7 +3,7 @@ import type { Fault, Kind } from '../../model/declare/kind.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Names } from '../checks/resolve.ts';
-import type { Comparison } from '../comparison.ts';
+import type { Comparison } from '../digest.ts';
 import type { Edit } from '../finish.ts';
 import { type ClaimedUnit, claimDigest } from '../ownership/claims-of-others.ts';
 import type { Move } from '../plan.ts';

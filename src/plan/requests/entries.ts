@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
-import { type EntryIds, entryIdsOf } from '../../model/schema/entry-ids.ts';
+import { type EntryIds, entryIdsOf, keyedEntries } from '../../model/schema/entries.ts';
 import { entriesOf } from '../../model/schema/field.ts';
-import { keyedEntries } from '../../model/schema/keyed-entries.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 
 /** The ids that the entries of a replaced object have, and what is wrong with those given. */

@@ -1,8 +1,8 @@
 import { asObject, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import { fieldsOn, isEchoed } from '../../model/lower/shape.ts';
+import { inListOrder, listOrderOf } from '../../model/schema/entries.ts';
 import { type AnyField, entriesOf, type Fields, isEmpty } from '../../model/schema/field.ts';
-import { inListOrder, listOrderOf } from '../../model/schema/list-order.ts';
 import { completeSpec } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 

@@ -1,8 +1,7 @@
 import { asObjects, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
-import { entryIdsOf } from '../../model/schema/entry-ids.ts';
+import { entryIdsOf, keyedEntries } from '../../model/schema/entries.ts';
 import { entriesOf } from '../../model/schema/field.ts';
-import { keyedEntries } from '../../model/schema/keyed-entries.ts';
 import { type Content, equalContent } from '../../model/state/members.ts';
 import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
 import { mostAliases } from '../keyed-account.ts';

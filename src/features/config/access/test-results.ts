@@ -3,7 +3,7 @@ import type { Access } from '../../../access/ruleset/access.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { accessStep } from '../../../objects/access-step.ts';
+import { accessStep } from '../../../objects/access-tests.ts';
 import { refusalOf } from '../../../objects/objects.ts';
 import type { TestResult, TestResults } from '../../../operations/config/access.ts';
 import type { ApplyRequest } from '../plans/apply-request.ts';

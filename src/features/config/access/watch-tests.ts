@@ -5,7 +5,7 @@ import { recordEvents } from '../../../db/logs/events.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import type { AuditEvent } from '../../../model/declare/kind.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { accessStep, touchesTests } from '../../../objects/access-step.ts';
+import { accessStep, touchesTests } from '../../../objects/access-tests.ts';
 
 /** A stretch of an account's history that was not looked at yet. */
 interface Stretch {

@@ -12,8 +12,8 @@ import { sealArchived } from '../../../db/sealing/reseal.ts';
 import { isObject, type JsonObject } from '../../../lib/json.ts';
 import type { Registry } from '../../../model/declare/registry.ts';
 import { InvalidInput } from '../../../model/errors.ts';
+import { type ObjectImage, objectOf } from '../../../model/state/members.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
-import { type ObjectImage, objectOf } from '../../../model/state/object-image.ts';
 import { emptySnapshot, type Snapshot } from '../../../model/state/snapshot.ts';
 import { faultsOfState } from './faults.ts';
 

@@ -5,10 +5,9 @@ import { HeddleError, InvalidInput, NotAllowed, NotFound } from '../../../model/
 import { fieldsOn } from '../../../model/lower/shape.ts';
 import type { Problem } from '../../../model/problem.ts';
 import { prepareRequest } from '../../../model/schema/prepare.ts';
-import { isTyped } from '../../../model/schema/spec-faults.ts';
+import { isTyped, textsOf } from '../../../model/schema/validate.ts';
 import type { Override, StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { textsOf } from '../../../model/state/stored-texts.ts';
 import { diffUnits, unitsOf } from '../../../model/state/units.ts';
 import { findAmong, findObject } from '../../../objects/find-object.ts';
 import { readableBy } from '../../../objects/object-list.ts';

@@ -2,7 +2,7 @@ import { describePair } from '../../../access/diff/describe-pair.ts';
 import { diffAccessInSteps, type PairFilter } from '../../../access/diff/diff.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
-import { accessStep, touchesAccess } from '../../../objects/access-step.ts';
+import { accessStep, touchesAccess } from '../../../objects/access-tests.ts';
 import { findEndpointAmong } from '../../../objects/find-endpoint.ts';
 import type { PlanPair, PlanPairs } from '../../../operations/config/plan-access.ts';
 import type { AccessCount } from '../../../plan/view/access.ts';

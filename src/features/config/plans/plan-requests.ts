@@ -7,7 +7,7 @@ import { Conflict } from '../../../model/errors.ts';
 import { sealPlaces } from '../../../model/schema/sealing.ts';
 import type { PushedValues } from '../../../model/schema/values.ts';
 import type { FileRules } from '../../../model/sources/file-rules.ts';
-import { engineVersionOf } from '../../../plan/engine-version.ts';
+import { engineVersionOf } from '../../../plan/digest.ts';
 import { type RequestedOptions, requestedOptions } from '../../../plan/options.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import type { RollbackRequest } from './rolled-back.ts';

@@ -1,5 +1,4 @@
-import type { AccessDiff } from '../../../access/diff/diff.ts';
-import { diffAccessInSteps } from '../../../access/diff/diff.ts';
+import { type AccessDiff, diffAccessInSteps } from '../../../access/diff/diff.ts';
 import type { Named } from '../../../access/evaluate/named.ts';
 import { missingText, trafficText } from '../../../access/evaluate/traffic.ts';
 import { kindOf } from '../../../access/ruleset/object-readers.ts';
@@ -10,8 +9,7 @@ import type { State } from '../../../model/declare/kind.ts';
 import { sortProblems } from '../../../model/problem.ts';
 import type { GuardLimits } from '../../../model/sources/settings.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { type AccessStep, accessStep, touchesAccess, touchesTests } from '../../../objects/access-step.ts';
-import { judgePlan } from '../../../objects/access-tests.ts';
+import { type AccessStep, accessStep, judgePlan, touchesAccess, touchesTests } from '../../../objects/access-tests.ts';
 import type { Outcome, Plan } from '../../../plan/plan.ts';
 import { type AccessImpact, type AccessName, accessGuards, firstRows, withAccess } from '../../../plan/view/access.ts';
 import { withMoves } from './moved-documents.ts';

@@ -7,7 +7,7 @@ import type { Actor } from '../../../model/declare/actor.ts';
 import { isClaim } from '../../../model/declare/peer-claims.ts';
 import { wireId } from '../../../model/declare/wire-id.ts';
 import { Conflict, NotAllowed, Unauthenticated } from '../../../model/errors.ts';
-import { canonicalSpec } from '../../../model/schema/canonical.ts';
+import { canonicalSpec } from '../../../model/schema/normalize.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import { refusalOf } from '../../../objects/objects.ts';

@@ -1,8 +1,8 @@
 import { asList, asObject, asObjects, canonicalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
+import type { Kind } from '../declare/kind.ts';
 import type { StoredObject } from '../state/object.ts';
 import { type AnyField, entriesOf, type Fields } from './field.ts';
-import { keyedEntries } from './keyed-entries.ts';
 
 /**
  * The order in which sets and keyed lists were last written: path of the list to the names of its elements. The spec itself
@@ -128,4 +128,64 @@ function addNames(found: Map<string, readonly string[]>, fields: Fields, spec: J
 
 function isSet(field: AnyField): boolean {
   return field.type === 'refs' || (field.type === 'list' && (field.set || field.anyOrder === true));
+}
+
+/** Entries with their unit keys: the value of the key field, repeats with the next free ordinal (`web`, `web#2`). */
+export function keyedEntries(key: string, entries: readonly JsonObject[]): readonly (readonly [string, JsonObject])[] {
+  const seen = new Map<string, number>();
+  return entries.map((entry) => {
+    const name = String(entry[key]);
+    let count = (seen.get(name) ?? 0) + 1;
+    while (count > 1 && seen.has(`${name}#${count}`)) count += 1;
+    const unit = count === 1 ? name : `${name}#${count}`;
+    seen.set(name, count);
+    if (unit !== name) seen.set(unit, 1);
+    return [unit, entry];
+  });
+}
+
+/** Ids of keyed entries by field and unit key, as they are kept in `derived`. */
+export type EntryIds = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** The ids of the entries of an object's keyed lists. */
+export function entryIdsOf(object: StoredObject): EntryIds {
+  // Written by `withEntryIds` alone.
+  return (object.derived['entry_ids'] ?? {}) as EntryIds;
+}
+
+/**
+ * The object with an id for every entry that carries one: known entries keep theirs, the first entry of an object has the
+ * object's own id, others get a new one.
+ */
+export function withEntryIds(kind: Kind, object: StoredObject, newId: () => string): StoredObject {
+  const lists = entriesOf(kind.spec).filter(([, field]) => field.type === 'keyed' && field.ids);
+  if (lists.length === 0) return object;
+  const known = entryIdsOf(object);
+  const ids: Record<string, Record<string, string>> = {};
+  for (const [name, field] of lists) {
+    if (field.type !== 'keyed') continue;
+    const keys = keyedEntries(field.key, asObjects(object.spec[name] ?? [])).map(([key]) => key);
+    ids[name] = idsFor(keys, known[name] ?? {}, object.id, newId);
+  }
+  return { ...object, derived: { ...object.derived, entry_ids: ids } };
+}
+
+function idsFor(
+  keys: readonly string[],
+  known: Readonly<Record<string, string>>,
+  own: string,
+  newId: () => string,
+): Record<string, string> {
+  const wanted = new Set(keys);
+  const kept = new Map(Object.entries(known).filter(([key]) => wanted.has(key)));
+  let ownIsFree = ![...kept.values()].includes(own);
+  return Object.fromEntries(
+    keys.map((key) => {
+      const present = kept.get(key);
+      if (present !== undefined) return [key, present];
+      const id = ownIsFree ? own : newId();
+      ownIsFree = false;
+      return [key, id];
+    }),
+  );
 }

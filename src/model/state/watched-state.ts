@@ -1,27 +1,7 @@
 import type { State } from '../declare/kind.ts';
-import { parentField } from './facets.ts';
+import { countKey, indexKey, parentField, parts } from './facets.ts';
 import type { StoredObject } from './object.ts';
 import type { FieldOf, ObjectOf } from './stored.ts';
-
-/** The name of an entry of an index. */
-export function indexKey(kind: string, index: string, value: string): string {
-  return `${kind}\0${index}\0${value}`;
-}
-
-/** The name of a count of references. */
-export function countKey(id: string, kind: string, field: string): string {
-  return `${id}\0${kind}\0${field}`;
-}
-
-/** Names of the parts of a state that can be looked at, and that change one by one. */
-export const parts = {
-  object: (id: string) => `o\0${id}`,
-  /** Which objects there are of a kind, and what they are. */
-  objectsOf: (kind: string) => `k\0${kind}`,
-  entry: (key: string) => `i\0${key}`,
-  referrers: (id: string) => `r\0${id}`,
-  count: (key: string) => `c\0${key}`,
-} as const;
 
 /** A state that notes what is looked at: what follows from it holds until one of these parts changes. */
 export class WatchedState implements State {
