@@ -9,6 +9,8 @@ export interface Resource {
   readonly status?: Json;
   /** Of a Secret: base64. */
   readonly data?: Json;
+  /** Of a Secret: what it is for. */
+  readonly type?: string;
 }
 
 /** The metadata of an object, as far as anybody here reads it. */

@@ -111,7 +111,7 @@ describe('secrets of a document', () => {
   test('that stand in a Secret are for resources in a cluster alone', () => {
     const { faults } = document({ pin: { valueFrom: { secretKeyRef: { name: 'db', key: 'pin' } } } });
     expect(faults.map(({ path, message }) => `${path} ${message}`)).toEqual([
-      '/pin/valueFrom secretKeyRef `db/pin` is not set, or not allowed: only resources in a cluster may name a Secret; name a variable by `envRef` or a file by `fileRef`',
+      '/pin/valueFrom secretKeyRef `db/pin` cannot be used: only resources in a cluster may name a Secret; name a variable by `envRef` or a file by `fileRef`',
     ]);
   });
 

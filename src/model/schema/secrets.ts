@@ -17,7 +17,7 @@ import {
   type SecretField,
   type SecretPath,
 } from './secret-fields.ts';
-import { clusterHint } from './values.ts';
+import { clusterHint, nameIn } from './values.ts';
 
 /** A spec whose secrets are sealed, and what was wrong with them. */
 export interface SealedSpec {
@@ -230,7 +230,7 @@ function textOf(
     return undefined;
   }
   const [origin, named] = Object.entries(objectIn(objectIn(value)?.['valueFrom']) ?? {})[0] ?? [];
-  const name = nameIn(named);
+  const name = nameIn(named) ?? String(named);
   const { planEnvironment } = run;
   if (origin === 'stored') {
     run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message: storedHint });
@@ -245,16 +245,11 @@ function textOf(
   if (found === undefined) {
     const hint =
       planEnvironment.unsetHint?.(origin ?? '', name) ?? (origin === secretOrigin ? clusterHint : serverHint);
-    const message = `${origin} \`${name}\` is not set, or not allowed: ${hint}`;
+    const lack = origin === secretOrigin ? 'cannot be used' : 'is not set, or not allowed';
+    const message = `${origin} \`${name}\` ${lack}: ${hint}`;
     run.faults.push({ code: 'secret_unset', path: `${pointer}/valueFrom`, message });
   }
   return found;
-}
-
-/** What an origin names, as one text: `name/key` for a key of a Secret. */
-function nameIn(named: Json | undefined): string {
-  const secret = objectIn(named);
-  return secret === undefined ? String(named) : `${secret['name']}/${secret['key']}`;
 }
 
 /** Whether a document leaves the value as it is stored, as exports do. */

@@ -6,7 +6,13 @@ import type { ValueUse } from './value-policy.ts';
 /** Values that came along with pushed documents, by what documents name them: `env:HEDDLE_VALUE_X`, `file:dir/name`. */
 export type PushedValues = Readonly<Record<string, string>>;
 
-const prefixes: Readonly<Record<string, string>> = { envRef: 'env:', fileRef: 'file:' };
+/**
+ * What resources in a cluster name of the Secrets beside them, by `name/key`: the value, or why there is none. It is read with
+ * the resources, and kept nowhere.
+ */
+export type SecretKeys = ReadonlyMap<string, { readonly value: string } | { readonly reason: string }>;
+
+const prefixes: Readonly<Record<string, string>> = { envRef: 'env:', fileRef: 'file:', [secretOrigin]: 'secret:' };
 
 /** The name of a value as it is sent with a push; `undefined` for an unknown origin. */
 function nameOf(origin: string, name: string): string | undefined {
@@ -25,11 +31,18 @@ export function namedValues(spec: Json): readonly (readonly [pushed: string, ori
   if (!isObject(spec)) return [];
   const { valueFrom, ...others } = spec as JsonObject;
   if (!isObject(valueFrom) || Object.keys(others).length > 0) return Object.values(spec).flatMap(namedValues);
-  return valueOrigins.flatMap((origin) => {
-    const name = valueFrom[origin];
-    const pushed = typeof name === 'string' ? nameOf(origin, name) : undefined;
-    return pushed === undefined ? [] : [[pushed, origin, String(name)] as const];
+  return [...valueOrigins, secretOrigin].flatMap((origin) => {
+    const name = nameIn(valueFrom[origin]);
+    const pushed = name === undefined ? undefined : nameOf(origin, name);
+    return name === undefined || pushed === undefined ? [] : [[pushed, origin, name] as const];
   });
+}
+
+/** What an origin names, as one text: `name/key` for a key of a Secret. */
+export function nameIn(named: Json | undefined): string | undefined {
+  if (!isObject(named)) return typeof named === 'string' ? named : undefined;
+  const { name, key } = named;
+  return typeof name === 'string' && typeof key === 'string' ? `${name}/${key}` : undefined;
 }
 
 /** Why a document that no cluster holds has no value for a key of a Secret. */
@@ -39,14 +52,25 @@ export const clusterHint =
 /** Whose documents are planned. */
 type User = Pick<ValueUse, 'account' | 'source'>;
 
-/** The environment in which documents of a source that the server reads are planned: of its values, those that are for the source. */
-export function environmentOfSource(planEnvironment: PlanEnvironment, { account, source }: User): PlanEnvironment {
+/**
+ * The environment in which documents of a source that the server reads are planned: of the server's values, those that are for
+ * the source; `secrets` is what it found beside resources of a cluster.
+ */
+export function environmentOfSource(
+  planEnvironment: PlanEnvironment,
+  { account, source }: User,
+  secrets: SecretKeys | undefined,
+): PlanEnvironment {
   return {
     ...planEnvironment,
-    valueFrom: (origin, name) => ownValue(planEnvironment, { account, source, isPushed: false }, origin, name),
+    valueFrom(origin, name) {
+      if (origin !== secretOrigin) return ownValue(planEnvironment, { account, source, isPushed: false }, origin, name);
+      const found = secrets?.get(name);
+      return found !== undefined && 'value' in found ? found.value : undefined;
+    },
     unsetHint: (origin, name) =>
       origin === secretOrigin
-        ? clusterHint
+        ? reasonOf(secrets, name)
         : `variables of the server must begin with HEDDLE_VALUE_, files must lie in its directory of values, and for other accounts than the operator's HEDDLE_VALUE_GRANTS must list ${account}/${source}=${nameOf(origin, name)}`,
   };
 }
@@ -64,7 +88,8 @@ export function environmentOfPush(
     ...planEnvironment,
     valueFrom(origin, name) {
       if (origin === 'envRef' && !isValueVariable(name)) return undefined;
-      const pushed = nameOf(origin, name);
+      // Nobody pushes what is in a cluster.
+      const pushed = origin === secretOrigin ? undefined : nameOf(origin, name);
       const value = pushed !== undefined && Object.hasOwn(values, pushed) ? values[pushed] : undefined;
       if (value !== undefined && value !== '') return value;
       return ownValue(planEnvironment, { account, source, isPushed: true }, origin, name);
@@ -89,4 +114,9 @@ function ownValue(
   return value !== undefined && planEnvironment.mayUse({ ...by, value })
     ? planEnvironment.valueFrom(origin, name)
     : undefined;
+}
+
+function reasonOf(secrets: SecretKeys | undefined, name: string): string {
+  const found = secrets?.get(name);
+  return found !== undefined && 'reason' in found ? found.reason : clusterHint;
 }

@@ -11,8 +11,16 @@ export interface KubernetesConfig {
   readonly kubeconfigFile?: string;
   /** Of the kubeconfig file; its current one unless said otherwise. */
   readonly context?: string;
+  /** What the server does with Secrets beside resources; nothing unless said. */
+  readonly secrets?: SecretUse;
   /** The first rule that covers a namespace counts; a namespace that none covers is not looked at. */
   readonly namespaces: readonly NamespaceRule[];
+}
+
+/** What a server does with the Secrets of a cluster. */
+export interface SecretUse {
+  /** Resources may name keys of Secrets beside them. */
+  readonly read?: boolean;
 }
 
 /** What the resources of some namespaces may state, and how that is applied. */
@@ -94,6 +102,18 @@ export const kubernetesMembers: JsonObject = {
     'A kubeconfig file that says how to reach the cluster; without it the cluster that the server runs in.',
   ),
   context: text('The context of the kubeconfig file; its current one unless said otherwise.'),
+  secrets: {
+    type: 'object',
+    additionalProperties: false,
+    description:
+      'What the server does with the Secrets of the namespaces, for which it needs rights; nothing unless said.',
+    properties: {
+      read: {
+        type: 'boolean',
+        description: 'Whether resources may name keys of Secrets beside them by `valueFrom.secretKeyRef`.',
+      },
+    },
+  },
   namespaces: {
     type: 'array',
     minItems: 1,

@@ -120,11 +120,11 @@ function isSure({ code, kind, key }: Problem, reported: readonly Problem[]): boo
 
 function environmentOf(
   planEnvironment: PlanEnvironment,
-  { values }: ApplyRequest,
+  { values, secrets }: ApplyRequest,
   user: { readonly account: string; readonly source: string },
 ): PlanEnvironment {
   return values === undefined
-    ? environmentOfSource(planEnvironment, user)
+    ? environmentOfSource(planEnvironment, user, secrets)
     : environmentOfPush(planEnvironment, values, user);
 }
 

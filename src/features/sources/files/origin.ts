@@ -1,5 +1,6 @@
 import type { SourceFile } from '../../../model/document.ts';
 import type { Problem } from '../../../model/problem.ts';
+import type { SecretKeys } from '../../../model/schema/values.ts';
 import type { CommitInfo } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { HeldBack } from '../../../plan/plan.ts';
@@ -21,6 +22,8 @@ export type Fetched =
       readonly commitInfo?: CommitInfo;
       /** Ids of what holds the files, where something else may come to have its name. */
       readonly uids?: string;
+      /** What the files name of the Secrets beside them, where they are resources of a cluster; no part of the digest. */
+      readonly secrets?: SecretKeys;
     }
   | { readonly ok: false; readonly reason: string };
 

@@ -64,7 +64,10 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
     request: { account, name: `kubernetes/${config.name}`, owner, seconds },
     async begin() {
       const client = createClient({ connection: await connectionOf(options), fieldManager: 'heddle' });
-      const cluster = openCluster({ client, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner });
+      const cluster = openCluster({
+        ...{ client, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner },
+        readsSecrets: config.secrets?.read === true,
+      });
       openings += 1;
       const followed = { cluster, opening: `${openings}`, isStarted: false };
       cluster.onChange(() => {

@@ -1,5 +1,6 @@
 import type { Client } from '../../../kubernetes/client.ts';
 import { ApiError } from '../../../kubernetes/errors.ts';
+import { createPacer } from '../../../kubernetes/pacer.ts';
 import {
   type Reflector,
   type ReflectorState,
@@ -30,6 +31,10 @@ export interface Cluster {
   stateOf(plural: string): ReflectorState;
   /** A namespace as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
   readNamespace(name: string): Promise<Resource | undefined>;
+  /** Whether Secrets may be read. */
+  readonly readsSecrets: boolean;
+  /** A Secret as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
+  readSecret(namespace: string, name: string): Promise<Resource | undefined>;
   /** The CustomResourceDefinition of a kind as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
   readDefinition(plural: string): Promise<Resource | undefined>;
   /** The id of the CustomResourceDefinition of a kind, as it was read last; empty where it cannot be read. */
@@ -49,12 +54,16 @@ export interface ClusterOptions {
   readonly onError: (error: unknown) => void;
   /** Names this server in events. */
   readonly instance: string;
+  readonly readsSecrets: boolean;
 }
+
+/** So many requests for Secrets are under way at once, and so many begin a second. */
+const secretPace = { atOnce: 16, perSecond: 50 };
 
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Follows the namespaces of a cluster and the resources in them. */
-export function openCluster({ client, apiVersion, kinds, onError, instance }: ClusterOptions): Cluster {
+export function openCluster({ client, apiVersion, kinds, onError, instance, readsSecrets }: ClusterOptions): Cluster {
   const [group = ''] = apiVersion.split('/');
   const listeners = new Set<(namespace: string | undefined) => void>();
   const byNamespace = new Map<string, Map<string, Stated>>();
@@ -86,6 +95,7 @@ export function openCluster({ client, apiVersion, kinds, onError, instance }: Cl
     kinds.map((kind) => [kind.plural, follow(`/apis/${apiVersion}/${kind.plural}`, (change) => note(kind, change))]),
   );
 
+  const secretReads = createPacer(secretPace);
   const definitionIds = new Map<string, string>();
   const readDefinition = async (plural: string): Promise<Resource | undefined> => {
     const found = await unlessAbsent(client.get(`${definitionsPath}/${plural}.${group}`));
@@ -101,6 +111,9 @@ export function openCluster({ client, apiVersion, kinds, onError, instance }: Cl
     statedIn: (namespace) => [...(byNamespace.get(namespace)?.values() ?? [])],
     stateOf: (plural) => reflectors.get(plural)?.state ?? { state: 'starting' },
     readNamespace: (name) => unlessAbsent(client.get(`/api/v1/namespaces/${name}`)),
+    readsSecrets,
+    readSecret: (namespace, name) =>
+      secretReads.run(() => unlessAbsent(client.get(`/api/v1/namespaces/${namespace}/secrets/${name}`))),
     readDefinition,
     async definitionId(plural) {
       const known = definitionIds.get(plural);

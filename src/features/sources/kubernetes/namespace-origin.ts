@@ -4,8 +4,10 @@ import { sha256 } from '../../../lib/node-pure.ts';
 import type { SourceFile } from '../../../model/document.ts';
 import type { Fetched, Origin } from '../files/origin.ts';
 import { digestOfContent, everyFile } from '../files/selection.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, Stated } from './cluster.ts';
+import { createReminder } from './reminder.ts';
 import { fileOf, isTerminating, pluralOfPath, type ResourceKind } from './resource-file.ts';
+import { readSecretKeys } from './secrets.ts';
 import { createSettler, plainSettle } from './settle.ts';
 import { createStatusReport } from './status/status-report.ts';
 
@@ -31,28 +33,50 @@ export interface NamespaceOptions {
 export function openNamespace(options: NamespaceOptions): Origin {
   const { cluster, namespace, settle = plainSettle } = options;
   const report = createStatusReport(options);
+  let changed: (() => void) | undefined;
+  // Secrets are not watched: one that is missing is looked for until it is there.
+  const reminder = createReminder(() => changed?.());
   return {
-    fetch: (last) => readNamespace(options, last?.uids),
-    peek: () => readNamespace(options, undefined),
+    async fetch(last) {
+      const { fetched, stated } = await readNamespace(options, last?.uids);
+      if (!fetched.ok) return fetched;
+      try {
+        const secrets = await readSecretKeys(options, stated);
+        reminder.note(changed !== undefined && [...secrets.values()].some((found) => 'reason' in found));
+        return { ...fetched, secrets };
+      } catch (error) {
+        return { ok: false, reason: `Secrets that resources name cannot be read: ${reasonOf(error)}` };
+      }
+    },
+    peek: async () => (await readNamespace(options, undefined)).fetched,
     concluded: report.concluded,
     watch(notify) {
+      changed = notify;
       const settler = createSettler(notify, settle);
-      const unlisten = cluster.onChange((changed) => {
-        if (changed === undefined || changed === namespace) settler.touch();
+      const unlisten = cluster.onChange((where) => {
+        if (where === undefined || where === namespace) settler.touch();
       });
       return async () => {
         unlisten();
+        changed = undefined;
         settler.stop();
+        reminder.stop();
         report.stop();
       };
     },
   };
 }
 
-async function readNamespace(options: NamespaceOptions, last: string | undefined): Promise<Fetched> {
+/** What is there, and the resources that say so. */
+interface ReadNamespace {
+  readonly fetched: Fetched;
+  readonly stated: readonly Stated[];
+}
+
+async function readNamespace(options: NamespaceOptions, last: string | undefined): Promise<ReadNamespace> {
   const { cluster, namespace, apiVersion } = options;
   const fault = namespaceFault(options, cluster.namespaces.get(namespace));
-  if (fault !== undefined) return { ok: false, reason: fault };
+  if (fault !== undefined) return unavailable(fault);
   const stated = cluster.statedIn(namespace).filter(({ resource }) => !isTerminating(resource));
   const files = stated.map(({ kind, resource }) => fileOf(resource, kind, apiVersion)).sort(byPath);
   const former = await options.statedFiles();
@@ -60,14 +84,14 @@ async function readNamespace(options: NamespaceOptions, last: string | undefined
     options,
     new Set([...stated.map(({ kind }) => kind.plural), ...pluralsOf(former, namespace)]),
   );
-  if (unread !== undefined) return { ok: false, reason: unread };
+  if (unread !== undefined) return unavailable(unread);
   const there = new Set(files.map(({ path }) => path));
   const missing = pluralsOf(
     [...former].filter((path) => !there.has(path)),
     namespace,
   );
   const lost = missing.size === 0 ? undefined : await lossFault(options, missing, last);
-  if (lost !== undefined) return { ok: false, reason: lost };
+  if (lost !== undefined) return unavailable(lost);
   const uids = await uidsOf(options, new Set(stated.map(({ kind }) => kind.plural)));
   // What took the place of what was deleted is looked at again, so that it is known from then on.
   const digest = sha256(
@@ -76,7 +100,11 @@ async function readNamespace(options: NamespaceOptions, last: string | undefined
       everyFile,
     )}`,
   );
-  return { ok: true, files, digest, uids, selection: everyFile, warnings: [] };
+  return { fetched: { ok: true, files, digest, uids, selection: everyFile, warnings: [] }, stated };
+}
+
+function unavailable(reason: string): ReadNamespace {
+  return { fetched: { ok: false, reason }, stated: [] };
 }
 
 function byPath(a: SourceFile, b: SourceFile): number {

@@ -95,7 +95,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     const keyOn = (values: string, revision: number) => keyOf({ fetched, values, others, revision }, options.version);
     // That a loop was stopped is no longer so once its documents are found to be in place.
     const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
-    if (isSeen && !fresh(keyOn(valuesIn(options, memory), state.revision))) return { result: 'same' };
+    if (isSeen && !fresh(keyOn(valuesIn(options, memory, fetched), state.revision))) return { result: 'same' };
     const { event, revision, outcome } = await record.during(() => apply(options, fetched, memory, record.status()));
     origin.concluded?.(outcome);
     reported = '';
@@ -161,9 +161,12 @@ function keyOf(
   return sha256(JSON.stringify([on.fetched.digest, on.values, on.revision, on.others, version]));
 }
 
-function valuesIn({ engine, account, name }: ReconcilerOptions, { values }: Memory): string {
-  const { valueFrom } = environmentOfSource(engine.planEnvironment, { account, source: name });
-  return digestOfValues(values, valueFrom);
+function valuesIn(
+  { engine, account, name }: ReconcilerOptions,
+  { values }: Pick<Memory, 'values'>,
+  { secrets }: Read,
+): string {
+  return digestOfValues(values, environmentOfSource(engine.planEnvironment, { account, source: name }, secrets));
 }
 
 interface Ended {
@@ -183,7 +186,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   const isFirst = memory.digest === undefined;
   memory.digest = fetched.digest;
   memory.values = usedValues(documents);
-  const valuesDigest = valuesIn(options, memory);
+  const valuesDigest = valuesIn(options, memory, fetched);
   // A value that is another one changes documents that are the same.
   if (memory.valuesDigest !== valuesDigest) memory.since = undefined;
   memory.valuesDigest = valuesDigest;
@@ -195,6 +198,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
     ...(options.holdsBack === undefined ? {} : { holdBack: true }),
     ...(memory.since === undefined ? {} : { since: memory.since }),
     ...(fetched.commit === undefined ? {} : { commitRef: fetched.commit }),
+    ...(fetched.secrets === undefined ? {} : { secrets: fetched.secrets }),
     ...(fetched.commitInfo === undefined ? {} : { commitInfo: fetched.commitInfo }),
   };
   const result = await applyApproved(engine, call, request);

@@ -1,4 +1,5 @@
 import { sha256 } from '../../../lib/node-pure.ts';
+import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
 import type { Document } from '../../../model/document.ts';
 import { namedValues } from '../../../model/schema/values.ts';
 
@@ -11,10 +12,14 @@ export function usedValues(documents: readonly Document[]): readonly UsedValue[]
   return [...new Map(named.map(([pushed, origin, name]) => [pushed, [origin, name] as const])).values()];
 }
 
-/** Changes whenever one of the values does; the values cannot be derived from it. */
+/** Changes whenever one of the values does, or why there is none. It is kept in memory alone: short values could be guessed. */
 export function digestOfValues(
   values: readonly UsedValue[],
-  read: (origin: string, name: string) => string | undefined,
+  { valueFrom, unsetHint }: Pick<PlanEnvironment, 'valueFrom' | 'unsetHint'>,
 ): string {
-  return values.length === 0 ? '' : sha256(JSON.stringify(values.map(([origin, name]) => read(origin, name) ?? null)));
+  const read = ([origin, name]: UsedValue) => {
+    const value = valueFrom(origin, name);
+    return value === undefined ? { unset: unsetHint?.(origin, name) ?? null } : { value };
+  };
+  return values.length === 0 ? '' : sha256(JSON.stringify(values.map(read)));
 }

@@ -129,7 +129,9 @@ function findings(outcome: ResourceOutcome, isExpected: boolean): readonly Findi
 
 /** Whether all that is wrong is that something is not there, or not applied, to which the resource refers. */
 export function isMissing(problems: readonly Problem[]): boolean {
-  const codes: ReadonlySet<string> = new Set(['reference_unknown', 'reference_held_back', 'reference_pending']);
+  const codes: ReadonlySet<string> = new Set([
+    ...['reference_unknown', 'reference_held_back', 'reference_pending', 'secret_unset'],
+  ]);
   return problems.length > 0 && problems.every(({ code }) => codes.has(code));
 }
 

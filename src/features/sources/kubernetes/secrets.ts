@@ -1,0 +1,96 @@
+import { ApiError, reasonOf } from '../../../kubernetes/errors.ts';
+import type { Resource } from '../../../kubernetes/resource.ts';
+import { membersOf } from '../../../lib/json.ts';
+import { secretOrigin } from '../../../model/lower/shape.ts';
+import { namedValues, type SecretKeys } from '../../../model/schema/values.ts';
+import type { Cluster, Stated } from './cluster.ts';
+
+/** Where Secrets are looked up. */
+export interface SecretsOptions {
+  readonly cluster: Pick<Cluster, 'readSecret' | 'readsSecrets'>;
+  readonly namespace: string;
+}
+
+type Found = SecretKeys extends ReadonlyMap<string, infer Value> ? Value : never;
+
+/**
+ * Reads what resources name of the Secrets beside them, each Secret once. That one is not there, or may not be read, is said
+ * of its keys; throws `ApiError`, `Unreachable` when the API server cannot answer.
+ */
+export async function readSecretKeys(options: SecretsOptions, stated: readonly Stated[]): Promise<SecretKeys> {
+  const names = new Set(
+    stated
+      .flatMap(({ resource: { spec = null } }) => namedValues(spec))
+      .flatMap(([, origin, name]) => (origin === secretOrigin ? [name] : [])),
+  );
+  const bySecret = Map.groupBy(names, (name) => name.slice(0, name.indexOf('/')));
+  const found = await Promise.all(
+    [...bySecret].map(async ([secret, keys]): Promise<readonly (readonly [string, Found])[]> => {
+      const read = await readSecret(options, secret);
+      return keys.map((name) => [name, 'reason' in read ? read : keyOf(options, read.secret, keyIn(name))]);
+    }),
+  );
+  return new Map(found.flat());
+}
+
+function keyIn(name: string): string {
+  return name.slice(name.indexOf('/') + 1);
+}
+
+/** What the API server accepts as the name of a Secret; anything else would be another address. */
+const secretName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+async function readSecret(
+  { cluster, namespace }: SecretsOptions,
+  name: string,
+): Promise<{ readonly secret: Resource } | { readonly reason: string }> {
+  if (!cluster.readsSecrets) return { reason: offHint };
+  if (!secretName.test(name)) return { reason: `no Secret can have the name \`${name}\`; correct it` };
+  try {
+    const secret = await cluster.readSecret(namespace, name);
+    if (secret !== undefined) return { secret };
+    return { reason: `the namespace ${namespace} has no Secret \`${name}\`; create it, and it is read by itself` };
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 403)) throw error;
+    const way = 'give the server the right to get Secrets there';
+    return {
+      reason: `the Secret \`${name}\` of the namespace ${namespace} cannot be read: ${reasonOf(error)}; ${way}`,
+    };
+  }
+}
+
+const offHint =
+  'the server reads no Secrets of this cluster; its operator permits it by `secrets: { read: true }` in the settings of the cluster, or `kubernetes.secrets.read` of the chart';
+
+/** They let in to the cluster itself, or hold what a release consists of: no document needs them. */
+const foreignTypes: ReadonlySet<string> = new Set([
+  'kubernetes.io/service-account-token',
+  'bootstrap.kubernetes.io/token',
+  'helm.sh/release.v1',
+]);
+
+/** The value of a key as text. A last line end does not count, as in files; no reason repeats what was read. */
+function keyOf({ namespace }: SecretsOptions, { metadata, data, type = '' }: Resource, key: string): Found {
+  const where = `the Secret \`${metadata.name}\` of the namespace ${namespace}`;
+  if (foreignTypes.has(type)) return { reason: `${where} has the type ${type}, which documents may not use` };
+  const keys = membersOf(data);
+  const encoded = Object.hasOwn(keys, key) ? keys[key] : undefined;
+  if (encoded === undefined) return { reason: `${where} has no key \`${key}\`; add it, and it is read by itself` };
+  const text = typeof encoded === 'string' ? decode(encoded) : undefined;
+  if (text === undefined) return { reason: `the key \`${key}\` of ${where} is no text in UTF-8; write a text there` };
+  const value = text.replace(/\r?\n$/, '');
+  return value === '' ? { reason: `the key \`${key}\` of ${where} is empty; write a value there` } : { value };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function decode(encoded: string): string | undefined {
+  const bytes = Buffer.from(encoded, 'base64');
+  // Whatever is no base64 is left out by `from`.
+  if (bytes.toString('base64') !== encoded) return undefined;
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
