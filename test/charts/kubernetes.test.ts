@@ -70,6 +70,17 @@ describe('resources of Kubernetes', () => {
     });
   });
 
+  test('may name keys of Secrets where that is permitted, which takes a right more', async () => {
+    const kubernetes = { ...enabled.kubernetes, secrets: { read: true } };
+    const manifests = await render({ values: ['postgres'], over: { kubernetes } });
+    expect(at(only(manifests, 'ClusterRole'), 'rules')).toContainEqual({
+      ...{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
+    });
+    const file = settingsFile(manifests);
+    expect(file.sources).toMatchObject([{ secrets: { read: true } }]);
+    expect(serverFileFaults(file, options)).toEqual([]);
+  });
+
   test('give the releases of two namespaces rights of different names', async () => {
     const names = async (args: readonly string[]) =>
       (await render({ values: ['postgres'], over: enabled, args })).filter(isOfCluster).map((one) => one.metadata.name);

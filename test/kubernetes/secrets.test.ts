@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { placeOf } from '../../src/model/schema/secret-fields.ts';
 import { type Answer, type Conversation, listOf, statusOf } from './conversation.ts';
 import { cluster, group, groups, resource, running } from './scripted-cluster.ts';
@@ -64,6 +66,16 @@ async function reading(conversation: Conversation, secrets: { readonly read?: bo
 }
 
 describe('a key of a Secret', () => {
+  test('stands in a resource as the page shows it', async () => {
+    const page = readFileSync('docs/kubernetes.md', 'utf8');
+    const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text));
+    const { spec } = blocks.find(({ kind }) => kind === 'NotificationChannel');
+    const shown = resource('NotificationChannel', 'web', spec);
+    const others = { [channels]: { lists: [listOf([shown], '100')] } };
+    const { header } = await reading(withChannels([], [holding('Bearer first')], others));
+    await expect.poll(() => header()).toBe('Bearer first');
+  });
+
   test('is the value of what names it, and is read once however often it is named', async () => {
     const { header, gets } = await reading(withChannels(['web', 'chat'], [holding('Bearer first\n')]));
     await expect.poll(() => header()).toBe('Bearer first');

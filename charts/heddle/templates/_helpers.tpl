@@ -73,6 +73,9 @@ labels:
 {{- with .Values.kubernetes -}}
 {{- if .enabled -}}
 {{- $source := dict "name" .name "type" "kubernetes" "namespaces" .namespaces -}}
+{{- if .secrets.read -}}
+{{- $_ := set $source "secrets" (dict "read" true) -}}
+{{- end -}}
 {{- $_ := set $config "sources" (append (default list $config.sources) $source) -}}
 {{- end -}}
 {{- end -}}

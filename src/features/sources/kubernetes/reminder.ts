@@ -8,7 +8,7 @@ export interface Reminder {
 /** After so long it calls first, in milliseconds, then after twice as long each time, up to the most. */
 const plainPauses = { firstMs: 2000, mostMs: 30_000 };
 
-/** Creates one. Whoever is called looks again, and notes what is found. */
+/** Creates one. What it calls looks again, and notes what is found. */
 export function createReminder(call: () => void, { firstMs, mostMs } = plainPauses): Reminder {
   let timer: NodeJS.Timeout | undefined;
   let pause = firstMs;
