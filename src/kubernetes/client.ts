@@ -25,7 +25,7 @@ export interface Client {
   /** One object. */
   get(path: string): Promise<Resource>;
   /** One page of the objects at a path; `from` continues a list. */
-  list(path: string, from?: string): Promise<Page>;
+  list(path: string, from?: string, signal?: AbortSignal): Promise<Page>;
   /**
    * The changes of a list since a version, until the API server ends them. Resolves when it has accepted the request;
    * status 410, now or in place of an event, says that it does not know the version any more.
@@ -53,10 +53,64 @@ export interface ClientOptions {
   readonly pageSize?: number;
   /** How long an answer may take, watches aside. */
   readonly timeoutMs?: number;
+  /** How long a watch may say nothing. */
+  readonly quietMs?: number;
 }
 
 /** Creates a client. Nothing is sent before it is used. */
-export function createClient({ connection, fieldManager, pageSize = 500, timeoutMs = 30_000 }: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  const { connection, fieldManager, pageSize = 500, timeoutMs = 30_000, quietMs = plainQuietMs } = options;
+  const { send, close } = createSender(connection, fieldManager, timeoutMs);
+  const ask = async (method: string, path: string, sent?: Sent): Promise<Json> => {
+    const response = await send(method, path, sent);
+    const text = await textOf(response, connection.server, timeoutMs);
+    const value = parsed(text);
+    const status = response.statusCode ?? 0;
+    if (status < 200 || status > 299) throw refusal(status, response.headers['retry-after'], value ?? text);
+    if (value === undefined) throw new Unreachable(`${connection.server}${path} answered something that is no JSON`);
+    return value;
+  };
+  const one = async (method: string, path: string, sent?: Sent): Promise<Resource> => {
+    const value = await ask(method, path, sent);
+    if (isResource(value)) return value;
+    throw new Unreachable(`${connection.server}${path} answered something that is no object of Kubernetes`);
+  };
+  const manager = `fieldManager=${encodeURIComponent(fieldManager)}`;
+
+  return {
+    get: (path) => one('GET', path),
+    async list(path, from, signal) {
+      const next = from === undefined ? '' : `&continue=${encodeURIComponent(from)}`;
+      return pageOf(await ask('GET', `${path}?limit=${pageSize}${next}`, { signal }), path);
+    },
+    async watch(path, resourceVersion, signal) {
+      const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${encodeURIComponent(resourceVersion)}`;
+      const response = await send('GET', `${path}?${query}&timeoutSeconds=${watchSeconds()}`, { signal });
+      const status = response.statusCode ?? 0;
+      if (status === 200) return eventsOf(response, connection.server, quietMs);
+      const text = await textOf(response, connection.server, timeoutMs);
+      throw refusal(status, response.headers['retry-after'], parsed(text) ?? text);
+    },
+    apply: (path, body) =>
+      one('PATCH', `${path}?${manager}&force=true`, { body, type: 'application/apply-patch+yaml' }),
+    create: (path, body) => one('POST', `${path}?${manager}`, { body, type: 'application/json' }),
+    replace: (path, body) => one('PUT', `${path}?${manager}`, { body, type: 'application/json' }),
+    patch: (path, body) => one('PATCH', `${path}?${manager}`, { body, type: 'application/merge-patch+json' }),
+    async delete(path) {
+      await ask('DELETE', path);
+    },
+    close,
+  };
+}
+
+interface Sent {
+  readonly body?: JsonObject;
+  readonly type?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends requests, over connections that are kept. */
+function createSender(connection: Connection, fieldManager: string, timeoutMs: number) {
   const isPlain = connection.server.startsWith('http:');
   const agent = isPlain ? new PlainAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
 
@@ -74,69 +128,39 @@ export function createClient({ connection, fieldManager, pageSize = 500, timeout
     const url = `${connection.server}${path}`;
     const request = isPlain ? requestPlain(url, options) : requestTls(url, options);
     request.setSocketKeepAlive(true, keepAliveMs);
+    // A connection that is reset while the answer arrives is an error of both, and that of the answer is read.
+    request.on('error', () => undefined);
     request.end(text);
-    const response = await answerOf(request, connection.server, timeoutMs);
-    if (response.statusCode === 401) connection.refused();
-    return response;
+    try {
+      const response = await answerOf(request, timeoutMs);
+      if (response.statusCode === 401) connection.refused();
+      return response;
+    } catch (error) {
+      // It may be the certificate that was not accepted.
+      connection.refused();
+      throw unreachable(connection.server, error);
+    }
   };
-
-  const ask = async (method: string, path: string, sent?: Sent): Promise<Json> => {
-    const response = await send(method, path, sent);
-    const text = await textOf(response, timeoutMs);
-    const value = parsed(text);
-    const status = response.statusCode ?? 0;
-    if (status < 200 || status > 299) throw refusal(status, response.headers['retry-after'], value ?? text);
-    if (value === undefined) throw new Unreachable(`${connection.server}${path} answered something that is no JSON`);
-    return value;
-  };
-  const one = async (method: string, path: string, sent?: Sent): Promise<Resource> => {
-    const value = await ask(method, path, sent);
-    if (isResource(value)) return value;
-    throw new Unreachable(`${connection.server}${path} answered something that is no object of Kubernetes`);
-  };
-  const manager = `fieldManager=${encodeURIComponent(fieldManager)}`;
-
-  return {
-    get: (path) => one('GET', path),
-    async list(path, from) {
-      const next = from === undefined ? '' : `&continue=${encodeURIComponent(from)}`;
-      return pageOf(await ask('GET', `${path}?limit=${pageSize}${next}`), path);
-    },
-    async watch(path, resourceVersion, signal) {
-      const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${encodeURIComponent(resourceVersion)}`;
-      const response = await send('GET', `${path}?${query}&timeoutSeconds=${watchSeconds()}`, { signal });
-      const status = response.statusCode ?? 0;
-      if (status === 200) return eventsOf(response, connection.server);
-      const text = await textOf(response, timeoutMs);
-      throw refusal(status, response.headers['retry-after'], parsed(text) ?? text);
-    },
-    apply: (path, body) =>
-      one('PATCH', `${path}?${manager}&force=true`, { body, type: 'application/apply-patch+yaml' }),
-    create: (path, body) => one('POST', `${path}?${manager}`, { body, type: 'application/json' }),
-    replace: (path, body) => one('PUT', `${path}?${manager}`, { body, type: 'application/json' }),
-    patch: (path, body) => one('PATCH', `${path}?${manager}`, { body, type: 'application/merge-patch+json' }),
-    async delete(path) {
-      await ask('DELETE', path);
-    },
-    close: () => agent.destroy(),
-  };
-}
-
-interface Sent {
-  readonly body?: JsonObject;
-  readonly type?: string;
-  readonly signal?: AbortSignal;
+  return { send, close: () => agent.destroy() };
 }
 
 /** A host that vanished is noticed by the probes of TCP: a quiet watch says nothing for minutes. */
 const keepAliveMs = 15_000;
 
-async function* eventsOf(response: IncomingMessage, server: string): AsyncIterable<WatchEvent> {
+/** An API server sends a bookmark a minute; between it and us there may be what keeps connections open that lead nowhere. */
+const plainQuietMs = 180_000;
+
+async function* eventsOf(response: IncomingMessage, server: string, quietMs: number): AsyncIterable<WatchEvent> {
+  const quiet = setTimeout(
+    () => response.destroy(new Error(`the watch said nothing for ${quietMs / 1000} s`)),
+    quietMs,
+  );
   try {
-    for await (const line of linesOf(response)) yield eventOf(line);
+    for await (const line of linesOf(response, () => quiet.refresh())) yield eventOf(line);
   } catch (error) {
-    throw error instanceof ApiError || error instanceof Unreachable ? error : unreachable(server, error);
+    throw unreachable(server, error);
   } finally {
+    clearTimeout(quiet);
     response.destroy();
   }
 }
@@ -146,11 +170,31 @@ function watchSeconds(): number {
   return 300 + Math.floor(Math.random() * 300);
 }
 
-async function answerOf(request: ClientRequest, server: string, timeoutMs: number): Promise<IncomingMessage> {
+async function answerOf(request: ClientRequest, timeoutMs: number): Promise<IncomingMessage> {
   const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
   try {
     const [response] = await once(request, 'response');
     return response;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What the machine says of a connection, in our words; what was found out already stays. */
+function unreachable(server: string, error: unknown): ApiError | Unreachable {
+  if (error instanceof ApiError || error instanceof Unreachable) return error;
+  return new Unreachable(`${server}: ${error instanceof Error ? error.message || error.name : String(error)}`);
+}
+
+async function textOf(response: IncomingMessage, server: string, timeoutMs: number): Promise<string> {
+  const timer = setTimeout(
+    () => response.destroy(new Error(`the answer did not end within ${timeoutMs / 1000} s`)),
+    timeoutMs,
+  );
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk);
+    return Buffer.concat(chunks).toString('utf8');
   } catch (error) {
     throw unreachable(server, error);
   } finally {
@@ -158,26 +202,12 @@ async function answerOf(request: ClientRequest, server: string, timeoutMs: numbe
   }
 }
 
-function unreachable(server: string, error: unknown): Unreachable {
-  return new Unreachable(`${server}: ${error instanceof Error ? error.message || error.name : String(error)}`);
-}
-
-async function textOf(response: IncomingMessage, timeoutMs: number): Promise<string> {
-  const timer = setTimeout(() => response.destroy(new Unreachable('the answer did not end')), timeoutMs);
-  try {
-    const chunks: Buffer[] = [];
-    for await (const chunk of response) chunks.push(chunk);
-    return Buffer.concat(chunks).toString('utf8');
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** The lines of a response; what follows the last line end is no line: it was cut. */
-async function* linesOf(response: IncomingMessage): AsyncIterable<string> {
+async function* linesOf(response: IncomingMessage, heard: () => void): AsyncIterable<string> {
   response.setEncoding('utf8');
   let rest: string[] = [];
   for await (const chunk of response) {
+    heard();
     const parts = String(chunk).split('\n');
     const [first = '', ...others] = parts;
     rest.push(first);

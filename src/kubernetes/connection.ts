@@ -34,7 +34,7 @@ export interface ServiceAddress {
 /** Where a pod finds the files of its service account. */
 const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The kubelet replaces a token long before it ends. */
+/** What is in files is read again after so long: the kubelet replaces a token long before it ends, and others do as they like. */
 const rereadMs = 60_000;
 
 /** The connection of a pod to the API server of its own cluster. Throws a sentence where there is none. */
@@ -47,20 +47,31 @@ export async function connectInCluster(
       'this server does not run in a cluster (KUBERNETES_SERVICE_HOST is not set); name a kubeconfig file in `kubeconfigFile`',
     );
   const { host, port } = address;
-  const read = (name: string) => readServiceAccount(folder, name);
-  const ca = await read('ca.crt');
+  const files = createMemory(async (): Promise<Credentials> => {
+    const [ca, token] = await Promise.all(['ca.crt', 'token'].map((name) => readServiceAccount(folder, name)));
+    return { tls: { ca }, headers: { authorization: `Bearer ${token?.trim()}` } };
+  });
+  await files.read();
   const namespace = await readFile(join(folder, 'namespace'), 'utf8').catch(() => undefined);
-  let token: { readonly text: string; readonly at: number } | undefined;
   return {
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
     namespace: namespace?.trim(),
-    async credentials() {
-      if (token === undefined || performance.now() - token.at > rereadMs)
-        token = { text: (await read('token')).trim(), at: performance.now() };
-      return { tls: { ca }, headers: { authorization: `Bearer ${token.text}` } };
+    credentials: files.read,
+    refused: files.forget,
+  };
+}
+
+/** Remembers for a while what was read. */
+function createMemory<Value>(read: (before: Value | undefined) => Promise<Value>) {
+  let known: { readonly value: Value; at: number } | undefined;
+  return {
+    async read(): Promise<Value> {
+      const isFresh = known !== undefined && performance.now() - known.at <= rereadMs;
+      if (known === undefined || !isFresh) known = { value: await read(known?.value), at: performance.now() };
+      return known.value;
     },
-    refused() {
-      token = undefined;
+    forget(): void {
+      if (known !== undefined) known.at = Number.NEGATIVE_INFINITY;
     },
   };
 }
@@ -74,15 +85,53 @@ async function readServiceAccount(folder: string, name: string): Promise<string>
   });
 }
 
-/** The connection that a kubeconfig file describes, exec plugins included. Throws a sentence when the file does not say enough. */
+/**
+ * The connection that a kubeconfig file describes, exec plugins included; another content of the file counts from then on.
+ * Throws a sentence when the file does not say enough.
+ */
 export async function connectByKubeconfig(file: string, context?: string): Promise<Connection> {
+  const memory = createMemory((before: Kubeconfig | undefined) => readKubeconfig(file, context, before));
+  let { server, namespace } = await memory.read();
+  return {
+    get server() {
+      return server;
+    },
+    get namespace() {
+      return namespace;
+    },
+    async credentials() {
+      const found = await memory.read();
+      ({ server, namespace } = found);
+      return found.credentials();
+    },
+    refused: memory.forget,
+  };
+}
+
+/** What a kubeconfig file said. */
+interface Kubeconfig extends Pick<Connection, 'server' | 'namespace' | 'credentials'> {
+  readonly text: string;
+}
+
+async function readKubeconfig(
+  file: string,
+  context: string | undefined,
+  before: Kubeconfig | undefined,
+): Promise<Kubeconfig> {
+  const unreadable = (error: unknown) =>
+    new Unreachable(`the kubeconfig file ${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw unreadable(error);
+  });
+  // What exec plugins gave is kept with it until it ends.
+  if (text === before?.text) return before;
   // It brings much with it, and only kubeconfig files need it.
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   try {
     config.loadFromFile(file);
   } catch (error) {
-    throw new Unreachable(`the kubeconfig file ${file} cannot be read: ${messageOf(error)}`);
+    throw unreadable(error);
   }
   const names = config.getContexts().map(({ name }) => name);
   if (context !== undefined) {
@@ -94,6 +143,7 @@ export async function connectByKubeconfig(file: string, context?: string): Promi
   if (cluster === null)
     throw new Unreachable(`${file} names no cluster in its current context; name one of its contexts in \`context\``);
   return {
+    text,
     server: cluster.server.replace(/\/+$/, ''),
     namespace: config.getContextObject(config.getCurrentContext())?.namespace,
     async credentials() {
@@ -106,8 +156,6 @@ export async function connectByKubeconfig(file: string, context?: string): Promi
         headers: { ...basic, ...textHeaders(headers) },
       };
     },
-    // It asks exec plugins again by itself when what they gave has ended.
-    refused: () => undefined,
   };
 }
 
@@ -122,8 +170,4 @@ function defined(
   tls: { readonly [Name in keyof Credentials['tls']]: Credentials['tls'][Name] | undefined },
 ): Credentials['tls'] {
   return Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

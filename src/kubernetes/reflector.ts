@@ -50,9 +50,10 @@ export interface Reflector {
 }
 
 /**
- * Follows the objects at a path: lists them page by page and watches from there on. A watch that ends is taken up where it
- * ended; when the API server does not know that place any more, all is listed again, and compared: nothing is taken for
- * deleted because a list or a watch failed.
+ * Follows the objects at a path: lists them page by page and watches from there on. A watch that ends or breaks off is taken
+ * up where it ended. When that is refused, or nobody answers, all is listed again and compared: an API server that was away
+ * may be back with a store of another history, that of a backup, and leaves out of a watch what happens before that reaches
+ * the place which the watch names. Nothing is taken for deleted because a list or a watch failed.
  */
 export function startReflector(options: ReflectorOptions): Reflector {
   const { client, path, onError } = options;
@@ -62,6 +63,8 @@ export function startReflector(options: ReflectorOptions): Reflector {
   let state: ReflectorState = { state: 'starting' };
   /** From where to watch; absent: list first. */
   let version: string | undefined;
+  /** The API server accepted the watch. */
+  let isWatching = false;
 
   const enter = (next: ReflectorState): void => {
     if (JSON.stringify(next) === JSON.stringify(state)) return;
@@ -69,22 +72,17 @@ export function startReflector(options: ReflectorOptions): Reflector {
     guard(() => options.onState(next), onError);
   };
   const listAll = async (): Promise<void> => {
-    const found = new Map<string, Resource>();
-    let next: string | undefined;
-    do {
-      const page = await client.list(path, next);
-      for (const item of page.items) found.set(nameOf(item), item);
-      next = page.next;
-      if (next === undefined) version = page.resourceVersion;
-    } while (next !== undefined);
-    // Not before the last page: half a list would be taken for the whole.
+    const { found, resourceVersion } = await listPages(client, path, ending.signal);
+    version = resourceVersion;
     store.replace(found);
     enter({ state: 'synced' });
   };
   const follow = async (from: string): Promise<void> => {
     const begun = performance.now();
+    isWatching = false;
     try {
       const events = await client.watch(path, from, ending.signal);
+      isWatching = true;
       enter({ state: 'synced' });
       for await (const event of events) {
         if (event.type !== 'BOOKMARK')
@@ -99,14 +97,13 @@ export function startReflector(options: ReflectorOptions): Reflector {
     if (performance.now() - begun < shortMs) await retries.wait();
   };
   const fail = async (error: unknown): Promise<void> => {
-    const isExpired = error instanceof ApiError && error.status === 410;
-    // A store that was restored from a backup does not know later versions either, and says so in other ways.
-    if (isExpired || (error instanceof ApiError && retries.count() >= 2)) version = undefined;
-    // A watch that breaks off once, or that cannot go on from so long ago, is no fault yet.
-    const isFault = retries.count() > 0 || state.state === 'starting' || (error instanceof ApiError && !isExpired);
-    const status = error instanceof ApiError ? error.status : undefined;
-    if (isFault) enter({ state: 'failing', reason: reasonOf(error), status });
-    await retries.wait(error instanceof ApiError ? error.retryAfterMs : undefined);
+    const refusal = error instanceof ApiError ? error : undefined;
+    const hasBrokenOff = refusal === undefined && isWatching && retries.count() < 2;
+    if (!hasBrokenOff && refusal?.status !== 429) version = undefined;
+    // What passes by itself most of the time is no fault yet.
+    const isFault = retries.count() > 0 || state.state === 'starting' || !mayPass(refusal);
+    if (isFault) enter({ state: 'failing', reason: reasonOf(error), status: refusal?.status });
+    await retries.wait(refusal?.retryAfterMs);
   };
   const run = async (): Promise<void> => {
     while (!ending.signal.aborted) {
@@ -132,6 +129,18 @@ export function startReflector(options: ReflectorOptions): Reflector {
   };
 }
 
+/** All objects at a path, once the last page is there: half a list would be taken for the whole. */
+async function listPages(client: Pick<Client, 'list'>, path: string, signal: AbortSignal) {
+  const found = new Map<string, Resource>();
+  let next: string | undefined;
+  while (true) {
+    const page = await client.list(path, next, signal);
+    for (const item of page.items) found.set(nameOf(item), item);
+    next = page.next;
+    if (next === undefined) return { found, resourceVersion: page.resourceVersion };
+  }
+}
+
 /** A watch that ended so soon after it began did not end because its time was over. */
 const shortMs = 1000;
 
@@ -155,6 +164,14 @@ function createStore({ keep = (object) => object, onChange, onError }: Reflector
   };
 }
 
+/** Whether a watch only broke off, cannot go on from so long ago, or has to wait. */
+function mayPass(refusal: ApiError | undefined): boolean {
+  return refusal === undefined || refusal.status === 410 || refusal.status === 429;
+}
+
+/** An API server may put us off for so long at the most. */
+const mostAskedMs = 300_000;
+
 /** Waits after failures in a row. */
 function createRetries({ firstMs, mostMs }: Backoff, signal: AbortSignal) {
   let failures = 0;
@@ -167,7 +184,7 @@ function createRetries({ firstMs, mostMs }: Backoff, signal: AbortSignal) {
     async wait(leastMs = 0): Promise<void> {
       const most = Math.min(mostMs, firstMs * 2 ** Math.min(failures, 20));
       failures += 1;
-      await delay(leastMs + Math.random() * most, undefined, { signal }).catch(() => undefined);
+      await delay(Math.min(leastMs, mostAskedMs) + Math.random() * most, undefined, { signal }).catch(() => undefined);
     },
   };
 }

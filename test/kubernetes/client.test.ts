@@ -67,6 +67,15 @@ describe('a client', () => {
     client.close();
   });
 
+  test('says of a connection that is reset in the middle of an answer which server that was', async () => {
+    const { server, client } = await answering({ lists: [{ lines: ['{"kind":'], afterwards: 'hold' }] });
+    const asked = client.get(path);
+    await expect.poll(() => server.requests.length).toBe(1);
+    server.reset(path);
+    await expect(asked).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+: (aborted|read ECONNRESET)/);
+    client.close();
+  });
+
   test('says of a server that is not there which one it is', async () => {
     const client = createClient({ connection: plain('http://127.0.0.1:1'), fieldManager: 'heddle' });
     await expect(client.get(path)).rejects.toThrow(/^http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/);
@@ -77,7 +86,7 @@ describe('a client', () => {
 describe('a connection in a cluster', () => {
   const address = { host: '10.0.0.1', port: '6443' };
 
-  test('reads its token again after it was refused, because the kubelet replaces it', async () => {
+  test('reads its token and its authority again after it was refused, because the kubelet replaces them', async () => {
     await writeFile(join(directory, 'ca.crt'), 'PEM');
     await writeFile(join(directory, 'namespace'), 'heddle\n');
     await writeFile(join(directory, 'token'), 'first\n');
@@ -86,9 +95,11 @@ describe('a connection in a cluster', () => {
     const authorization = async () => (await connection.credentials()).headers['authorization'];
     expect(await authorization()).toBe('Bearer first');
     await writeFile(join(directory, 'token'), 'second\n');
+    await writeFile(join(directory, 'ca.crt'), 'PEM of another authority');
     expect(await authorization()).toBe('Bearer first');
     connection.refused();
     expect(await authorization()).toBe('Bearer second');
+    expect((await connection.credentials()).tls.ca).toBe('PEM of another authority');
   });
 
   test('is refused outside of one, with what to name in its place', async () => {
@@ -113,6 +124,21 @@ describe('a connection by a kubeconfig file', () => {
     const { tls, headers } = await connection.credentials();
     expect(headers['authorization']).toBe('Bearer secret');
     expect(String(tls.ca)).toBe('PEM');
+  });
+
+  test('reads its file again after it was refused, and is somewhere else when that says so', async () => {
+    const file = join(directory, 'config');
+    await writeFile(file, JSON.stringify(config));
+    const connection = await connectByKubeconfig(file);
+    const other = { ...config, clusters: [{ name: 'c', cluster: { server: 'https://other.example' } }] };
+    await writeFile(file, JSON.stringify({ ...other, users: [{ name: 'u', user: { token: 'new' } }] }));
+    expect((await connection.credentials()).headers['authorization']).toBe('Bearer secret');
+    connection.refused();
+    expect((await connection.credentials()).headers['authorization']).toBe('Bearer new');
+    expect(connection.server).toBe('https://other.example');
+    await rm(file);
+    connection.refused();
+    await expect(connection.credentials()).rejects.toThrow(/config cannot be read: ENOENT/);
   });
 
   test('is refused with the contexts that there are, or why the file cannot be read', async () => {

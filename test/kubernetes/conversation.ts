@@ -31,6 +31,12 @@ export interface ConversationServer extends AsyncDisposable {
   say(path: string, ...events: readonly unknown[]): void;
   /** Ends the watches of a path that are held open. */
   endWatches(path: string): void;
+  /** Resets the connections of the answers of a path that are held open. */
+  reset(path: string): void;
+  /** Ends all connections, and listens no more. */
+  leave(): Promise<void>;
+  /** Listens again at a port. */
+  comeBack(port: number): Promise<void>;
   /** The conversation goes on otherwise. */
   turnTo(conversation: Conversation): void;
 }
@@ -54,10 +60,21 @@ export async function startConversation(first: Conversation): Promise<Conversati
     asked.set(`${type} ${path}`, count + 1);
     const found = answers[Math.min(count, answers.length - 1)] ?? (isWatch ? {} : missing(path));
     play(found, response, isWatch);
-    if (isWatch && (found.afterwards ?? 'hold') === 'hold' && (found.status ?? 200) === 200) hold(open, path, response);
+    const isHeld = (found.afterwards ?? (isWatch ? 'hold' : 'end')) === 'hold';
+    if (isHeld && (found.status ?? 200) === 200) hold(open, path, response);
   };
-  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer((request, response) => void answer(request, response));
+  const listen = async (at: number): Promise<void> => {
+    server.listen(at, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  const leave = async (): Promise<void> => {
+    if (!server.listening) return;
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  await listen(0);
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
@@ -74,11 +91,12 @@ export async function startConversation(first: Conversation): Promise<Conversati
       conversation = next;
       asked.clear();
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+    reset(path) {
+      for (const response of open.get(path) ?? []) response.socket?.resetAndDestroy();
     },
+    leave,
+    comeBack: listen,
+    [Symbol.asyncDispose]: leave,
   };
 }
 
@@ -93,7 +111,7 @@ function play(
   if (body !== undefined) response.write(typeof body === 'string' ? body : JSON.stringify(body));
   // Not before what was written has left.
   if (afterwards === 'cut') response.write('', () => response.destroy());
-  else if (afterwards === 'end' || !isWatch || status !== 200) response.end();
+  else if (afterwards === 'end' || (afterwards !== 'hold' && !isWatch) || status !== 200) response.end();
 }
 
 function hold(open: Map<string, Set<ServerResponse>>, path: string, response: ServerResponse): void {

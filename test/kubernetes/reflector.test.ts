@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/kubernetes/client.ts';
+import { type ClientOptions, createClient } from '../../src/kubernetes/client.ts';
 import type { Connection } from '../../src/kubernetes/connection.ts';
 import {
   type Reflector,
@@ -54,9 +54,14 @@ interface Followed {
   readonly errors: readonly unknown[];
 }
 
-async function follow(conversation: Conversation, onChange?: (change: ResourceChange) => void): Promise<Followed> {
+async function follow(
+  conversation: Conversation,
+  onChange?: (change: ResourceChange) => void,
+  patience: Pick<ClientOptions, 'quietMs'> = {},
+): Promise<Followed> {
   const server = await startConversation(conversation);
-  const client = createClient({ connection: connectionTo(server.url), fieldManager: 'heddle', pageSize: 2 });
+  const connection = connectionTo(server.url);
+  const client = createClient({ connection, fieldManager: 'heddle', pageSize: 2, ...patience });
   const [changes, states, errors]: [string[], ReflectorState[], unknown[]] = [[], [], []];
   const reflector = startReflector({
     client,
@@ -213,6 +218,19 @@ describe('a reflector', () => {
     expect(followed.changes).toEqual(['+ a']);
   });
 
+  test('takes a connection that is reset for one that ended', async () => {
+    const followed = await follow({
+      [path]: { lists: [listOf([], '1')] },
+    });
+    await expect.poll(() => watchesIn(followed).length).toBe(1);
+    followed.server.say(path, { type: 'ADDED', object: group('a', 4) });
+    await expect.poll(() => followed.changes).toEqual(['+ a']);
+    followed.server.reset(path);
+    await expect.poll(() => watchesIn(followed).length).toBe(2);
+    expect(followed.states).toEqual([{ state: 'synced' }]);
+    expect(listsIn(followed)).toHaveLength(1);
+  });
+
   test('takes half an event that a connection cut for none', async () => {
     const followed = await follow({
       [path]: {
@@ -235,6 +253,43 @@ describe('a reflector', () => {
     await expect.poll(() => watchesIn(followed).length).toBe(1);
     expect(followed.errors).toEqual([fault]);
     expect(followed.reflector.objects.size).toBe(2);
+  });
+
+  test('keeps what it has, and its place, while there are too many requests for a moment', async () => {
+    const busy = { status: 429, headers: { 'retry-after': '0' }, body: statusOf(429, 'TooManyRequests', 'later') };
+    const followed = await follow({
+      [path]: { lists: [listOf([group('a', 1)], '1')], watches: [busy, { afterwards: 'hold' }] },
+    });
+    await expect.poll(() => watchesIn(followed).length).toBe(2);
+    expect(followed.states).toEqual([{ state: 'synced' }]);
+    expect(listsIn(followed)).toHaveLength(1);
+  });
+
+  test('begins a watch that says nothing for long anew, from its place', async () => {
+    const followed = await follow({ [path]: { lists: [listOf([], '1')] } }, undefined, { quietMs: 50 });
+    await expect.poll(() => watchesIn(followed).length).toBeGreaterThan(1);
+    expect(watchesIn(followed)[1]).toContain('resourceVersion=1');
+    expect(listsIn(followed)).toHaveLength(1);
+  });
+
+  test('ends at once, also while a list does not answer', async () => {
+    const followed = await follow({ [path]: { lists: [{ afterwards: 'hold' }] } });
+    await expect.poll(() => listsIn(followed).length).toBe(1);
+    const begun = performance.now();
+    await followed.reflector.stop();
+    expect(performance.now() - begun).toBeLessThan(5000);
+  });
+
+  test('lists again after an API server was away: it may be back with a store that was restored', async () => {
+    const followed = await follow({
+      [path]: { lists: [listOf([group('a', 900)], '900'), listOf([group('b', 7)], '12')] },
+    });
+    await expect.poll(() => watchesIn(followed).length).toBe(1);
+    const { port } = new URL(followed.server.url);
+    await followed.server.leave();
+    await expect.poll(() => followed.reflector.state.state).toBe('failing');
+    await followed.server.comeBack(Number(port));
+    await expect.poll(() => followed.changes).toEqual(['+ a', '- a', '+ b']);
   });
 
   test('lists again when the API server refuses its version in another way, as one restored from a backup does', async () => {
