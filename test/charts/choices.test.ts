@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { allCommands } from '../../src/cli/commands.ts';
 import { type Config, readConfig, settings } from '../../src/config.ts';
 import { nameSources } from '../../src/features/sources/names.ts';
 import { callFault } from '../setup/command-lines.ts';
 import { at, only, render } from './render.ts';
-import { containerOf, environmentOf, podOf } from './shape.ts';
+import { containerOf, environmentOf, podOf, type Variable } from './shape.ts';
 
 const everything = parse(readFileSync(new URL('values/everything.yaml', import.meta.url), 'utf8'));
 
@@ -152,7 +153,8 @@ describe('several servers', () => {
 
 describe('the metrics', () => {
   test('are collected with a token, or without one where they are open', async () => {
-    const closed = only(await render({ values: ['everything'] }), 'ServiceMonitor');
+    const serviceMonitor = { enabled: true, tokenSecret: 'heddle-metrics' };
+    const closed = only(await render({ values: ['postgres'], over: { serviceMonitor } }), 'ServiceMonitor');
     expect(at(closed, 'spec.endpoints.0')).toMatchObject({
       port: 'http',
       path: '/metrics',
@@ -185,14 +187,35 @@ describe('the settings of the server', () => {
       name: 'HEDDLE_SMTP_URL',
       valueFrom: { secretKeyRef: { name: 'heddle-mail', key: 'url' } },
     });
-    expect(at(containerOf(manifests), 'startupProbe.failureThreshold')).toBe(180);
     const all = Object.keys(settings) as (keyof Config)[];
     expect(readConfig({ ...given, HEDDLE_SMTP_URL: 'smtp://mail.example.com' }, {}, all)).toMatchObject({ ok: true });
   });
 
+  test('all have a value of the chart', async () => {
+    const manifests = [...(await render({ values: ['everything'] })), ...(await render({ values: ['operators'] }))];
+    const containers = manifests.filter(({ kind }) => kind === 'Deployment').map((one) => containerOf([one]));
+    const given = containers.flatMap((container) => at(container, 'env') as readonly Variable[]);
+    const serve = (await allCommands(() => Promise.reject(new Error('nothing is started here')))).find(
+      ({ name }) => name === 'serve',
+    );
+    const read = (serve?.settings ?? []).flatMap((name) => settings[name].variable ?? []);
+    expect(read.length).toBeGreaterThan(50);
+    const missing = read.filter((variable) => !given.some(({ name }) => name === variable));
+    // The chart gives each of these in its other form: as a flag, a file or a variable.
+    expect(missing.sort()).toEqual([
+      ...['HEDDLE_BOOTSTRAP_TOKEN', 'HEDDLE_CONFIG', 'HEDDLE_OPERATOR_TOKEN_FILE'],
+      ...['HEDDLE_SECRET_KEY', 'HEDDLE_SMTP_URL_FILE'],
+    ]);
+  });
+
+  test('are left to the settings file where they have no value', async () => {
+    const names = Object.keys(environmentOf(await render({ values: ['postgres'] })));
+    const file = ['HISTORY_DAYS', 'LEASE', 'IDP', 'CORS_ORIGINS', 'SINGLE_ACCOUNT', 'OIDC_ISSUER', 'PUBLIC_URL'];
+    expect(names.filter((name) => file.includes(name.replace('HEDDLE_', '')))).toEqual([]);
+  });
+
   test('may give the metrics a port of their own, which is collected without a token', async () => {
-    const over = { serviceMonitor: { enabled: true }, server: { metricsPort: 9100 }, networkPolicy: { enabled: true } };
-    const manifests = await render({ values: ['postgres'], over });
+    const manifests = await render({ values: ['operators'] });
     expect(environmentOf(manifests)['HEDDLE_METRICS_LISTEN']).toBe('0.0.0.0:9100');
     expect(at(containerOf(manifests), 'ports')).toContainEqual({
       name: 'metrics',
@@ -201,9 +224,8 @@ describe('the settings of the server', () => {
     });
     expect(at(only(manifests, 'Service', '-metrics'), 'spec.ports')).toMatchObject([{ name: 'metrics', port: 9100 }]);
     expect(at(only(manifests, 'ServiceMonitor'), 'spec.endpoints')).toEqual([
-      { port: 'metrics', path: '/metrics', interval: '30s' },
+      { port: 'metrics', path: '/metrics', interval: '1m' },
     ]);
-    expect(at(only(manifests, 'NetworkPolicy'), 'spec.ingress.0.ports.1')).toMatchObject({ port: 'metrics' });
   });
 });
 

@@ -8,7 +8,6 @@ import { at, type Manifest, only, render } from './render.ts';
 import { containerOf, podOf } from './shape.ts';
 
 const schema: unknown = JSON.parse(readFileSync('charts/heddle/values.schema.json', 'utf8'));
-const everything = parse(readFileSync('test/charts/values/everything.yaml', 'utf8'));
 const namespaces = [{ selector: { matchLabels: { 'heddle.dev/managed': 'true' } }, scope: { kinds: ['Group'] } }];
 const enabled = { kubernetes: { enabled: true, namespaces } };
 const options = { kinds: documentKinds.map(({ name }) => name), transports: ['https', 'ssh'] as const };
@@ -103,26 +102,5 @@ describe('resources of Kubernetes', () => {
     const before = await checksum(enabled.kubernetes);
     expect(await checksum({ ...enabled.kubernetes, namespaces: [{ names: ['team-a'] }] })).not.toBe(before);
     expect(await checksum(enabled.kubernetes)).toBe(before);
-  });
-});
-
-describe('a NetworkPolicy that bounds where servers connect to', () => {
-  const { egress } = everything.networkPolicy;
-  const egressOf = async (over: object) =>
-    at(only(await render({ values: ['everything'], over }), 'NetworkPolicy'), 'spec.egress');
-
-  test('lets them reach the API server where they read its resources', async () => {
-    const { to } = everything.networkPolicy.apiServer;
-    expect(await egressOf({})).toEqual([...egress, { ports: [{ port: 6443, protocol: 'TCP' }], to }]);
-  });
-
-  test('lets them reach any address at its ports where it is not said', async () => {
-    const ports = [443, 6443].map((port) => ({ port, protocol: 'TCP' }));
-    const over = { networkPolicy: { apiServer: { to: [], ports: [443, 6443] } } };
-    expect(await egressOf(over)).toEqual([...egress, { ports }]);
-  });
-
-  test('says nothing of the API server otherwise', async () => {
-    expect(await egressOf({ kubernetes: { enabled: false } })).toEqual(egress);
   });
 });

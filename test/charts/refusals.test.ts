@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { at, refusal, render } from './render.ts';
+import { at, foreignKinds, refusal, render } from './render.ts';
 import { objectsBelow } from './shape.ts';
 
 const mebibyte = 1024 * 1024;
@@ -11,7 +11,12 @@ describe('the chart refuses', () => {
     ['to run without a database', [], {}, /Heddle needs a database: name a Secret .* database\.existingSecret/],
     ['two databases', ['embedded'], { database: { existingSecret: 'pg' } }, /embedded\.enabled and database are both/],
     ['two origins of the URL', ['postgres'], { database: { url: 'postgres://db/h' } }, /keep one of them/],
-    ['two servers on an embedded database', ['embedded'], { replicas: 2 }, /wants replicas: 1, not 2: one process/],
+    [
+      'two servers on an embedded database',
+      ['embedded'],
+      { replicas: 2 },
+      /wants replicas: 1 \(0 while nothing runs\), not 2: one process/,
+    ],
     [
       'two origins of the key',
       ['postgres'],
@@ -60,6 +65,80 @@ describe('the chart refuses', () => {
       /a source of serverConfig is called k8s already; give one of them another name/,
     ],
     [
+      'to replace pods of the embedded database one by one',
+      ['embedded'],
+      { strategy: { type: 'RollingUpdate' } },
+      /strategy: the embedded database wants type: Recreate, .* leave strategy out/,
+    ],
+    [
+      'to kill servers before they are done',
+      ['postgres'],
+      { terminationGracePeriodSeconds: 14 },
+      /terminationGracePeriodSeconds is 14, and a server takes up to 15 to end \(preStopSeconds and/,
+    ],
+    ['a second container of the name', ['postgres'], { extraContainers: [{ name: 'heddle' }] }, /give it another name/],
+    [
+      'a container that hides it',
+      ['postgres'],
+      { initContainers: [{ name: 'heddle' }] },
+      /^initContainers: a container/,
+    ],
+    [
+      'a port on the nodes of a Service without one',
+      ['postgres'],
+      { service: { nodePort: 30080 } },
+      /service\.nodePort: a Service of type ClusterIP takes nothing from outside; set service\.type to NodePort/,
+    ],
+    [
+      'a traffic policy for traffic that does not come',
+      ['postgres'],
+      { service: { externalTrafficPolicy: 'Local' } },
+      /service\.externalTrafficPolicy: a Service of type ClusterIP/,
+    ],
+    [
+      'a class of load balancers without one',
+      ['postgres'],
+      { service: { type: 'NodePort', loadBalancerClass: 'internal' } },
+      /service\.loadBalancerClass is for a Service of type LoadBalancer; set service\.type/,
+    ],
+    [
+      'ranges of a load balancer without one',
+      ['postgres'],
+      { service: { loadBalancerSourceRanges: ['10.0.0.0/8'] } },
+      /service\.loadBalancerSourceRanges is for a Service of type LoadBalancer/,
+    ],
+    [
+      'two families of addresses where there is one',
+      ['postgres'],
+      { service: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4', 'IPv6'] } },
+      /write PreferDualStack or RequireDualStack/,
+    ],
+    [
+      'to leave out an alert that there is not',
+      ['postgres'],
+      { prometheusRule: { without: ['HeddleDown'] } },
+      /there is no alert HeddleDown; the alerts are HeddleAway, HeddleRequestsFail, /,
+    ],
+    ['mails from nobody', ['postgres'], { smtp: { existingSecret: 'mail' } }, /mails need a sender; set smtp\.from/],
+    [
+      'to read an identity provider without a name',
+      ['postgres'],
+      { oidc: { audience: ['a'] } },
+      /name it in oidc\.issuer/,
+    ],
+    [
+      'tokens for everybody',
+      ['postgres'],
+      { oidc: { issuer: 'https://id.example.com' } },
+      /say in oidc\.audience what its tokens have to name/,
+    ],
+    [
+      'an object that is none',
+      ['postgres'],
+      { extraObjects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }, { kind: 'Secret' }] },
+      /extraObjects: object 2 lacks apiVersion, kind or metadata\.name; write the whole object/,
+    ],
+    [
       'a mount that would never change (E129)',
       ['postgres'],
       { extraVolumeMounts: [{ name: 'x', mountPath: '/x', subPath: 'a.yaml' }] },
@@ -67,6 +146,20 @@ describe('the chart refuses', () => {
     ],
   ])('%s', async (_, values, over, message) => {
     expect(await refusal({ values, over })).toMatch(message);
+  });
+
+  test.each([
+    ['httpRoute', 'gateway.networking.k8s.io/v1/HTTPRoute'],
+    ['serviceMonitor', 'monitoring.coreos.com/v1/ServiceMonitor'],
+    ['prometheusRule', 'monitoring.coreos.com/v1/PrometheusRule'],
+  ])('%s where the cluster does not know the kind', async (value, missing) => {
+    const kinds = foreignKinds.filter((kind) => kind !== missing);
+    const all = ['httpRoute', 'serviceMonitor', 'prometheusRule'];
+    const over = Object.fromEntries(all.map((name) => [name, { enabled: name === value }]));
+    await render({ values: ['operators'], over });
+    expect(await refusal({ values: ['operators'], over, kinds })).toContain(
+      `${value}.enabled: the cluster has no ${missing}; install its CRD, or leave ${value} out`,
+    );
   });
 
   test('documents of more than 1 MiB, in bytes, before anything is made (E144)', async () => {
@@ -112,6 +205,16 @@ describe('the schema of the values refuses', () => {
     ['a rule that covers no namespace', { kubernetes: { namespaces: [{ scope: {} }] } }],
     ['a rule by names and by a selector', { kubernetes: { namespaces: [{ names: ['a'], selector: { x: {} } }] } }],
     ['a rule that is mistyped', { kubernetes: { namespaces: [{ names: ['a'], scopes: {} }] } }],
+    ['an HTTPRoute without a Gateway', { httpRoute: { enabled: true } }],
+    ['a probe that asks otherwise', { probes: { liveness: { exec: { command: ['true'] } } } }],
+    ['a strategy without a type', { strategy: { rollingUpdate: { maxSurge: 1 } } }],
+    ['a lease that is too long', { server: { leaseSeconds: 301 } }],
+    ['a transport that is none', { server: { gitTransports: ['http'] } }],
+    ['a claim of nothing that is known', { oidc: { claims: { phone: 'tel' } } }],
+    ['an origin with a path', { server: { corsOrigins: ['https://console.example.com/'] } }],
+    ['a peer without ports', { networkPolicy: { postgres: { ports: [] } } }],
+    ['a path that is none', { ingress: { path: 'api' } }],
+    ['a selector that is none', { prometheusRule: { selector: 'heddle' } }],
     ['an annotation that is no text', { podAnnotations: { scrape: true } }],
   ])('%s', async (_, over) => {
     expect(await refusal({ values: ['postgres'], over })).toContain("values don't meet the specifications");

@@ -26,7 +26,21 @@ export interface RenderOptions {
   /** Values that win over those of the files. */
   readonly over?: object;
   readonly args?: readonly string[];
+  /** Kinds of others that the cluster has. */
+  readonly kinds?: readonly string[];
   readonly kubeconfig?: string;
+}
+
+/** Kinds of others that the chart makes objects of, as helm knows them. */
+export const foreignKinds = [
+  'gateway.networking.k8s.io/v1/HTTPRoute',
+  'monitoring.coreos.com/v1/PrometheusRule',
+  'monitoring.coreos.com/v1/ServiceMonitor',
+];
+
+/** Whether an object is of one of these kinds. */
+export function isForeign({ apiVersion, kind }: Manifest): boolean {
+  return foreignKinds.includes(`${apiVersion}/${kind}`);
 }
 
 /** Renders a chart as the release `office` in the namespace `mesh`. */
@@ -68,13 +82,14 @@ export function readManifests(text: string): readonly Manifest[] {
 }
 
 async function template(options: RenderOptions): Promise<HelmRun> {
-  const { chart = 'charts/heddle', values = [], over = {}, args = [], kubeconfig } = options;
+  const { chart = 'charts/heddle', values = [], over = {}, args = [], kinds = foreignKinds, kubeconfig } = options;
+  const known = kinds.flatMap((kind) => ['--api-versions', kind]);
   const files = values.flatMap((name) => ['--values', `test/charts/values/${name}.yaml`]);
   const folder = mkdtempSync(join(tmpdir(), 'heddle-values-'));
   try {
     const last = join(folder, 'values.json');
     writeFileSync(last, JSON.stringify(over));
-    const all = [...files, '--values', last, ...args];
+    const all = [...files, '--values', last, ...known, ...args];
     return await helm(['template', 'office', chart, '--namespace', 'mesh', ...all], kubeconfig);
   } finally {
     rmSync(folder, { recursive: true, force: true });

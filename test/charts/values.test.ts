@@ -10,7 +10,10 @@ const values = parseDocument(text).contents as YAMLMap<Node, Node>;
 const schema: unknown = JSON.parse(readFileSync('charts/heddle/values.schema.json', 'utf8'));
 
 /** Values that are handed to Kubernetes as they are: what is in them is not ours to explain. */
-const handedOn = ['podSecurityContext', 'securityContext', 'requests', 'limits', 'labels'];
+const handedOn = [
+  ...['podSecurityContext', 'securityContext', 'requests', 'limits', 'labels'],
+  ...['startup', 'liveness', 'readiness', 'strategy'],
+];
 
 describe('values.yaml', () => {
   test('explains every value', () => {
@@ -50,7 +53,8 @@ function* entriesBelow(map: YAMLMap<Node, Node>, prefix = ''): Generator<readonl
 }
 
 function* propertiesBelow(part: unknown, prefix: string): Generator<string> {
-  const properties = at(part, 'properties');
+  const reference = String(at(part, '$ref') ?? '').replace('#/definitions/', '');
+  const properties = at(reference === '' ? part : at(schema, `definitions.${reference}`), 'properties');
   for (const [name, property] of Object.entries(Object(properties) as Readonly<Record<string, unknown>>)) {
     yield `${prefix}${name}`;
     if (!handedOn.includes(name)) yield* propertiesBelow(property, `${prefix}${name}.`);

@@ -4,17 +4,12 @@
 {{- include "heddle.checkConfig" . -}}
 {{- include "heddle.checkSources" . -}}
 {{- include "heddle.checkKubernetes" . -}}
-{{- if and .Values.serviceMonitor.enabled (not .Values.serviceMonitor.tokenSecret) (not (has "/metrics" .Values.server.openEndpoints)) (not .Values.server.metricsPort) -}}
-{{- fail "serviceMonitor.enabled: /metrics wants a token; set server.metricsPort, or name a Secret in serviceMonitor.tokenSecret, or add /metrics to server.openEndpoints." -}}
-{{- end -}}
-{{- if eq (int .Values.server.metricsPort) (int .Values.server.port) -}}
-{{- fail "server.metricsPort and server.port are the same; the metrics have a port of their own." -}}
-{{- end -}}
-{{- range .Values.extraVolumeMounts -}}
-{{- if or .subPath .subPathExpr -}}
-{{- fail (printf "extraVolumeMounts: the mount at %s has a subPath, and such mounts never change; mount the whole volume." .mountPath) -}}
-{{- end -}}
-{{- end -}}
+{{- include "heddle.checkPod" . -}}
+{{- include "heddle.checkService" . -}}
+{{- include "heddle.checkMetrics" . -}}
+{{- include "heddle.checkPeople" . -}}
+{{- include "heddle.checkKinds" . -}}
+{{- include "heddle.checkObjects" . -}}
 {{- end -}}
 
 {{- define "heddle.checkDatabase" -}}
@@ -29,8 +24,8 @@
 {{- if not (or .embedded.enabled $given) -}}
 {{- fail "Heddle needs a database: name a Secret that holds the URL of a Postgres in database.existingSecret, or write the URL in database.url, or set embedded.enabled=true for an evaluation." -}}
 {{- end -}}
-{{- if and .embedded.enabled (ne (int .replicas) 1) -}}
-{{- fail (printf "embedded.enabled wants replicas: 1, not %d: one process only may use an embedded database; several servers need a Postgres (database.existingSecret)." (int .replicas)) -}}
+{{- if and .embedded.enabled (gt (int .replicas) 1) -}}
+{{- fail (printf "embedded.enabled wants replicas: 1 (0 while nothing runs), not %d: one process only may use an embedded database; several servers need a Postgres (database.existingSecret)." (int .replicas)) -}}
 {{- end -}}
 {{- range $name := list "bootstrapToken" "secretKey" -}}
 {{- $value := index $.Values $name -}}

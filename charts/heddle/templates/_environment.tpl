@@ -48,6 +48,7 @@
   value: /etc/heddle/values
 {{- end }}
 {{- include "heddle.serverEnv" .Values.server }}
+{{- include "heddle.oidcEnv" .Values.oidc }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}
 {{- end }}
@@ -74,24 +75,61 @@
 - name: HEDDLE_METRICS_LISTEN
   value: {{ printf "%s:%d" .address (int .metricsPort) | quote }}
 {{- end }}
-{{- range $name, $value := dict "PUBLIC_URL" .publicUrl "TRUST_PROXY" .trustProxy "OPERATOR_ACCOUNT" .operatorAccount }}
-{{- with $value }}
+{{- include "heddle.variables" (dict
+  "CLAIM_LAPSE" (include "heddle.seconds" .claimLapseSeconds)
+  "CORS_ORIGINS" .corsOrigins
+  "GEO_DATABASE" .geoDatabase
+  "GIT_PROCESSES" .gitProcesses
+  "GIT_SOURCES" .gitSources
+  "GIT_TRANSPORTS" .gitTransports
+  "HISTORY_DAYS" .historyDays
+  "HISTORY_REVISIONS" .historyRevisions
+  "IDP" .idp
+  "IDP_KEY_ROTATION" .idpKeyRotationDays
+  "IDP_REDIRECT_URIS" .idpRedirectUris
+  "LEASE" (include "heddle.seconds" .leaseSeconds)
+  "LOCAL_AUTH_DISABLED" .localAuthDisabled
+  "OPEN_ENDPOINTS" .openEndpoints
+  "OPERATOR_ACCOUNT" .operatorAccount
+  "OUTBOUND_ALLOW" .outboundAllow
+  "PENDING_TENANTS" .pendingTenants
+  "PLAN_RATE_LIMIT" .planRateLimit
+  "PROXY_LOG_DAYS" .proxyLogDays
+  "PUBLIC_URL" .publicUrl
+  "RATE_LIMIT" .rateLimit
+  "SINGLE_ACCOUNT" .singleAccount
+  "TRAFFIC_LOG_DAYS" .trafficLogDays
+  "TRUST_PROXY" .trustProxy
+  "USER_DELETE_FROM_IDP" .userDeleteFromIdp
+  "VALUE_GRANTS" .valueGrants) }}
+{{- end -}}
+
+{{- define "heddle.oidcEnv" }}
+{{- $claims := list -}}
+{{- range $fact, $claim := .claims -}}{{- $claims = append $claims (printf "%s=%s" $fact $claim) -}}{{- end -}}
+{{- include "heddle.variables" (dict
+  "OIDC_AUDIENCE" .audience
+  "OIDC_CLAIMS" $claims
+  "OIDC_ISSUER" .issuer
+  "OIDC_TRUST_EMAIL" .trustEmail) }}
+{{- end -}}
+
+{{/* Variables of the server by the end of their names. What is null, empty or an empty list is left to its settings file. */}}
+{{- define "heddle.variables" }}
+{{- range $name, $value := . }}
+{{- $text := "" -}}
+{{- if kindIs "slice" $value -}}{{- $text = join "," $value -}}
+{{- else if kindIs "float64" $value -}}{{- $text = printf "%d" (int64 $value) -}}
+{{- else if not (kindIs "invalid" $value) -}}{{- $text = toString $value -}}
+{{- end -}}
+{{- with $text }}
 - name: HEDDLE_{{ $name }}
   value: {{ . | quote }}
 {{- end }}
 {{- end }}
-{{- range $name, $list := dict "OUTBOUND_ALLOW" .outboundAllow "VALUE_GRANTS" .valueGrants }}
-{{- with $list }}
-- name: HEDDLE_{{ $name }}
-  value: {{ join "," . | quote }}
-{{- end }}
-{{- end }}
-{{- with .openEndpoints }}
-- name: HEDDLE_OPEN_ENDPOINTS
-  value: {{ join "," . | quote }}
-{{- end }}
-{{- with .rateLimit }}
-- name: HEDDLE_RATE_LIMIT
-  value: {{ . | quote }}
-{{- end }}
+{{- end -}}
+
+{{/* A number of seconds as the server reads times; nothing for null. */}}
+{{- define "heddle.seconds" -}}
+{{- if not (kindIs "invalid" .) -}}{{ printf "%ds" (int64 .) }}{{- end -}}
 {{- end -}}

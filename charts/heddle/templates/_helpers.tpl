@@ -47,6 +47,16 @@ labels:
 {{- end -}}
 {{- end -}}
 
+{{/* Which addresses the Services have; nothing where it is left to the cluster. */}}
+{{- define "heddle.ipFamilies" -}}
+{{- with .Values.service.ipFamilyPolicy }}
+  ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- with .Values.service.ipFamilies }}
+  ipFamilies: {{ toJson . }}
+{{- end }}
+{{- end -}}
+
 {{- define "heddle.serviceAccount" -}}
 {{- if .Values.serviceAccount.create -}}
 {{ default (include "heddle.fullname" .) .Values.serviceAccount.name }}
@@ -84,4 +94,15 @@ labels:
 
 {{- define "heddle.configSource" -}}
 {{ default .Release.Name .Values.configSource }}
+{{- end -}}
+
+{{/* The alerts that the chart brings. */}}
+{{- define "heddle.knownAlerts" -}}
+{{ (first (.Files.Get "alerts/heddle.yaml" | fromYaml).groups).rules | toYaml }}
+{{- end -}}
+
+{{/* What tells metrics of this release from others, as the ServiceMonitor has Prometheus label them. */}}
+{{- define "heddle.metricSelector" -}}
+{{- $job := printf "%s%s" (include "heddle.fullname" .) (ternary "-metrics" "" (gt (int .Values.server.metricsPort) 0)) -}}
+{{- default (printf "namespace=%q, job=%q" .Release.Namespace $job) .Values.prometheusRule.selector -}}
 {{- end -}}

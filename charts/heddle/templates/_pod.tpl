@@ -8,7 +8,7 @@ serviceAccountName: {{ include "heddle.serviceAccount" . }}
 automountServiceAccountToken: {{ .Values.kubernetes.enabled }}
 # A Service called heddle would otherwise make variables that begin with HEDDLE_.
 enableServiceLinks: false
-terminationGracePeriodSeconds: {{ add .Values.server.shutdownGraceSeconds 20 }}
+terminationGracePeriodSeconds: {{ include "heddle.terminationGrace" . }}
 securityContext:
   {{- toYaml .Values.podSecurityContext | nindent 2 }}
 {{- range $field := list "imagePullSecrets" "nodeSelector" "tolerations" "affinity" }}
@@ -21,9 +21,16 @@ securityContext:
 priorityClassName: {{ . }}
 {{- end }}
 {{- include "heddle.spread" . }}
+{{- with .Values.initContainers }}
+initContainers:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 containers:
   - name: heddle
     {{- include "heddle.container" . | nindent 4 }}
+  {{- with .Values.extraContainers }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 volumes:
   {{- include "heddle.volumes" . | nindent 2 }}
 {{- end -}}
@@ -72,21 +79,48 @@ envFrom:
 # The server listens when the database answers and is migrated, which a first start waits for.
 startupProbe:
   httpGet: { path: /healthz, port: http }
-  periodSeconds: 2
-  failureThreshold: {{ add 120 (div (int .Values.server.waitForDatabaseSeconds) 2) }}
+  {{- include "heddle.startup" . | nindent 2 }}
 livenessProbe:
   httpGet: { path: /healthz, port: http }
-  periodSeconds: 10
-  timeoutSeconds: 5
-  failureThreshold: 6
+  {{- toYaml .Values.probes.liveness | nindent 2 }}
 readinessProbe:
   httpGet: { path: /readyz, port: http }
-  periodSeconds: 5
-  timeoutSeconds: 3
+  {{- toYaml .Values.probes.readiness | nindent 2 }}
+{{- with include "heddle.preStopSeconds" . }}
+lifecycle:
+  preStop:
+    exec:
+      command: [sleep, {{ . | quote }}]
+{{- end }}
 securityContext:
   {{- toYaml .Values.securityContext | nindent 2 }}
 resources:
   {{- toYaml .Values.resources | nindent 2 }}
 volumeMounts:
   {{- include "heddle.mounts" . | nindent 2 }}
+{{- end -}}
+
+{{/* A start may wait for the database, and migrate it for four minutes. */}}
+{{- define "heddle.startup" -}}
+{{- $probe := .Values.probes.startup -}}
+{{- $period := int $probe.periodSeconds -}}
+{{- $seconds := add 240 (int .Values.server.waitForDatabaseSeconds) -}}
+{{- $failures := div (add $seconds $period -1) $period -}}
+{{- toYaml (merge (dict) $probe (dict "failureThreshold" $failures)) -}}
+{{- end -}}
+
+{{/* How long a pod that ends goes on as before; nothing where no other server would take its requests. */}}
+{{- define "heddle.preStopSeconds" -}}
+{{- if not .Values.embedded.enabled -}}
+{{- with .Values.preStopSeconds }}{{ int . }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* How long a server takes to end at the most. */}}
+{{- define "heddle.endSeconds" -}}
+{{- add (include "heddle.preStopSeconds" . | int) (int .Values.server.shutdownGraceSeconds) -}}
+{{- end -}}
+
+{{- define "heddle.terminationGrace" -}}
+{{- with .Values.terminationGracePeriodSeconds }}{{ int . }}{{ else }}{{ add (include "heddle.endSeconds" .) 20 }}{{ end -}}
 {{- end -}}

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { sourceStates } from '../../src/model/sources/status.ts';
+import { callFault } from '../setup/command-lines.ts';
+import { seriesFaults, seriesIn } from './queries.ts';
+import { at, only, render } from './render.ts';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels?: { readonly severity?: string };
+  readonly annotations?: { readonly summary?: string; readonly description?: string };
+}
+
+const text = readFileSync('charts/heddle/alerts/heddle.yaml', 'utf8');
+// The tests below look at all that is used of it.
+const alerts = parse(text).groups[0].rules as readonly Rule[];
+const name = ({ alert }: Rule) => alert;
+
+async function rendered(over: object = {}): Promise<readonly Rule[]> {
+  const rule = only(await render({ values: ['operators'], over }), 'PrometheusRule');
+  return at(rule, 'spec.groups.0.rules') as readonly Rule[];
+}
+
+describe('the alerts', () => {
+  test.each(alerts.map((rule) => [rule.alert, rule] as const))('%s asks for metrics that there are', (_, { expr }) => {
+    const series = seriesIn(expr);
+    expect(series.length).toBeGreaterThan(0);
+    expect(series.flatMap(seriesFaults)).toEqual([]);
+    // Each of them, so that the chart can put the job and the namespace of the release in its place.
+    expect(expr.match(/job="heddle"/g)).toHaveLength(series.length);
+  });
+
+  test('say how bad it is, what it means, and what to do by commands that exist', () => {
+    for (const { alert, labels, annotations } of alerts) {
+      expect(['critical', 'warning', 'info'], alert).toContain(labels?.severity);
+      expect(annotations?.summary, alert).toBeTruthy();
+      expect(annotations?.description, alert).toBeTruthy();
+    }
+    const calls = [...text.matchAll(/`heddle ([^`]+)`/g)].map(([, words = '']) =>
+      words.replace(/\{\{.*?\}\}/g, 'x').split(' '),
+    );
+    expect(calls.length).toBeGreaterThan(3);
+    expect(calls.map(callFault).filter((fault) => fault !== undefined)).toEqual([]);
+  });
+
+  test('name results of reconciling that there are', () => {
+    const results = [...text.matchAll(/result=~?"([^"]+)"/g)].flatMap(([, words = '']) => words.split('|'));
+    expect(results.length).toBeGreaterThan(0);
+    expect(results.filter((result) => !sourceStates.some((state) => state === result))).toEqual([]);
+  });
+
+  test('use labels that their expression keeps', () => {
+    for (const { alert, expr, annotations } of alerts) {
+      const used = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
+      const kept = /by \(([^)]*)\)/.exec(expr)?.[1]?.split(', ') ?? [];
+      expect(
+        used.filter((label) => !kept.includes(label ?? '')),
+        alert,
+      ).toEqual([]);
+    }
+  });
+
+  test('are those that the operations page lists', () => {
+    const page = readFileSync('docs/operations.md', 'utf8');
+    const listed = [...page.matchAll(/^\| `(Heddle\w+)` \|/gm)].map(([, alert]) => alert);
+    expect(listed).toEqual(alerts.map(name));
+  });
+});
+
+describe('the PrometheusRule', () => {
+  test('has the alerts of this release, without those that are left out, and more', async () => {
+    const rules = await rendered();
+    const kept = alerts.map(name).filter((alert) => alert !== 'HeddleDrift');
+    expect(rules.map(name)).toEqual([...kept, 'HeddleMemory']);
+    const selector = 'namespace="mesh", job="office-heddle-metrics"';
+    expect(rules[0]?.expr).toBe(`absent(up{${selector}} == 1)`);
+    for (const [at, rule] of rules.slice(0, -1).entries())
+      expect(rule).toEqual({ ...alerts[at], expr: alerts[at]?.expr.replaceAll('job="heddle"', selector) });
+  });
+
+  test('looks for the metrics where the ServiceMonitor has them labelled', async () => {
+    const over = { server: { metricsPort: 0 }, serviceMonitor: { tokenSecret: 'token' } };
+    expect((await rendered(over))[0]?.expr).toContain('job="office-heddle"}');
+    const selector = 'cluster="a", job=~"heddle.*"';
+    expect((await rendered({ prometheusRule: { selector } }))[0]?.expr).toBe(`absent(up{${selector}} == 1)`);
+  });
+});
