@@ -1,9 +1,7 @@
 import { writeYaml } from '../documents/write.ts';
-import { asObject } from '../lib/json.ts';
-import type { Kind } from '../model/declare/kind.ts';
+import { asObject, type JsonObject } from '../lib/json.ts';
 import type { Registry } from '../model/declare/registry.ts';
-import { lowerToCrd } from '../model/lower/crd/crd.ts';
-import { pluralOf } from '../model/lower/crd/names.ts';
+import { allDefinitions } from '../model/lower/crd/all.ts';
 import { type Files, generatedNotice } from './files.ts';
 
 const charts = ['charts/heddle/Chart.yaml', 'charts/heddle-crds/Chart.yaml'];
@@ -11,9 +9,9 @@ const charts = ['charts/heddle/Chart.yaml', 'charts/heddle-crds/Chart.yaml'];
 /** What the charts take from elsewhere: their versions from the program, the CRDs from the declarations. */
 export function chartFiles(registry: Registry, version: string, read: (path: string) => string | undefined): Files {
   const versioned = charts.map((path) => [path, withVersion(read(path), path, version)] as const);
-  const kinds = registry.kinds.filter((kind) => kind.document.allowed);
-  const pathOf = (kind: Kind) => `charts/heddle-crds/files/${pluralOf(kind.name)}.yaml`;
-  const crds = kinds.map((kind) => [pathOf(kind), crdText(registry, kind)] as const);
+  const crds = [...allDefinitions(registry)].map(
+    ([plural, crd]) => [`charts/heddle-crds/files/${plural}.yaml`, crdText(crd)] as const,
+  );
   return new Map([...versioned, ...crds]);
 }
 
@@ -25,8 +23,7 @@ function withVersion(text: string | undefined, path: string, version: string): s
 }
 
 /** The CRD as in `crds/`, and marked to stay: deleting it deletes every object of its kind. */
-function crdText(registry: Registry, kind: Kind): string {
-  const crd = lowerToCrd(registry, kind);
+function crdText(crd: JsonObject): string {
   const annotations = { 'helm.sh/resource-policy': 'keep' };
   // Every object of Kubernetes has metadata.
   return writeYaml({ ...crd, metadata: { ...asObject(crd['metadata']), annotations } }, generatedNotice);

@@ -59,6 +59,7 @@ describe('resources of Kubernetes', () => {
     expect(at(role, 'rules')).toEqual([
       { apiGroups: ['heddle.dev'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['heddle.dev'], resources: ['*/status'], verbs: ['patch'] },
+      { apiGroups: ['heddle.dev'], resources: ['sources', 'plans'], verbs: ['create', 'delete'] },
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['get'] },

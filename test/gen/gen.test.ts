@@ -39,9 +39,12 @@ describe('the generated files', () => {
     expect(gen(root, '--check')).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  test('are one CRD and one example for every kind that has documents', () => {
-    for (const folder of ['crds', 'examples/kinds', 'charts/heddle-crds/files'])
-      expect(readdirSync(join(root, folder)).length).toBe(documentKinds.length);
+  test('are one CRD and one example for every kind that has documents, and CRDs of the resources of the server', () => {
+    const namesIn = (folder: string) => readdirSync(join(root, folder)).sort();
+    expect(namesIn('examples/kinds').length).toBe(documentKinds.length);
+    expect(namesIn('crds').length).toBe(documentKinds.length + 2);
+    expect(namesIn('crds')).toEqual(expect.arrayContaining(['plans.yaml', 'sources.yaml']));
+    expect(namesIn('charts/heddle-crds/files')).toEqual(namesIn('crds'));
   });
 
   test.each(readdirSync(join(root, 'examples/kinds')))(

@@ -7,6 +7,7 @@ import type { Document, Place } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
 import { formatFaultsBeside, type IsStored, type Validator } from '../../model/schema/validate.ts';
+import { whyNoDocument } from '../../model/sources/own-resources.ts';
 
 /** One object that a source states, children taken out of their parents. References are still texts. */
 export interface Desired {
@@ -61,26 +62,8 @@ interface Checking {
 
 function expandDocument({ registry, validator, storedTexts }: Checking, document: Document, sink: Sink): void {
   const kind = registry.find(document.kind);
-  if (kind === undefined) {
-    const guess = nearest(document.kind, documentKinds(registry));
-    const hint = guess === undefined ? `known are ${documentKinds(registry).join(', ')}` : `did you mean \`${guess}\`?`;
-    sink.problems.push(
-      problemAt(document.place, '/kind', document, {
-        code: 'kind_unknown',
-        path: '',
-        message: `unknown kind \`${document.kind.slice(0, 200)}\`; ${hint}`,
-      }),
-    );
-    return;
-  }
-  if (!kind.document.allowed) {
-    sink.problems.push(
-      problemAt(document.place, '/kind', document, {
-        code: 'kind_not_declarable',
-        path: '',
-        message: `${kind.name} cannot be a document: ${kind.document.why}`,
-      }),
-    );
+  if (kind === undefined || !kind.document.allowed) {
+    sink.problems.push(problemAt(document.place, '/kind', document, kindFault(registry, document.kind, kind)));
     return;
   }
   const shape = validator.check(kind.name, 'document', document.spec, storedTexts(kind.name));
@@ -91,6 +74,16 @@ function expandDocument({ registry, validator, storedTexts }: Checking, document
     return;
   }
   addDesired(registry, kind, document, sink);
+}
+
+/** Why documents cannot be of a kind. */
+function kindFault(registry: Registry, name: string, kind: Kind | undefined): Fault {
+  const why = kind === undefined ? whyNoDocument(name) : kind.document.allowed ? undefined : kind.document.why;
+  if (why !== undefined)
+    return { code: 'kind_not_declarable', path: '', message: `${name} cannot be a document: ${why}` };
+  const guess = nearest(name, documentKinds(registry));
+  const hint = guess === undefined ? `known are ${documentKinds(registry).join(', ')}` : `did you mean \`${guess}\`?`;
+  return { code: 'kind_unknown', path: '', message: `unknown kind \`${name.slice(0, 200)}\`; ${hint}` };
 }
 
 function documentFaults(kind: Kind, document: Document, shape: readonly Fault[]): readonly Fault[] {

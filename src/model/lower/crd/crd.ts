@@ -1,15 +1,12 @@
 import type { JsonObject } from '../../../lib/json.ts';
 import type { Kind } from '../../declare/kind.ts';
 import type { Registry } from '../../declare/registry.ts';
-import { apiVersion } from '../../document.ts';
 import type { AnyField } from '../../schema/field.ts';
 import { mayLeaveOut, specSchema } from '../shape.ts';
 import { createOnlyRules, withExpressions, withValidations } from './cel.ts';
-import { pluralOf } from './names.ts';
+import { ageColumn, conditionPath, definitionOf } from './definition.ts';
 import { statusSchema } from './status.ts';
 import { structural } from './structural.ts';
-
-const [group = '', version = ''] = apiVersion.split('/');
 
 /**
  * The CustomResourceDefinition of a kind, its spec identical to the document's. It carries no defaults: a field that
@@ -17,47 +14,24 @@ const [group = '', version = ''] = apiVersion.split('/');
  */
 export function lowerToCrd(registry: Registry, kind: Kind): JsonObject {
   if (!kind.document.allowed) throw new Error(`the kind ${kind.name} has no documents: ${kind.document.why}`);
-  const names = {
+  return definitionOf({
     kind: kind.name,
-    listKind: `${kind.name}List`,
-    plural: pluralOf(kind.name),
-    singular: kind.name.toLowerCase(),
-    ...(kind.document.shortName === undefined ? {} : { shortNames: [kind.document.shortName] }),
-    categories: [group.split('.')[0] ?? group],
-  };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${names.plural}.${group}` },
-    spec: {
-      group,
-      names,
-      scope: 'Namespaced',
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: printerColumns(kind),
-          schema: { openAPIV3Schema: resourceSchema(registry, kind) },
-        },
-      ],
-    },
-  };
+    shortName: kind.document.shortName,
+    columns: printerColumns(kind),
+    schema: resourceSchema(registry, kind),
+  });
 }
 
 /** What `kubectl get` shows, and with `-o wide` what has a priority. */
 function printerColumns(kind: Kind): readonly JsonObject[] {
   const fromSpec = (name: string, type: string, field: string, more: JsonObject = {}) =>
     field in kind.spec ? [{ name, type, jsonPath: `.spec.${field}`, ...more }] : [];
-  const ready = '.status.conditions[?(@.type=="Ready")]';
   return [
-    { name: 'Ready', type: 'string', jsonPath: `${ready}.status` },
-    { name: 'Message', type: 'string', jsonPath: `${ready}.message` },
+    { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready', 'status') },
+    { name: 'Message', type: 'string', jsonPath: conditionPath('Ready', 'message') },
     ...fromSpec('Enabled', 'boolean', 'enabled'),
     { name: 'Id', type: 'string', jsonPath: '.status.id' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ageColumn,
     ...fromSpec('Display Name', 'string', kind.nameField, { priority: 1 }),
     { name: 'Revision', type: 'integer', jsonPath: '.status.revision', priority: 1 },
   ];
