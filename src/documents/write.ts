@@ -6,7 +6,10 @@ import { apiVersion, type Metadata } from '../model/document.ts';
 /** One object to export; the comment stands above it. */
 export interface WritableDocument {
   readonly kind: string;
-  readonly metadata: Metadata;
+  readonly metadata: Metadata & {
+    /** Of a resource of Kubernetes. */
+    readonly namespace?: string;
+  };
   readonly spec: Readonly<Record<string, Json>>;
   readonly comment?: string;
 }

@@ -2,9 +2,10 @@ import type { FastifyReply } from 'fastify';
 import type { Call, Engine } from '../../commit/engine.ts';
 import { runInSlices } from '../../commit/slices.ts';
 import { writeInSteps } from '../../documents/write.ts';
-import { exportInSteps } from '../../features/config/archive/export.ts';
+import { type ExportedDocument, exportInSteps } from '../../features/config/archive/export.ts';
+import { resourceOf } from '../../features/config/archive/resources.ts';
 import { jsonInSteps } from '../../lib/steps.ts';
-import { NotFound } from '../../model/errors.ts';
+import { InvalidInput, NotFound } from '../../model/errors.ts';
 import type { InputOf } from '../../model/operation/operation.ts';
 import { findObject } from '../../objects/find-object.ts';
 import { readableBy } from '../../objects/object-list.ts';
@@ -16,7 +17,9 @@ type Query = InputOf<typeof archive.export>['query'];
 
 /** Sends the account as documents. */
 export async function sendExport(engine: Engine, call: Call, query: Query, reply: FastifyReply): Promise<FastifyReply> {
-  const { kind, source, object, revision, markAdopt, format } = query;
+  const { kind, source, object, revision, markAdopt, format, namespace } = query;
+  if (namespace !== undefined && format !== 'kubernetes')
+    throw new InvalidInput('only resources of Kubernetes name a namespace; ask for them with format=kubernetes.');
   knownKind(engine.registry, kind);
   const present = await engine.snapshots.at(call.account, call.revision);
   const state = revision === undefined ? present : await engine.past.at(call.account, revision);
@@ -30,11 +33,26 @@ export async function sendExport(engine: Engine, call: Call, query: Query, reply
   const documents = await runInSlices(exportInSteps(state, filter));
   if (object !== undefined && documents.length === 0)
     throw new NotFound(`document of ${object} not found; the server itself keeps it, and documents do not state it`);
-  const text = await runInSlices(format === 'json' ? jsonInSteps(documents) : writeInSteps(documents));
+  const text = await runInSlices(textInSteps(documents, format, namespace));
   // The whole account is nothing for caches; a caller that has it may still ask whether it is the same.
   return reply
     .header('cache-control', 'no-store')
     .header('etag', await runInSlices(etagInSteps(0, text)))
-    .header('content-type', `application/${format}; charset=utf-8`)
+    .header('content-type', `application/${format === 'json' ? 'json' : 'yaml'}; charset=utf-8`)
     .send(text);
+}
+
+function textInSteps(
+  documents: readonly ExportedDocument[],
+  format: Query['format'],
+  namespace: string | undefined,
+): Generator<undefined, string> {
+  switch (format) {
+    case 'json':
+      return jsonInSteps(documents);
+    case 'yaml':
+      return writeInSteps(documents);
+    case 'kubernetes':
+      return writeInSteps(documents.map((document) => resourceOf(document, namespace)));
+  }
 }

@@ -1,6 +1,7 @@
+import { InvalidInput } from '../../model/errors.ts';
 import { archive } from '../../operations/config/archive.ts';
 import { accept, clientSettings, connect, readAnswer, send } from '../client.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag, textsOf } from '../flags.ts';
@@ -16,20 +17,30 @@ export const exportDocuments = defineCommand({
     source: { placeholder: 'NAME', doc: 'Only what this source states.' },
     revision: { placeholder: 'N', doc: 'The account as it was after this revision; `heddle history` lists them.' },
     'mark-adopt': { doc: 'Let every document name its object by id, so that any source can take all of them over.' },
+    format: {
+      placeholder: 'FORM',
+      doc: 'yaml (the default), or kubernetes for custom resources, which `kubectl apply --server-side` takes.',
+    },
+    namespace: { placeholder: 'NAME', doc: 'The namespace that resources of Kubernetes name.' },
     ...jsonFlag,
   },
   settings: clientSettings,
   examples: [
     ['heddle export > account.yaml', 'Write everything to a file'],
     ['heddle export --kind Policy', 'Show the policies'],
+    [
+      'heddle export --source office --format kubernetes --namespace mesh',
+      'Show what a source states as custom resources',
+    ],
     ['heddle export --mark-adopt > config/all.yaml', 'Bring an account that was made by hand into Git'],
   ],
   async run({ flags, config, terminal }) {
-    const json = flags['json'] === true;
+    const format = formatOf(flags);
+    const json = format === 'json';
     const client = await connect(config);
     const query = {
-      ...textsOf(flags, ['kind', 'source', 'revision']),
-      format: json ? 'json' : 'yaml',
+      ...textsOf(flags, ['kind', 'source', 'revision', 'namespace']),
+      format,
       ...(flags['mark-adopt'] === true ? { markAdopt: true } : {}),
     };
     const answer = await withProgress(terminal, 'exporting', () => send(client, archive.export, { query }));
@@ -42,3 +53,13 @@ export const exportDocuments = defineCommand({
     return exit.ok;
   },
 });
+
+function formatOf({ format, json, namespace }: Invocation['flags']): 'yaml' | 'json' | 'kubernetes' {
+  if (format !== undefined && format !== 'yaml' && format !== 'kubernetes')
+    throw new InvalidInput(`--format cannot be ${String(format)}; write yaml or kubernetes.`);
+  if (json === true && format !== undefined)
+    throw new InvalidInput('--json and --format exclude each other; keep one.');
+  if (namespace !== undefined && format !== 'kubernetes')
+    throw new InvalidInput('only custom resources name a --namespace; add --format kubernetes.');
+  return json === true ? 'json' : (format ?? 'yaml');
+}

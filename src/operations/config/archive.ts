@@ -2,10 +2,22 @@ import type { JsonObject } from '../../lib/json.ts';
 import { textual } from '../../model/lower/openapi/operation.ts';
 import { count, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
-import { boolean, integer, json, list, object, oneOf, string } from '../../model/schema/field.ts';
+import { boolean, type Format, integer, json, list, object, oneOf, string } from '../../model/schema/field.ts';
 
 /** An archive holds everything, hashes of tokens too: it is for those who may do everything in the account. */
 const ownersOnly = { tag: 'config', access: { module: 'accounts', operation: 'update' } } as const;
+
+/** A DNS-1123 label. */
+const namespace: Format = {
+  name: 'name',
+  canonical: (text) =>
+    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text)
+      ? { value: text }
+      : {
+          fault:
+            'a namespace has lower-case letters a-z, digits and dashes, and begins and ends with a letter or digit',
+        },
+};
 
 /** How a compressed archive begins. */
 const beginning = '\u001f\u008b\b…';
@@ -45,7 +57,13 @@ export const archive = {
         doc: 'Whether every document names its object by id, also where the key says it.',
         default: false,
       }),
-      format: oneOf(['yaml', 'json'], { doc: 'The form of the answer.', default: 'yaml' }),
+      format: oneOf(['yaml', 'json', 'kubernetes'], {
+        doc: 'The form of the answer: documents as YAML or JSON, or custom resources of Kubernetes as YAML.',
+        default: 'yaml',
+      }),
+      namespace: optional(
+        string({ doc: 'The namespace that resources of Kubernetes name.', format: namespace, maxLength: 63 }),
+      ),
     },
     answer: list(json<JsonObject>({ type: 'object' }, { doc: '' }), { doc: '' }),
     alsoAs: {

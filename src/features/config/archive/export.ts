@@ -38,6 +38,8 @@ interface Run {
   readonly state: Snapshot;
   /** The key that an object has, or gets. */
   keys(id: string): string;
+  /** What the document of an object is called; no two documents of a kind share a name. */
+  readonly names: ReadonlyMap<string, string>;
   /** The text by which documents of this export refer to an object. */
   mention(id: string): string;
   /** Children that are documents of their own, because only a document's key distinguishes them. */
@@ -62,7 +64,7 @@ export function* exportInSteps(
   const chosen = chooseObjects(state, filter, ambiguous);
   const keys = createKeys(state);
   const run: Run = {
-    ...{ state, keys, ambiguous, filter },
+    ...{ state, keys, ambiguous, filter, names: namesOf(chosen, keys) },
     mention: createMentions(state, keys, new Set(chosen.map(({ id }) => id))),
   };
   const documents = yield* mapInSteps(chosen, (object) => exportObject(run, state.registry.get(object.kind), object));
@@ -112,7 +114,7 @@ function keyField(kind: Kind): string | undefined {
 }
 
 function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocument {
-  const { state, keys, mention, ambiguous, filter } = run;
+  const { state, keys, names, mention, ambiguous, filter } = run;
   const visible = state.registry.inlineOf(kind.name).filter(({ child }) => filter.isVisible?.(child) !== false);
   const children = visible.flatMap(({ child, member }) => {
     const own = state
@@ -124,7 +126,7 @@ function exportObject(run: Run, kind: Kind, object: StoredObject): ExportedDocum
     ...(object.key === undefined || filter.markAdopt === true ? { [adoptAnnotation]: `id:${object.id}` } : {}),
     ...(object.protected ? { [protectAnnotation]: 'true' } : {}),
   };
-  const name = kind.parent === undefined ? keys(object.id) : childName(object, keys);
+  const name = names.get(object.id) ?? keys(object.id);
   const parent = object.parent === undefined ? {} : { [kind.parent?.field ?? '']: parentOf(object, mention) };
   const keyMember = ambiguous.has(object.id) ? { [keyField(kind) ?? '']: slugOf(object) } : {};
   const spec = { ...parent, ...keyMember, ...exportSpec(run, kind, object) };
@@ -146,9 +148,28 @@ function parentOf({ key, parent = '' }: StoredObject, mention: (id: string) => s
   return key?.startsWith(`${parent}/`) === true ? `id:${parent}` : mention(parent);
 }
 
-/** What the document of a child is called; the key of the child follows from its parent and itself. */
-function childName(object: StoredObject, keys: (id: string) => string): string {
-  return `${keys(object.parent ?? '')}-${slugOf(object)}`.replace(/^id:/, '');
+/**
+ * What documents are called. The key of a child follows from its parent and itself, so that any name will do which is one:
+ * its id makes it so where two children would be called the same, or one too long.
+ */
+function namesOf(objects: readonly StoredObject[], keys: (id: string) => string): ReadonlyMap<string, string> {
+  const wanted = objects.map((object) => [object, wantedName(object, keys)] as const);
+  const uses = new Map<string, number>();
+  for (const [{ kind }, name] of wanted) uses.set(`${kind}/${name}`, (uses.get(`${kind}/${name}`) ?? 0) + 1);
+  return new Map(
+    wanted.map(([{ kind, id }, name]) => {
+      const isOwn = uses.get(`${kind}/${name}`) === 1 && name.length <= longestName;
+      return [id, isOwn ? name : `${name.slice(0, 200).replace(/[-.]+$/, '')}-${id}`];
+    }),
+  );
+}
+
+/** Of documents, and of resources of Kubernetes. */
+const longestName = 253;
+
+function wantedName(object: StoredObject, keys: (id: string) => string): string {
+  if (object.parent === undefined) return keys(object.id);
+  return `${keys(object.parent)}-${slugOf(object)}`.replace(/^id:/, '');
 }
 
 function exportSpec({ state, mention }: Run, kind: Kind, object: StoredObject): JsonObject {
