@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { isMap, isScalar, type Node, parseDocument, type YAMLMap } from 'yaml';
+import { explainedMembers } from '../../src/documents/explained.ts';
 import { callFault, heddleCalls } from '../setup/command-lines.ts';
 import { helm } from './helm.ts';
 import { at } from './render.ts';
 
-const text = readFileSync('charts/heddle/values.yaml', 'utf8');
-const values = parseDocument(text).contents as YAMLMap<Node, Node>;
+const members = explainedMembers(readFileSync('charts/heddle/values.yaml', 'utf8'));
 const schema: unknown = JSON.parse(readFileSync('charts/heddle/values.schema.json', 'utf8'));
 
 /** Values that are handed to Kubernetes as they are: what is in them is not ours to explain. */
@@ -17,14 +16,23 @@ const handedOn = [
 
 describe('values.yaml', () => {
   test('explains every value', () => {
-    const unexplained = [...entriesBelow(values)].filter(([, explained]) => !explained).map(([path]) => path);
-    expect(unexplained).toEqual([]);
+    expect(members.filter(({ comment }) => comment === undefined)).toEqual([]);
   });
 
   test('has the values of the schema, and the schema those of values.yaml', () => {
-    const stated = [...entriesBelow(values)].map(([path]) => path).sort();
+    const stated = members.map(({ path }) => path.join('.')).sort();
     const known = [...propertiesBelow(schema, '')].filter((path) => path !== 'global').sort();
     expect(stated).toEqual(known);
+  });
+});
+
+describe.each(['heddle', 'heddle-crds'])('the README of the chart %s', (chart) => {
+  test('lists every value with its type, its default and its meaning', () => {
+    const rows = readFileSync(`charts/${chart}/README.md`, 'utf8').match(/^\| `.*$/gm) ?? [];
+    const values = explainedMembers(readFileSync(`charts/${chart}/values.yaml`, 'utf8'));
+    expect(rows).toHaveLength(values.length);
+    expect(rows.filter((row) => !/^\| `[\w.]+` \| [a-z ]+ \| (?:`.+`)? \| .+ \|$/.test(row))).toEqual([]);
+    expect(rows.filter((row) => / any\b/.test(row.split(' | ')[1] ?? ''))).toEqual([]);
   });
 });
 
@@ -40,17 +48,6 @@ describe('the notes after an installation', () => {
     expect(calls.map(callFault).filter((fault) => fault !== undefined)).toEqual([]);
   });
 });
-
-/** Every value with whether a comment stands in front of it; a map with comments inside needs none itself. */
-function* entriesBelow(map: YAMLMap<Node, Node>, prefix = ''): Generator<readonly [path: string, explained: boolean]> {
-  for (const [index, { key, value }] of map.items.entries()) {
-    const name = isScalar(key) ? String(key.value) : '';
-    const deeper = isMap<Node, Node>(value) && value.items.length > 0 && !handedOn.includes(name) ? value : undefined;
-    const before = key.commentBefore ?? (index === 0 ? map.commentBefore : undefined);
-    yield [`${prefix}${name}`, deeper !== undefined || (before ?? '').trim() !== ''];
-    if (deeper !== undefined) yield* entriesBelow(deeper, `${prefix}${name}.`);
-  }
-}
 
 function* propertiesBelow(part: unknown, prefix: string): Generator<string> {
   const reference = String(at(part, '$ref') ?? '').replace('#/definitions/', '');

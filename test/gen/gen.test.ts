@@ -86,6 +86,11 @@ describe('npm run gen', () => {
       () => rewrite('charts/heddle/Chart.yaml', (text) => text.replace(/^appVersion: .*$/m, 'appVersion: "9.9.9"')),
     ],
     [
+      'a value of the chart with another default',
+      'charts/heddle/README.md',
+      () => rewrite('charts/heddle/values.yaml', (text) => text.replace(/^replicas: 1$/m, 'replicas: 2')),
+    ],
+    [
       'a CRD of the chart that may be deleted',
       'charts/heddle-crds/files/groups.yaml',
       () => rewrite('charts/heddle-crds/files/groups.yaml', (text) => text.replace('keep', 'delete')),
@@ -113,6 +118,16 @@ describe('npm run gen', () => {
     const mended = gen(copy);
     expect([mended.status, linesOf(mended.stdout)]).toEqual([0, paths.map((path) => `wrote ${path}`).sort()]);
     expect(gen(copy, '--check')).toMatchObject({ status: 0 });
+  });
+
+  test.each([
+    ['without a comment', '\nshy: 1\n', 'values.yaml does not explain shy; write a comment in front of it'],
+    ['that the schema lacks', '\n# Shown.\nnew: 1\n', 'values.schema.json does not know new; add it'],
+  ])('refuses a value of a chart %s', (_, line, sentence) => {
+    appendFileSync(join(copy, 'charts/heddle/values.yaml'), line);
+    const refused = gen(copy);
+    expect(refused.status).not.toBe(0);
+    expect(refused.stderr).toContain(sentence);
   });
 });
 
