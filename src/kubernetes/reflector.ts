@@ -45,6 +45,8 @@ export interface Reflector {
   /** By `namespace/name`. */
   readonly objects: ReadonlyMap<string, Resource>;
   readonly state: ReflectorState;
+  /** The version of the API server's store up to which it knows all; absent before the first list. */
+  readonly version: string | undefined;
   /** Ends it, and waits for that. */
   stop(): Promise<void>;
 }
@@ -56,26 +58,23 @@ export interface Reflector {
  * the place which the watch names. Nothing is taken for deleted because a list or a watch failed.
  */
 export function startReflector(options: ReflectorOptions): Reflector {
-  const { client, path, onError } = options;
+  const { client, path } = options;
   const ending = new AbortController();
   const store = createStore(options);
   const retries = createRetries(options.backoff ?? plainBackoff, ending.signal);
-  let state: ReflectorState = { state: 'starting' };
-  /** From where to watch; absent: list first. */
+  const state = createState(options);
+  /** From where to watch, unless all is to be listed first. */
   let version: string | undefined;
+  let mustList = true;
   /** The API server accepted the watch. */
   let isWatching = false;
 
-  const enter = (next: ReflectorState): void => {
-    if (JSON.stringify(next) === JSON.stringify(state)) return;
-    state = next;
-    guard(() => options.onState(next), onError);
-  };
   const listAll = async (): Promise<void> => {
     const { found, resourceVersion } = await listPages(client, path, ending.signal);
     version = resourceVersion;
+    mustList = false;
     store.replace(found);
-    enter({ state: 'synced' });
+    state.enter({ state: 'synced' });
   };
   const follow = async (from: string): Promise<void> => {
     const begun = performance.now();
@@ -83,7 +82,7 @@ export function startReflector(options: ReflectorOptions): Reflector {
     try {
       const events = await client.watch(path, from, ending.signal);
       isWatching = true;
-      enter({ state: 'synced' });
+      state.enter({ state: 'synced' });
       for await (const event of events) {
         if (event.type !== 'BOOKMARK')
           store.set(nameOf(event.object), event.type === 'DELETED' ? undefined : event.object);
@@ -99,16 +98,16 @@ export function startReflector(options: ReflectorOptions): Reflector {
   const fail = async (error: unknown): Promise<void> => {
     const refusal = error instanceof ApiError ? error : undefined;
     const hasBrokenOff = refusal === undefined && isWatching && retries.count() < 2;
-    if (!hasBrokenOff && refusal?.status !== 429) version = undefined;
+    if (!hasBrokenOff && refusal?.status !== 429) mustList = true;
     // What passes by itself most of the time is no fault yet.
-    const isFault = retries.count() > 0 || state.state === 'starting' || !mayPass(refusal);
-    if (isFault) enter({ state: 'failing', reason: reasonOf(error), status: refusal?.status });
+    const isFault = retries.count() > 0 || state.now().state === 'starting' || !mayPass(refusal);
+    if (isFault) state.enter({ state: 'failing', reason: reasonOf(error), status: refusal?.status });
     await retries.wait(refusal?.retryAfterMs);
   };
   const run = async (): Promise<void> => {
     while (!ending.signal.aborted) {
       try {
-        if (version === undefined) await listAll();
+        if (mustList || version === undefined) await listAll();
         else await follow(version);
       } catch (error) {
         if (!ending.signal.aborted) await fail(error);
@@ -120,11 +119,26 @@ export function startReflector(options: ReflectorOptions): Reflector {
   return {
     objects: store.objects,
     get state() {
-      return state;
+      return state.now();
+    },
+    get version() {
+      return version;
     },
     async stop() {
       ending.abort();
       await running;
+    },
+  };
+}
+
+function createState({ onState, onError }: Pick<ReflectorOptions, 'onState' | 'onError'>) {
+  let state: ReflectorState = { state: 'starting' };
+  return {
+    now: () => state,
+    enter(next: ReflectorState): void {
+      if (JSON.stringify(next) === JSON.stringify(state)) return;
+      state = next;
+      guard(() => onState(next), onError);
     },
   };
 }

@@ -34,6 +34,16 @@ export function isResource(value: unknown): value is Resource {
   return isObject(metadata) && typeof metadata['name'] === 'string' && typeof metadata['resourceVersion'] === 'string';
 }
 
+/** Whether a version of a store is before another one; those that are no numbers are not compared. */
+export function isEarlier(version: string | undefined, than: string | undefined): boolean {
+  if (version === undefined || than === undefined || !isNumber(version) || !isNumber(than)) return false;
+  return BigInt(version) < BigInt(than);
+}
+
+function isNumber(version: string): boolean {
+  return /^\d+$/.test(version);
+}
+
 /** Names an object among those of its kind: `namespace/name`, or `name` of one that is in no namespace. */
 export function nameOf({ metadata: { namespace, name } }: Resource): string {
   return namespace === undefined ? name : `${namespace}/${name}`;

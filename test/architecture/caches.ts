@@ -30,12 +30,9 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/features/sources/directory/directory.ts leftOut': 'paths of one source, for the time of one reading',
   'src/features/sources/directory/file-memory.ts known': 'paths of one source',
   'src/features/sources/files/selection.ts leftOut': 'paths of one source, for the time of one reading',
-  'src/features/sources/kubernetes/cluster.ts byNamespace':
-    'resources of the namespaces of one cluster, which is of one account',
   'src/features/sources/kubernetes/cluster.ts definitionIds': 'ids of the definitions of one cluster',
   'src/features/sources/kubernetes/cluster.ts listeners': 'who listens to one cluster',
   'src/features/sources/kubernetes/cluster.ts names': 'paths of one cluster',
-  'src/features/sources/kubernetes/cluster.ts reflectors': 'paths of one cluster',
   'src/features/sources/kubernetes/status/status-writer.ts waiting': 'resources of one cluster',
   'src/commit/access-images.ts coming': 'the state itself, which is of one account',
   'src/features/peers/observed-peers.ts known': 'the peers themselves, which are of one account',

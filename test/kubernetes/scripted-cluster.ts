@@ -12,6 +12,11 @@ export const namespaces = '/api/v1/namespaces';
 
 let version = 100;
 
+/** A list at the version that the store has come to. */
+export function listed(...items: readonly object[]): Answer {
+  return listOf(items, `${version}`);
+}
+
 /** A namespace as the API server sends it. */
 export function namespace(name: string, members: { readonly uid?: string; readonly phase?: string } = {}) {
   const { uid = `uid-${name}`, phase = 'Active' } = members;
@@ -55,9 +60,9 @@ export function definitionOf(uid: string, deletionTimestamp?: string): Answer {
 /** A cluster with the namespace `team-a`, some groups in it, and the definition of groups. */
 export function cluster(names: readonly string[], others: Conversation = {}): Conversation {
   return {
-    [namespaces]: { lists: [listOf([namespace('team-a'), { ...namespace('other'), ...unlabelled() }], '100')] },
+    [namespaces]: { lists: [listed(namespace('team-a'), { ...namespace('other'), ...unlabelled() })] },
     [`${namespaces}/team-a`]: { lists: [{ body: namespace('team-a') }] },
-    [groups]: { lists: [listOf([...names.map((name) => group(name)), group('elsewhere', 'other')], '100')] },
+    [groups]: { lists: [listed(...names.map((name) => group(name)), group('elsewhere', 'other'))] },
     [definition]: { lists: [definitionOf('first')] },
     ...others,
   };

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { placeOf } from '../../src/model/schema/secret-fields.ts';
-import { type Answer, type Conversation, listOf, statusOf } from './conversation.ts';
-import { cluster, group, groups, resource, running } from './scripted-cluster.ts';
+import { type Answer, type Conversation, statusOf } from './conversation.ts';
+import { cluster, group, groups, listed, resource, running } from './scripted-cluster.ts';
 
 const channels = '/apis/heddle.dev/v1/notificationchannels';
 const secretPath = '/api/v1/namespaces/team-a/secrets/hook';
@@ -28,12 +28,7 @@ const absent: Answer = { status: 404, body: statusOf(404, 'NotFound', 'secrets "
 function withChannels(names: readonly string[], answers: readonly Answer[], others: Conversation = {}): Conversation {
   return cluster(['a'], {
     [channels]: {
-      lists: [
-        listOf(
-          names.map((name) => channel(name)),
-          '100',
-        ),
-      ],
+      lists: [listed(...names.map((name) => channel(name)))],
     },
     [secretPath]: { lists: answers },
     ...others,
@@ -71,7 +66,7 @@ describe('a key of a Secret', () => {
     const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text));
     const { spec } = blocks.find(({ kind }) => kind === 'NotificationChannel');
     const shown = resource('NotificationChannel', 'web', spec);
-    const others = { [channels]: { lists: [listOf([shown], '100')] } };
+    const others = { [channels]: { lists: [listed(shown)] } };
     const { header } = await reading(withChannels([], [holding('Bearer first')], others));
     await expect.poll(() => header()).toBe('Bearer first');
   });
@@ -145,7 +140,7 @@ describe('a key of a Secret', () => {
 
   test('of a name that leads elsewhere is not asked for', async () => {
     const elsewhere = channel('web', 'authorization', '../../other/secrets/hook');
-    const { problems, server } = await reading(cluster([], { [channels]: { lists: [listOf([elsewhere], '100')] } }));
+    const { problems, server } = await reading(cluster([], { [channels]: { lists: [listed(elsewhere)] } }));
     await expect.poll(problems).toMatchObject([{ message: expect.stringContaining('no Secret can have the name') }]);
     expect(server.requests.filter((request) => request.includes('secrets'))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { statusOf } from './conversation.ts';
+import { listOf, statusOf } from './conversation.ts';
 import {
   cluster,
   definition,
@@ -69,6 +69,30 @@ test('what was stated again after its definition was made again is followed as b
   await expect.poll(state).toBe('applied');
   server.say(groups, deleted('b'));
   await expect.poll(office.groups).toEqual(['a']);
+});
+
+test('a cluster that was set back to an earlier state deletes nothing that it knows nothing of', async () => {
+  const { office, server, desk, config, state, message } = await running(cluster(['a', 'b', 'c']));
+  await expect.poll(office.groups).toEqual(['a', 'b', 'c']);
+  const restored = (names: readonly string[], at: string) =>
+    cluster([], { [groups]: { lists: [listOf([...names.map((name) => group(name))], at)] } });
+  await desk.stop();
+  server.turnTo(restored(['a'], '50'));
+  const second = office.run([], { clusters: [config] });
+  await expect.poll(state).toBe('unavailable');
+  expect(await message()).toMatch(/set back to an earlier state.*stated since: Group b, Group c; state them again/);
+  await second.stop();
+  const reads = () => server.requests.filter((request) => request.startsWith(`GET ${definition}`)).length;
+  const before = reads();
+  // It is as far as it was before, and that says nothing any more.
+  server.turnTo(restored(['a'], '5000'));
+  office.run([], { clusters: [config] });
+  await expect.poll(reads).toBeGreaterThan(before);
+  expect([await state(), await office.groups()]).toEqual(['unavailable', ['a', 'b', 'c']]);
+  server.say(groups, added('b'), added('c'));
+  await expect.poll(state).toBe('applied');
+  server.say(groups, deleted('c'));
+  await expect.poll(office.groups).toEqual(['a', 'b']);
 });
 
 test('the objects of a namespace that is deleted stay, and its source says how they go', async () => {

@@ -40,6 +40,8 @@ export type SourceEvent =
   | {
       readonly what: 'unavailable' | 'failed' | 'hot';
       readonly message: string;
+      /** What is to be known in place of the version that was applied last. */
+      readonly version?: string;
     }
   | {
       readonly what: 'running' | 'suspended' | 'resumed' | 'reminded';
@@ -63,7 +65,10 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
       return refused(before, event, occasion);
     case 'unavailable':
     case 'failed':
-      return outOfReach(before, event.what, event.message, occasion);
+      return {
+        ...outOfReach(before, event.what, event.message, occasion),
+        ...(event.version === undefined ? {} : { lastAppliedVersion: event.version }),
+      };
     case 'hot':
       return {
         ...before,
@@ -129,6 +134,7 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
     lastAppliedDigest: event.digest,
     ...(event.commit === undefined ? {} : { lastAppliedCommit: event.commit }),
     ...(event.uids === undefined ? {} : { lastAppliedUids: event.uids }),
+    ...(event.version === undefined ? {} : { lastAppliedVersion: event.version }),
     ...(last === undefined ? {} : { lastAppliedRevision: last, lastAppliedAt: occasion.now }),
     inventory,
     drifted,

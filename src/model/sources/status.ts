@@ -64,6 +64,8 @@ export interface SourceStatus {
   readonly lastAppliedCommit?: string;
   /** Ids of the namespace and the definitions of that, in a cluster. */
   readonly lastAppliedUids?: string;
+  /** How far the store of that cluster had come; `lost` once it was found to be set back. */
+  readonly lastAppliedVersion?: string;
   /** The plan that waits for an approval: its digest, and the id under which it is stored. */
   readonly planDigest?: string;
   readonly planId?: string;
@@ -86,6 +88,7 @@ export interface Content {
   readonly digest: string;
   readonly commit?: string;
   readonly uids?: string;
+  readonly version?: string;
 }
 
 /** Whether a condition holds. */
@@ -102,7 +105,7 @@ export const unknownStatus: SourceStatus = {
   history: [],
 };
 
-/** Whether two statuses differ in nothing but times and the revision that was looked at: not worth a write. */
+/** Whether two statuses differ in nothing but times, the revision that was looked at and how far a cluster had come: not worth a write. */
 export function isSameStatus(a: SourceStatus, b: SourceStatus): boolean {
   return JSON.stringify(essence(a)) === JSON.stringify(essence(b));
 }
@@ -111,6 +114,7 @@ function essence({
   observedRevision: _,
   lastAttemptedRevision: __,
   nextRunAt: ___,
+  lastAppliedVersion: ____,
   conditions,
   ...rest
 }: SourceStatus) {

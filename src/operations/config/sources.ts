@@ -60,6 +60,9 @@ const status = object(
     lastAppliedDigest: optional(string({ doc: 'What is applied.' })),
     lastAppliedCommit: optional(string({ doc: 'The commit of that.' })),
     lastAppliedUids: optional(string({ doc: 'Ids of the namespace and the definitions of that, in a cluster.' })),
+    lastAppliedVersion: optional(
+      string({ doc: 'How far the store of that cluster had come; `lost` once it was found to be set back.' }),
+    ),
     planDigest: optional(string({ doc: 'Of the plan that waits for an approval.' })),
     planId: optional(string({ doc: 'The id of that plan.' })),
     problems: optional(list(problem, { doc: 'What is wrong with its documents, at most 100.' })),

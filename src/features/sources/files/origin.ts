@@ -22,10 +22,17 @@ export type Fetched =
       readonly commitInfo?: CommitInfo;
       /** Ids of what holds the files, where something else may come to have its name. */
       readonly uids?: string;
+      /** How far what holds the files had come, where that is counted. */
+      readonly version?: string;
       /** What the files name of the Secrets beside them, where they are resources of a cluster; no part of the digest. */
       readonly secrets?: SecretKeys;
     }
-  | { readonly ok: false; readonly reason: string };
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      /** What is to be known from now on in place of the version that was applied last. */
+      readonly version?: string;
+    };
 
 /** How a reconcile of what was fetched ended. */
 export type OriginOutcome =
@@ -43,7 +50,11 @@ export type OriginOutcome =
 /** Where the documents of a source come from. */
 export interface Origin {
   /** Reads what is there now; `last` is what was applied last. */
-  fetch(last?: { readonly commit?: string | undefined; readonly uids?: string | undefined }): Promise<Fetched>;
+  fetch(last?: {
+    readonly commit?: string | undefined;
+    readonly uids?: string | undefined;
+    readonly version?: string | undefined;
+  }): Promise<Fetched>;
   /** Reads what is there now for another purpose: it does not count as fetched. */
   peek(): Promise<Fetched>;
   /** Takes notice of how the reconcile of what was fetched last ended, to say so where the documents are. */

@@ -18,7 +18,8 @@ import { plainTiming } from '../loop/schedule.ts';
 import type { CalledSource } from '../scheduled-sources.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { holdLease } from './held-lease.ts';
-import { keptReason, openNamespace } from './namespace-origin.ts';
+import { keptReason } from './losses.ts';
+import { openNamespace } from './namespace-origin.ts';
 
 /** Sources that come and go while a server runs. */
 export interface SourceFeed {

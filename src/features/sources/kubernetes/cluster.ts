@@ -1,34 +1,20 @@
 import type { Client } from '../../../kubernetes/client.ts';
 import { ApiError } from '../../../kubernetes/errors.ts';
 import { createPacer } from '../../../kubernetes/pacer.ts';
-import {
-  type Reflector,
-  type ReflectorState,
-  type ResourceChange,
-  startReflector,
-} from '../../../kubernetes/reflector.ts';
+import { type ReflectorState, startReflector } from '../../../kubernetes/reflector.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
 import { type ResourceKind, withoutBookkeeping } from './resource-file.ts';
+import { followResources, type StatedResources } from './stated-resources.ts';
 import { createStatusWriter, type StatusWriter } from './status/status-writer.ts';
 
-/** A resource of a namespace, and what it is. */
-export interface Stated {
-  readonly kind: ResourceKind;
-  readonly resource: Resource;
-}
-
 /** What a cluster states, kept up to date. */
-export interface Cluster {
+export interface Cluster extends Omit<StatedResources, 'stop'> {
   /** Resolves once everything was listed, or could not be. */
   readonly started: Promise<void>;
   /** Those that are there, by name. */
   readonly namespaces: ReadonlyMap<string, Resource>;
   /** Whether the namespaces are those of this moment. */
   namespaceState(): ReflectorState;
-  /** The resources of a namespace. */
-  statedIn(namespace: string): readonly Stated[];
-  /** Whether the resources of a kind are those of this moment. */
-  stateOf(plural: string): ReflectorState;
   /** A namespace as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
   readNamespace(name: string): Promise<Resource | undefined>;
   /** Whether Secrets may be read. */
@@ -60,40 +46,27 @@ export interface ClusterOptions {
 /** So many requests for Secrets are under way at once, and so many begin a second. */
 const secretPace = { atOnce: 16, perSecond: 50 };
 
+const namespacesPath = '/api/v1/namespaces';
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Follows the namespaces of a cluster and the resources in them. */
 export function openCluster({ client, apiVersion, kinds, onError, instance, readsSecrets }: ClusterOptions): Cluster {
   const [group = ''] = apiVersion.split('/');
   const listeners = new Set<(namespace: string | undefined) => void>();
-  const byNamespace = new Map<string, Map<string, Stated>>();
   const starting = createGate(kinds.length + 1);
   const notify = (namespace: string | undefined): void => {
     for (const listener of listeners) listener(namespace);
   };
-  const note = (kind: ResourceKind, { before, after }: ResourceChange): void => {
-    const namespace = (after ?? before)?.metadata.namespace ?? '';
-    const place = `${kind.plural}/${(after ?? before)?.metadata.name}`;
-    const stated = byNamespace.get(namespace) ?? new Map<string, Stated>();
-    byNamespace.set(namespace, stated);
-    if (after === undefined) stated.delete(place);
-    else stated.set(place, { kind, resource: after });
-    // What we write ourselves, and what tools note, states nothing else.
-    if (before === undefined || after === undefined || isStatedAnew(before, after)) notify(namespace);
+  const onState = (path: string): void => {
+    starting.pass(path);
+    notify(undefined);
   };
-  const follow = (path: string, onChange: (change: ResourceChange) => void): Reflector =>
-    startReflector({
-      ...{ client, path, onChange, onError },
-      keep: withoutBookkeeping,
-      onState() {
-        starting.pass(path);
-        notify(undefined);
-      },
-    });
-  const namespaces = follow('/api/v1/namespaces', ({ after, before }) => notify((after ?? before)?.metadata.name));
-  const reflectors = new Map(
-    kinds.map((kind) => [kind.plural, follow(`/apis/${apiVersion}/${kind.plural}`, (change) => note(kind, change))]),
-  );
+  const namespaces = startReflector({
+    ...{ client, onError, path: namespacesPath, keep: withoutBookkeeping },
+    onChange: ({ after, before }) => notify((after ?? before)?.metadata.name),
+    onState: () => onState(namespacesPath),
+  });
+  const resources = followResources({ client, apiVersion, kinds, onError, onState, onChange: notify });
 
   const secretReads = createPacer(secretPace);
   const definitionIds = new Map<string, string>();
@@ -108,12 +81,13 @@ export function openCluster({ client, apiVersion, kinds, onError, instance, read
     statuses: createStatusWriter(client, { instance, onError }),
     namespaces: namespaces.objects,
     namespaceState: () => namespaces.state,
-    statedIn: (namespace) => [...(byNamespace.get(namespace)?.values() ?? [])],
-    stateOf: (plural) => reflectors.get(plural)?.state ?? { state: 'starting' },
-    readNamespace: (name) => unlessAbsent(client.get(`/api/v1/namespaces/${name}`)),
+    statedIn: resources.statedIn,
+    stateOf: resources.stateOf,
+    version: resources.version,
+    readNamespace: (name) => unlessAbsent(client.get(`${namespacesPath}/${name}`)),
     readsSecrets,
     readSecret: (namespace, name) =>
-      secretReads.run(() => unlessAbsent(client.get(`/api/v1/namespaces/${namespace}/secrets/${name}`))),
+      secretReads.run(() => unlessAbsent(client.get(`${namespacesPath}/${namespace}/secrets/${name}`))),
     readDefinition,
     async definitionId(plural) {
       const known = definitionIds.get(plural);
@@ -126,20 +100,10 @@ export function openCluster({ client, apiVersion, kinds, onError, instance, read
       return () => listeners.delete(listener);
     },
     async stop() {
-      await Promise.all([namespaces, ...reflectors.values()].map((reflector) => reflector.stop()));
+      await Promise.all([namespaces.stop(), resources.stop()]);
       client.close();
     },
   };
-}
-
-/** Whether a change may be one of what the resource states: a generation counts changes of the spec alone. */
-function isStatedAnew({ metadata: before }: Resource, { metadata: after }: Resource): boolean {
-  return (
-    before.generation !== after.generation ||
-    before.uid !== after.uid ||
-    before.deletionTimestamp !== after.deletionTimestamp ||
-    JSON.stringify([before.labels, before.annotations]) !== JSON.stringify([after.labels, after.annotations])
-  );
 }
 
 async function unlessAbsent(found: Promise<Resource>): Promise<Resource | undefined> {

@@ -38,6 +38,16 @@ export function pluralOfPath(path: string, namespace: string): string | undefine
   return of === namespace && file !== undefined && more.length === 0 ? plural : undefined;
 }
 
+/** Names the resource in the path of a file, as `Group devs`. */
+export function nameOfPath(path: string, namespace: string, kinds: readonly ResourceKind[]): string {
+  const plural = pluralOfPath(path, namespace);
+  const kind = kinds.find((one) => one.plural === plural)?.kind ?? plural;
+  return `${kind} ${path
+    .split('/')
+    .at(-1)
+    ?.replace(/\.json$/, '')}`;
+}
+
 /** What is held of a resource: the bulk of what the API server sends is who changed which field when. */
 export function withoutBookkeeping(resource: Resource): Resource {
   const { metadata, apiVersion, kind, spec, status } = resource;

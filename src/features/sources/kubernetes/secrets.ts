@@ -3,7 +3,8 @@ import type { Resource } from '../../../kubernetes/resource.ts';
 import { membersOf } from '../../../lib/json.ts';
 import { secretOrigin } from '../../../model/lower/shape.ts';
 import { namedValues, type SecretKeys } from '../../../model/schema/values.ts';
-import type { Cluster, Stated } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import type { Stated } from './stated-resources.ts';
 
 /** Where Secrets are looked up. */
 export interface SecretsOptions {

@@ -80,11 +80,11 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   };
 
   /** A failure that may pass. */
-  const failed = async (what: 'unavailable' | 'failed', message: string): Promise<Conclusion> => {
+  const failed = async (event: Failure): Promise<Conclusion> => {
     memory.since = undefined;
-    reportOnce(what === 'failed' ? 'error' : 'warn', message);
+    reportOnce(event.what === 'failed' ? 'error' : 'warn', event.message);
     // An error of recording is most likely the one that was just reported.
-    await record.note({ what, message }).catch(() => undefined);
+    await record.note(event).catch(() => undefined);
     return { result: 'failed' };
   };
 
@@ -115,14 +115,14 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       if (suspended) return { result: 'same' };
       const fetched = await origin.fetch(lastApplied(record.status()));
       if (fetched.ok) return await conclude(fetched, fresh, isProbe);
-      return await failed('unavailable', unavailableMessage(name, fetched.reason));
+      return await failed(unavailableEvent(name, fetched));
     } catch (error) {
       if (error instanceof NotFound) {
         // There is no source whose status could be stored.
         reportOnce('error', goneMessage(name, account));
         return { result: 'refused', key: 'gone', content: '' };
       }
-      if (!(error instanceof LeaseLost)) return failed('failed', reasonOf(name, error));
+      if (!(error instanceof LeaseLost)) return failed({ what: 'failed', message: reasonOf(name, error) });
       reportOnce('warn', `source ${name}: ${error.message}`);
       return { result: 'failed' };
     }
@@ -142,8 +142,16 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   };
 }
 
-function lastApplied({ lastAppliedCommit: commit, lastAppliedUids: uids }: SourceStatus) {
-  return { commit, uids };
+type Failure = Extract<SourceEvent, { readonly what: 'unavailable' | 'failed' | 'hot' }>;
+
+function unavailableEvent(name: string, { reason, version }: Extract<Fetched, { readonly ok: false }>): Failure {
+  const message = unavailableMessage(name, reason);
+  return { what: 'unavailable', message, ...(version === undefined ? {} : { version }) };
+}
+
+function lastApplied(status: SourceStatus) {
+  const { lastAppliedCommit: commit, lastAppliedUids: uids, lastAppliedVersion: version } = status;
+  return { commit, uids, version };
 }
 
 function reasonOf(name: string, error: unknown): string {
@@ -205,8 +213,13 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, request, result) : undefined;
   const isWhole = result.state === 'applied' && result.plan.heldBack === undefined;
   memory.since = isWhole ? { documents, revision: result.after.revision } : undefined;
-  const { digest, commit, uids } = fetched;
-  const content = { digest, ...(commit === undefined ? {} : { commit }), ...(uids === undefined ? {} : { uids }) };
+  const { digest, commit, uids, version } = fetched;
+  const content = {
+    digest,
+    ...(commit === undefined ? {} : { commit }),
+    ...(uids === undefined ? {} : { uids }),
+    ...(version === undefined ? {} : { version }),
+  };
   const isSame = result.state === 'applied' && result.revision === undefined;
   const confirmed = isSame ? await handRunOf(engine, account, name) : undefined;
   const isKnown = !isFirst && last.state === 'applied' && last.lastAppliedDigest === fetched.digest;

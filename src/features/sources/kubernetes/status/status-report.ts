@@ -3,8 +3,9 @@ import type { Problem } from '../../../../model/problem.ts';
 import type { StoredObject } from '../../../../model/state/object.ts';
 import { driftOf } from '../../../../plan/ownership/drift.ts';
 import type { OriginOutcome } from '../../files/origin.ts';
-import type { Cluster, Stated } from '../cluster.ts';
+import type { Cluster } from '../cluster.ts';
 import { pathOf } from '../resource-file.ts';
+import type { Stated } from '../stated-resources.ts';
 import { isMissing, isUnseen, missingMs, type ResourceStatus, resourceStatus } from './resource-status.ts';
 
 /** The namespace whose resources are reported on. */

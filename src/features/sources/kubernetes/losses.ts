@@ -1,0 +1,115 @@
+import { reasonOf } from '../../../kubernetes/errors.ts';
+import type { Resource } from '../../../kubernetes/resource.ts';
+import { isEarlier } from '../../../kubernetes/resource.ts';
+import type { Fetched } from '../files/origin.ts';
+import type { Cluster } from './cluster.ts';
+import { isTerminating, nameOfPath, pluralOfPath, type ResourceKind } from './resource-file.ts';
+
+/** The namespace whose resources are missing. */
+export interface LossOptions {
+  readonly cluster: Cluster;
+  readonly namespace: string;
+  /** The source that it is. */
+  readonly source: string;
+  readonly kinds: readonly ResourceKind[];
+}
+
+/** Where a source was applied from last. */
+export interface LastApplied {
+  readonly uids?: string | undefined;
+  readonly version?: string | undefined;
+}
+
+type Unavailable = Extract<Fetched, { readonly ok: false }>;
+
+/** Stands for the version of a store that was found to be set back: it may be beyond any version again when it is looked at next. */
+const setBack = 'lost';
+
+/**
+ * Why resources that are missing were not deleted one by one, as far as that can be seen; read after the resources, so that
+ * what took them is seen. `missing` are their files.
+ */
+export async function lossFault(
+  options: LossOptions,
+  missing: readonly string[],
+  last: LastApplied,
+): Promise<Unavailable | undefined> {
+  const { cluster, namespace, source, kinds } = options;
+  const unavailable = (reason: string): Unavailable => ({ ok: false, reason });
+  const former = readUids(last.uids ?? '');
+  const isOther = (name: string, { metadata: { uid } }: Resource) => (former.get(name) ?? uid) !== uid;
+  const named = namesOf(missing, options);
+  const way = `state them again, or let all objects of the source go with \`heddle detach ${source}\``;
+  try {
+    const found = await cluster.readNamespace(namespace);
+    const fault = namespaceFault(options, found);
+    if (fault !== undefined) return unavailable(fault);
+    if (found !== undefined && isOther('namespace', found))
+      return unavailable(
+        `the namespace ${namespace} was deleted and made again, and resources that are missing went with the former one: ${named}; ${way}`,
+      );
+    const plurals = new Set(missing.map((path) => pluralOfPath(path, namespace)));
+    for (const { kind, plural } of kinds.filter((one) => plurals.has(one.plural))) {
+      const definition = await cluster.readDefinition(plural);
+      if (definition === undefined || isTerminating(definition))
+        return unavailable(
+          `the CustomResourceDefinition of ${kind} ${definition === undefined ? 'is not there' : 'is being deleted'}, and its resources with it; install it again`,
+        );
+      if (isOther(plural, definition))
+        return unavailable(
+          `the CustomResourceDefinition of ${kind} was deleted and made again, and resources that are missing went with the former one: ${named}; ${way}`,
+        );
+      if (last.version === setBack || isEarlier(cluster.version(namespace, plural), last.version))
+        return {
+          ...unavailable(
+            `the cluster was set back to an earlier state, as from a backup, and has no resources any more that were stated since: ${named}; ${way}`,
+          ),
+          version: setBack,
+        };
+    }
+    return undefined;
+  } catch (error) {
+    return unavailable(`whether resources that are missing were deleted cannot be seen: ${reasonOf(error)}`);
+  }
+}
+
+/** So many resources are named. */
+const mostNames = 3;
+
+function namesOf(paths: readonly string[], { namespace, kinds }: LossOptions): string {
+  const names = paths.slice(0, mostNames).map((path) => nameOfPath(path, namespace, kinds));
+  const more = paths.length - names.length;
+  return more === 0 ? names.join(', ') : `${names.join(', ')} and ${more} more`;
+}
+
+/** Why a namespace states nothing, where it does not. */
+export function namespaceFault(
+  { namespace, source }: Pick<LossOptions, 'namespace' | 'source'>,
+  found: Resource | undefined,
+): string | undefined {
+  if (found !== undefined && !isTerminating(found)) return undefined;
+  const what = found === undefined ? 'is not there any more' : 'is being deleted';
+  return keptReason(`the namespace ${namespace} ${what}`, source);
+}
+
+/** Why a namespace states nothing now, and what becomes of the objects that it stated. */
+export function keptReason(why: string, source: string): string {
+  return `${why}; the objects that it stated stay until it is read again, or \`heddle detach ${source}\` lets them go`;
+}
+
+/** Names the namespace and the definitions of what is in it: others of the same names have other ids. */
+export async function uidsOf(
+  { cluster, namespace }: Pick<LossOptions, 'cluster' | 'namespace'>,
+  plurals: ReadonlySet<string>,
+): Promise<string> {
+  const parts = [`namespace=${cluster.namespaces.get(namespace)?.metadata.uid ?? ''}`];
+  for (const plural of [...plurals].sort()) parts.push(`${plural}=${await cluster.definitionId(plural)}`);
+  return parts.join(' ');
+}
+
+/** Reads what `uidsOf` wrote. */
+function readUids(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    text.split(' ').map((part): [string, string] => [part.replace(/=.*/, ''), part.replace(/^[^=]*=/, '')]),
+  );
+}
