@@ -1,20 +1,8 @@
-import { isObject, type Json, type JsonObject } from '../lib/json.ts';
-import { nearest } from '../lib/nearest.ts';
-import { apiVersion } from '../model/document.ts';
+import type { Foreign } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
-import { isList } from './objects.ts';
-import { truncate } from './truncate.ts';
+import { foreignValue } from './foreign-value.ts';
+import type { ForeignObject } from './objects.ts';
 import { readYamlStream } from './yaml/yaml-text.ts';
-
-/** Why a file is none of ours. */
-export interface Foreign {
-  /** What it holds instead of documents, as the end of a sentence. */
-  readonly holds: string;
-  /** Kinds that it names without a group of their own: one that is nearly ours was meant to be ours. */
-  readonly kinds: readonly string[];
-}
-
-const [ownGroup = ''] = apiVersion.split('/');
 
 /** Problems of texts that can be read, and are no documents. */
 const envelopeCodes = /^(document|member|api_version|kind|metadata|name|spec|list)_/;
@@ -33,39 +21,27 @@ export function foreignIn(text: string, problems: readonly Problem[]): Foreign |
   const [first] = found;
   if (faults.length > 0 || first === undefined) return undefined;
   return found.every((one) => one !== undefined)
-    ? { holds: first.holds, kinds: [...new Set(found.flatMap(({ kinds }) => kinds))] }
+    ? { holds: first.holds, kinds: [...new Set(found.flatMap(({ kinds }) => kinds))], problems }
     : undefined;
 }
 
-function foreignValue(value: Json): Foreign | undefined {
-  if (Array.isArray(value)) {
-    const isPlain = !value.some((item) => isObject(item) && 'apiVersion' in item);
-    return isPlain ? { holds: 'a list', kinds: [] } : undefined;
-  }
-  if (!isObject(value)) return undefined;
-  // A map of JSON.
-  const map = value;
-  return map['apiVersion'] === undefined ? withoutVersion(map) : ofGroup(map);
+/** What a text with documents holds beside them: objects of others, and resources that servers make in a cluster. */
+export function foreignAmong(objects: readonly ForeignObject[]): Foreign | undefined {
+  if (objects.length === 0) return undefined;
+  return {
+    holds: listOf(objects.map(({ holds }) => holds)),
+    kinds: [...new Set(objects.flatMap(({ kinds }) => kinds))],
+    problems: objects.flatMap(({ problems }) => problems),
+    objects: objects.map(({ kind, name, line }) => ({ kind, name, line })),
+  };
 }
 
-/** The group of an object of Kubernetes: a domain, or none for what is built in. */
-const versionForm = /^(?:([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\/)?v\d+(?:(?:alpha|beta)\d+)?$/;
+/** So many kinds are named. */
+const mostNamed = 3;
 
-function ofGroup(map: JsonObject): Foreign | undefined {
-  const { apiVersion: stated, kind, items } = map;
-  const form = typeof stated === 'string' ? versionForm.exec(stated) : null;
-  if (form === null || typeof kind !== 'string') return undefined;
-  const group = form[1] ?? '';
-  if (group.includes('heddle') || nearest(group, [ownGroup]) !== undefined) return undefined;
-  const isWhole = isList(map);
-  if (isWhole && Array.isArray(items) && !items.every((item) => foreignValue(item) !== undefined)) return undefined;
-  return { holds: `${truncate(kind)} of ${String(stated)}`, kinds: group === '' && !isWhole ? [kind] : [] };
-}
-
-/** Without a version, what has most of our envelope lacks only that. */
-function withoutVersion(map: JsonObject): Foreign | undefined {
-  const { kind } = map;
-  const parts = ['kind', 'metadata', 'spec'].filter((member) => member in map);
-  if (parts.length > 1) return undefined;
-  return { holds: 'no `apiVersion`', kinds: typeof kind === 'string' ? [kind] : [] };
+function listOf(texts: readonly string[]): string {
+  const unique = [...new Set(texts)];
+  const named = unique.slice(0, mostNamed);
+  const more = unique.length > named.length ? [`${unique.length - named.length} others`] : [];
+  return [...named, ...more].join(', ');
 }

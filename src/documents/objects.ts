@@ -1,27 +1,62 @@
-import type { Json } from '../lib/json.ts';
+import { asObject, type Json } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
+import { whyNoDocument } from '../model/sources/own-resources.ts';
 import { checkApiVersion, readEnvelope } from './envelope.ts';
+import { type ForeignValue, foreignObject } from './foreign-value.ts';
 import { pointerTo } from './position.ts';
-import { checkMembers, isJsonObject, reporter, type StatedObject } from './stated.ts';
+import { checkMembers, isJsonObject, isList, reporter, type StatedObject, type Taken } from './stated.ts';
 
 /** What was read from a text. */
 export interface ReadResult {
   readonly documents: readonly Document[];
   readonly problems: readonly Problem[];
+  /** Objects of others among them; what is wrong with them as documents is not among the problems. */
+  readonly others: readonly ForeignObject[];
 }
 
-/** The documents of one YAML document or JSON text: itself, or the elements of a `kind: List`. */
-export function readObjects(stated: StatedObject): ReadResult {
+/** An object of others. */
+export interface ForeignObject extends ForeignValue {
+  readonly kind: string;
+  readonly name: string;
+  readonly line: number;
+  readonly problems: readonly Problem[];
+}
+
+/** One object of a text: a document, or an object of others. */
+export type Item = { readonly document: Document } | { readonly other: ForeignObject };
+
+/** The objects of one YAML document or JSON text: itself, or the elements of a `kind: List`. */
+export function readItems(stated: StatedObject): Taken<Item> {
   const problems: Problem[] = [];
   const objects = isList(stated.value) ? expandList(stated, problems) : [stated];
-  const documents = objects.flatMap((object) => readEnvelope(object, problems) ?? []);
+  const documents = objects.flatMap((object) => readItem(object, problems) ?? []);
   return { documents, problems };
 }
 
-/** Whether a value is the list in which kubectl writes several objects. */
-export function isList(value: Json): boolean {
-  return isJsonObject(value) && value['kind'] === 'List';
+/** Puts what was read where it belongs. */
+export function partItems({ documents: items, problems }: Taken<Item>): ReadResult {
+  return {
+    documents: items.flatMap((item) => ('document' in item ? [item.document] : [])),
+    problems,
+    others: items.flatMap((item) => ('other' in item ? [item.other] : [])),
+  };
+}
+
+function readItem(object: StatedObject, problems: Problem[]): Item | undefined {
+  const foreign = foreignObject(object.value);
+  if (foreign === undefined) {
+    const document = readEnvelope(object, problems);
+    return document === undefined ? undefined : { document };
+  }
+  const own: Problem[] = [];
+  const document = readEnvelope(object, own);
+  const why = document === undefined ? undefined : whyNoDocument(document.kind);
+  if (document !== undefined && why !== undefined)
+    reporter(object, own)('kind_not_declarable', '/kind', `${document.kind} cannot be a document: ${why}`);
+  const { kind, metadata } = asObject(object.value);
+  const name = isJsonObject(metadata) ? metadata['name'] : undefined;
+  return { other: { ...foreign, kind: String(kind), name: String(name), line: object.line, problems: own } };
 }
 
 function expandList(stated: StatedObject, problems: Problem[]): readonly StatedObject[] {

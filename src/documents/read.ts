@@ -1,22 +1,30 @@
-import type { Document, SourceFile } from '../model/document.ts';
-import type { Problem } from '../model/problem.ts';
+import type { Foreign, SourceFile } from '../model/document.ts';
+import { sortProblems } from '../model/problem.ts';
 import type { ProblemCode } from '../model/problem-codes.ts';
 import { normalizeText } from './digest.ts';
-import { type Foreign, foreignIn } from './foreign.ts';
+import { foreignAmong, foreignIn } from './foreign.ts';
 import { describeBytes, limits } from './limits.ts';
-import { type ReadResult, readObjects } from './objects.ts';
+import { partItems, type ReadResult, readItems } from './objects.ts';
 import { readJsonText } from './yaml/json-text.ts';
 import { readYamlText } from './yaml/yaml-text.ts';
+
+/** What reading a text gave; `foreign` is what it holds of others, whose problems as documents are not among the problems. */
+export interface ReadText extends Omit<ReadResult, 'others'> {
+  readonly foreign?: Foreign;
+}
 
 /**
  * Reads the documents of one file strictly. It returns all problems and all documents without one; who applies documents
  * must refuse the whole revision when there is any problem, or half of what was meant would be taken for all of it.
  */
-export function readFile(file: SourceFile): { documents: Document[]; problems: Problem[]; foreign?: Foreign } {
+export function readFile(file: SourceFile): ReadText {
   const text = normalizeText(file.text);
-  const { documents, problems } = readText(text, file.path);
-  const foreign = documents.length === 0 ? foreignIn(text, problems) : undefined;
-  return { documents: [...documents], problems: [...problems], ...(foreign === undefined ? {} : { foreign }) };
+  const { documents, problems, others } = readText(text, file.path);
+  const all = sortProblems([...problems, ...others.flatMap((other) => other.problems)]);
+  const whole = documents.length === 0 ? foreignIn(text, all) : undefined;
+  if (whole !== undefined) return { documents, problems: [], foreign: whole };
+  const foreign = foreignAmong(others);
+  return { documents, problems, ...(foreign === undefined ? {} : { foreign }) };
 }
 
 function readText(text: string, file: string): ReadResult {
@@ -40,10 +48,10 @@ function readCleanJson(text: string, file: string): ReadResult | undefined {
     const [, item] = /^\/items\/(\d+)$/.exec(pointer) ?? [];
     return { line: itemLines[Number(item)] ?? line, column: 1 };
   };
-  const result = readObjects({ value, file, line, index: 0, pointer: '', where });
-  return result.problems.length === 0 ? result : undefined;
+  const result = partItems(readItems({ value, file, line, index: 0, pointer: '', where }));
+  return result.problems.length + result.others.length === 0 ? result : undefined;
 }
 
 function refusal(code: ProblemCode, message: string, file: string): ReadResult {
-  return { documents: [], problems: [{ code, message, file, line: 1, column: 1 }] };
+  return { documents: [], problems: [{ code, message, file, line: 1, column: 1 }], others: [] };
 }

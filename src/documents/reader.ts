@@ -7,7 +7,6 @@ import { createByteCache } from './cache-by-bytes.ts';
 import { digestOfFile } from './digest.ts';
 import { createDuplicateFinder } from './duplicates.ts';
 import { describeBytes, limits } from './limits.ts';
-import type { ReadResult } from './objects.ts';
 import type { Position } from './position.ts';
 import type { Asked } from './threads/job.ts';
 import { createParser, type ParsedFile, type ParserOptions, type ReadFor } from './threads/parser.ts';
@@ -98,8 +97,8 @@ async function readRevision(
     const result = placeIn(file.path, parsed);
     byFile.push(result.documents);
     for (const document of result.documents) documents.push(document);
-    if (parsed.foreign !== undefined) foreign.push({ file: file.path, ...parsed.foreign, problems: result.problems });
-    else for (const problem of result.problems) problems.push(problem);
+    if (result.foreign !== undefined) foreign.push(result.foreign);
+    for (const problem of result.problems) problems.push(problem);
     characters += file.text.length + charactersPerFile;
     if (characters < charactersPerTurn) continue;
     // Files from the cache need no turn of the event loop; hashing 64 MiB of them in one would hold up requests.
@@ -112,20 +111,30 @@ async function readRevision(
   return { documents, problems: [...sortProblems([...problems, ...findDuplicates(byFile)])], foreign };
 }
 
-const placed = new WeakMap<ParsedFile, Map<string, ReadResult>>();
+/** What a file holds, with its path. */
+interface PlacedFile {
+  readonly documents: readonly Document[];
+  readonly problems: readonly Problem[];
+  readonly foreign?: ForeignFile;
+}
+
+const placed = new WeakMap<ParsedFile, Map<string, PlacedFile>>();
 
 /**
  * Documents with their file. An unchanged file gives the identical documents again, so that comparing references finds
  * changes.
  */
-function placeIn(file: string, parsed: ParsedFile): ReadResult {
-  const known = placed.get(parsed) ?? new Map<string, ReadResult>();
+function placeIn(file: string, parsed: ParsedFile): PlacedFile {
+  const known = placed.get(parsed) ?? new Map<string, PlacedFile>();
   placed.set(parsed, known);
   const present = known.get(file);
   if (present !== undefined) return present;
+  const { foreign } = parsed;
+  const inFile = (problems: readonly Problem[]) => problems.map((problem) => ({ ...problem, file }));
   const result = {
     documents: parsed.documents.map((document) => ({ ...document, place: { ...document.place, file } })),
-    problems: parsed.problems.map((problem) => ({ ...problem, file })),
+    problems: inFile(parsed.problems),
+    ...(foreign === undefined ? {} : { foreign: { ...foreign, file, problems: inFile(foreign.problems) } }),
   };
   known.set(file, result);
   return result;

@@ -17,6 +17,17 @@ export interface StatedObject {
   readonly where: (pointer: string) => Position;
 }
 
+/** What is made of the values of a text. */
+export interface Taken<Item> {
+  readonly documents: readonly Item[];
+  readonly problems: readonly Problem[];
+}
+
+/** Whether a value is the list in which kubectl writes several objects. */
+export function isList(value: Json): boolean {
+  return isJsonObject(value) && value['kind'] === 'List';
+}
+
 /** Adds a problem of an object; the pointer is that below the object. */
 export type Report = (code: ProblemCode, pointer: string, message: string) => void;
 

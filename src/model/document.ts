@@ -66,15 +66,21 @@ export interface Document {
   readonly entryLines?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** A file of a source that holds what others read, and none of ours. */
-export interface ForeignFile {
-  readonly file: string;
+/** What a text holds that others read, and none of ours. */
+export interface Foreign {
   /** What it holds, as the end of a sentence. */
   readonly holds: string;
   /** Kinds that it names without a group of their own. */
   readonly kinds: readonly string[];
   /** What is wrong with it as documents. */
   readonly problems: readonly Problem[];
+  /** Where it stands beside documents of ours; absent: the text holds nothing else. */
+  readonly objects?: readonly { readonly kind: string; readonly name: string; readonly line: number }[];
+}
+
+/** A file of a source that holds such. */
+export interface ForeignFile extends Foreign {
+  readonly file: string;
 }
 
 /** One file of a source revision. */

@@ -59,4 +59,32 @@ describe('files of others beside documents', () => {
     ]);
     expect((await server().heddle(['export', '--kind', 'Group'])).out).toContain('name: kept');
   });
+
+  it('may be objects in the file of a document: those of a cluster, and what servers make there', async () => {
+    const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n---\n';
+    const source = 'apiVersion: heddle.dev/v1\nkind: Source\nmetadata: {name: k8s, namespace: team-a}\nspec: {}\n---\n';
+    const path = await directory({ 'a.yaml': `${secret}${source}${doc('Group', 'beside', '{}')}` });
+    const valid = await server().heddle(['validate', path]);
+    expect([valid.code, valid.out]).toEqual([
+      0,
+      expect.stringContaining('Secret of v1, Source of heddle.dev/v1 beside'),
+    ]);
+    expect(valid.out).toContain('1 document in 1 file is valid.');
+    const strict = await server().heddle(['validate', path, '--strict-files']);
+    expect([strict.code, strict.out]).toEqual([5, expect.stringContaining('kind_not_declarable')]);
+  });
+
+  it('are refused where an object of others has the kind and name of a document that was applied there', async () => {
+    const both = (group: string) => `${group}---\n${doc('Group', 'stays', '{}')}`;
+    const path = await directory({ 'a.yaml': both(doc('Group', 'slipped', '{}')) });
+    const apply = () => server().heddle(['apply', path, '--source-name', 'd', '--auto-approve']);
+    expect((await apply()).code).toBe(0);
+    const other = doc('Group', 'slipped', '{}').replace('heddle.dev/v1', 'example.com/v1');
+    await writeFile(join(path, 'a.yaml'), both(other));
+    const refused = await apply();
+    expect([refused.code, refused.out + refused.note]).toEqual([
+      5,
+      expect.stringContaining('has stated Group slipped until now and holds Group of example.com/v1'),
+    ]);
+  });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { foreignIn } from '../../src/documents/foreign.ts';
 import { readFile } from '../../src/documents/read.ts';
 
 /** What a text holds that is none of ours; `ours` when it is taken for documents, right or wrong. */
 function heldBy(text: string): string {
   const { documents, problems, foreign } = readFile({ path: 'x', text });
-  expect(foreignIn(text, problems) !== undefined && documents.length === 0).toBe(foreign !== undefined);
-  return foreign?.holds ?? 'ours';
+  if (foreign === undefined || foreign.objects !== undefined) return 'ours';
+  expect([documents, problems, foreign.problems.length > 0]).toEqual([[], [], true]);
+  return foreign.holds;
 }
 
 const group = 'kind: Group\nmetadata: {name: a}\nspec: {}\n';
@@ -30,6 +30,11 @@ describe('a file beside documents', () => {
     ['several of others', 'apiVersion: v1\nkind: Secret\n---\napiVersion: apps/v1\nkind: Deployment\n', 'Secret of v1'],
     ['a pipeline', 'kind: pipeline\nsteps: []\n', 'no `apiVersion`'],
     ['a list of names', '["a", "b"]', 'a list'],
+    [
+      'what a server makes in a cluster',
+      'apiVersion: heddle.dev/v1\nkind: Source\nmetadata: {name: k8s}\nspec: {}\n',
+      'Source of heddle.dev/v1',
+    ],
   ])('is none of ours when it holds %s', (_, text, held) => {
     expect(heldBy(text)).toBe(held);
   });
@@ -51,5 +56,61 @@ describe('a file beside documents', () => {
     ['nothing', '# nothing\n'],
   ])('is judged as documents when it holds %s', (_, text) => {
     expect(heldBy(text)).toBe('ours');
+  });
+});
+
+describe('objects of others beside documents', () => {
+  /** What a file holds of others, and the documents and problems beside it. */
+  const parts = (text: string) => {
+    const { documents, problems, foreign } = readFile({ path: 'x', text });
+    return {
+      documents: documents.map(({ metadata }) => metadata.name),
+      problems: problems.map(({ code }) => code),
+      foreign: foreign && [foreign.holds, foreign.objects?.map(({ kind, name, line }) => `${kind} ${name} ${line}`)],
+    };
+  };
+  const ours = `apiVersion: heddle.dev/v1\n${group}`;
+
+  it('leave the documents of a file as they are', () => {
+    const text = `apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n---\n${ours}---\napiVersion: apps/v1\nkind: Deployment\n`;
+    expect(parts(text)).toEqual({
+      documents: ['a'],
+      problems: [],
+      foreign: ['Secret of v1, Deployment of apps/v1', ['Secret key 1', 'Deployment undefined 10']],
+    });
+  });
+
+  it.each([
+    ['YAML', (items: string) => `apiVersion: v1\nkind: List\nitems: ${items}\n`],
+    ['JSON', (items: string) => `{"apiVersion": "v1", "kind": "List", "items": ${items}}`],
+  ])('leave the documents of a list in %s as they are', (_, list) => {
+    const items = [
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' } },
+      { apiVersion: 'heddle.dev/v1', kind: 'Plan', metadata: { name: 'p' }, spec: {} },
+      { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'a' }, spec: {} },
+    ];
+    expect(parts(list(JSON.stringify(items)))).toMatchObject({
+      documents: ['a'],
+      problems: [],
+      foreign: ['Secret of v1, Plan of heddle.dev/v1', expect.anything()],
+    });
+  });
+
+  it('hide no mistake of a document beside them', () => {
+    expect(parts(`apiVersion: v1\nkind: Secret\n---\napiVersion: heddle.dev/v2\n${group}`)).toMatchObject({
+      documents: [],
+      problems: ['api_version_unknown'],
+    });
+    expect(parts(`apiVersion: hedle.dev/v1\n${group}---\n${ours}`)).toMatchObject({
+      documents: ['a'],
+      problems: ['api_version_unknown'],
+    });
+  });
+
+  it('are counted when there are many kinds of them', () => {
+    const many = ['A', 'B', 'C', 'D', 'E', 'E'].map((kind) => `apiVersion: example.com/v1\nkind: ${kind}\n---\n`);
+    expect(parts(many.join('') + ours).foreign?.[0]).toBe(
+      'A of example.com/v1, B of example.com/v1, C of example.com/v1, 2 others',
+    );
   });
 });

@@ -14,9 +14,10 @@ export function read(text: string) {
   return readFile({ path: 'a.yaml', text });
 }
 
-/** The one problem of a text. */
+/** The one problem of a text, be it taken for documents or not. */
 export function onlyProblem(text: string): Problem {
-  const { problems } = read(text);
+  const { problems: own, foreign } = read(text);
+  const problems = foreign === undefined ? own : foreign.problems;
   if (problems.length !== 1) throw new Error(`expected one problem, got ${JSON.stringify(problems)}`);
   return problems[0] as Problem;
 }

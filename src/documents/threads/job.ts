@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Document, Place } from '../../model/document.ts';
-import type { Foreign } from '../foreign.ts';
 import { createLocator } from '../locate.ts';
-import type { ReadResult } from '../objects.ts';
 import type { Position } from '../position.ts';
-import { readFile } from '../read.ts';
+import { type ReadText, readFile } from '../read.ts';
 
 /** A place that is looked for: a JSON pointer from the root of a document. */
 export interface Asked {
@@ -50,9 +48,6 @@ function partsOf(documents: readonly Document[]): readonly string[] {
   }
   return part.length === 0 ? parts : [...parts, `[${part.join(',')}]`];
 }
-
-/** What reading a text gave; `foreign` when it is none of ours, in spite of its problems. */
-export type ReadText = ReadResult & { readonly foreign?: Foreign };
 
 /** What reading a text gave. Others get a turn between the parts. */
 export async function readAnswer([rest = '{"problems":[]}', ...parts]: readonly string[]): Promise<ReadText> {

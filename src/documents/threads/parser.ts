@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Position } from '../position.ts';
-import { type Asked, type Job, type ReadText, readAnswer, runJob } from './job.ts';
+import type { ReadText } from '../read.ts';
+import { type Asked, type Job, readAnswer, runJob } from './job.ts';
 import { Pool } from './pool.ts';
 
 /** What reading one text gave; `bytes` is its size as JSON text. Places and problems carry an empty path. */

@@ -1,9 +1,9 @@
 import { isScalar, type YAMLError, type Document as YamlDocument } from 'yaml';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import { limits } from '../limits.ts';
-import { type ReadResult, readObjects } from '../objects.ts';
+import { partItems, type ReadResult, readItems } from '../objects.ts';
 import { positionAt, positionOf } from '../position.ts';
-import { longestPath, type StatedObject } from '../stated.ts';
+import { longestPath, type StatedObject, type Taken } from '../stated.ts';
 import { truncate } from '../truncate.ts';
 import { conflictFault, findConflicts } from './conflict-markers.ts';
 import { holdsMoreThan } from './count.ts';
@@ -18,15 +18,9 @@ interface Reading {
   readonly budget: NodeBudget;
 }
 
-/** What is made of the values of a text. */
-export interface Taken<Item> {
-  readonly documents: readonly Item[];
-  readonly problems: readonly Problem[];
-}
-
 /** Reads a normalised text as a stream of YAML documents, with the position of everything that is wrong. */
 export function readYamlText(text: string, file: string): ReadResult {
-  return readYamlStream(text, file, readObjects);
+  return partItems(readYamlStream(text, file, readItems));
 }
 
 /** Reads a normalised text as a stream of YAML values, of which `take` makes something. */

@@ -16,7 +16,7 @@ export interface ForeignFilesInput {
 }
 
 /**
- * Files of others beside documents are ignored with a note. One that has stated an object is not, or that object would be
+ * Files of others beside documents are ignored with a note, and so are objects of others in files of ours. One that has stated an object is not, or that object would be
  * deleted by a slip; nor is one that names a kind which is nearly ours.
  */
 export function judgeForeign(input: ForeignFilesInput): {
@@ -28,7 +28,7 @@ export function judgeForeign(input: ForeignFilesInput): {
   const warnings: Problem[] = [];
   const stated = statedIn(input);
   for (const one of input.foreign) {
-    const object = stated.get(one.file);
+    const object = replacedBy(one, stated.get(one.file) ?? []);
     const isNear = one.kinds.some((kind) => nearest(kind, input.kinds) !== undefined);
     if (object !== undefined) problems.push(replaced(one, object), ...one.problems);
     else if (input.strict || isNear) problems.push(...one.problems);
@@ -37,13 +37,23 @@ export function judgeForeign(input: ForeignFilesInput): {
   return { problems, warnings };
 }
 
-/** An object that each file states. */
-function statedIn({ source, stated }: ForeignFilesInput): ReadonlyMap<string, StoredObject> {
-  return new Map(
-    stated().flatMap((object) =>
-      object.declared.filter((by) => by.source === source).map(({ file }) => [file, object] as const),
-    ),
-  );
+/** The objects that each file states. */
+function statedIn({ source, stated }: ForeignFilesInput): ReadonlyMap<string, readonly StoredObject[]> {
+  const byFile = new Map<string, StoredObject[]>();
+  for (const object of stated())
+    for (const by of object.declared) {
+      if (by.source !== source) continue;
+      const others = byFile.get(by.file);
+      if (others === undefined) byFile.set(by.file, [object]);
+      else others.push(object);
+    }
+  return byFile;
+}
+
+/** An object that the file stated where it holds none of ours, or something else of the same kind and name. */
+function replacedBy({ objects }: ForeignFile, stated: readonly StoredObject[]): StoredObject | undefined {
+  if (objects === undefined) return stated[0];
+  return stated.find(({ kind, key }) => objects.some((one) => one.kind === kind && one.name === key));
 }
 
 function replaced({ file, holds }: ForeignFile, { kind, key, name }: StoredObject): Problem {
@@ -51,7 +61,12 @@ function replaced({ file, holds }: ForeignFile, { kind, key, name }: StoredObjec
   return { code: 'file_foreign', kind, key: key ?? name, message, file, line: 1 };
 }
 
-function ignored({ file, holds }: ForeignFile): Problem {
-  const message = `${file} is ignored, because it holds ${holds} and no document of ours; --strict-files (strictFiles of a source) refuses such files`;
-  return { code: 'file_ignored', message, file, line: 1 };
+function ignored({ file, holds, objects }: ForeignFile): Problem {
+  const strict = '--strict-files (strictFiles of a source)';
+  if (objects === undefined) {
+    const message = `${file} is ignored, because it holds ${holds} and no document of ours; ${strict} refuses such files`;
+    return { code: 'file_ignored', message, file, line: 1 };
+  }
+  const message = `${file} holds ${holds} beside documents of ours; that is ignored, and ${strict} refuses it`;
+  return { code: 'file_ignored', message, file, line: objects[0]?.line ?? 1 };
 }
