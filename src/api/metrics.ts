@@ -80,6 +80,27 @@ export const metrics = {
     labels: ['purpose', 'outcome'],
     buckets: [0.02, 0.1, 0.5, 2, 10, 30],
   },
+  delivery_seconds: {
+    type: 'histogram',
+    help: 'Time of an attempt to deliver events, by the type of the receiver and what came of it.',
+    labels: ['type', 'outcome'],
+    buckets: [0.02, 0.1, 0.5, 2, 10, 30],
+  },
+  delivery_events_total: {
+    type: 'counter',
+    help: 'Events that receivers took from this server.',
+    labels: ['type'],
+  },
+  delivery_channels_failing: {
+    type: 'gauge',
+    help: 'Channels of all accounts whose last delivery failed and that have events waiting.',
+    labels: [],
+  },
+  delivery_lag_events: {
+    type: 'gauge',
+    help: 'Events behind the cursor of the channel that is furthest behind.',
+    labels: [],
+  },
   process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory.', labels: [] },
 } as const satisfies Readonly<Record<string, Metric>>;
 
@@ -146,12 +167,27 @@ function record(meters: Meters, inPlace: InPlace, observation: Observation): voi
         outcome: observation.outcome,
       });
       return;
+    case 'delivery':
+      recordDelivery(meters, observation);
+      return;
+    case 'delivery_backlog':
+      meters.set('delivery_channels_failing', observation.failing);
+      meters.set('delivery_lag_events', observation.behind);
+      return;
     case 'unreadable':
       // It is logged; a number would not say where.
       return;
     default:
       recordSource(meters, inPlace, observation);
   }
+}
+
+function recordDelivery(
+  meters: Meters,
+  { type, outcome, events, seconds }: Extract<Observation, { readonly what: 'delivery' }>,
+): void {
+  meters.observe('delivery_seconds', seconds, { type, outcome });
+  if (outcome === 'accepted') meters.count('delivery_events_total', { type }, events);
 }
 
 function recordSource(meters: Meters, inPlace: InPlace, observation: Extract<Observation, SourceLabels>): void {
@@ -202,7 +238,7 @@ function createMeters() {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    count: (name: NameOf<'counter'>, labels: Labels = {}) => counters.get(name)?.inc(labels),
+    count: (name: NameOf<'counter'>, labels: Labels = {}, by = 1) => counters.get(name)?.inc(labels, by),
     set: (name: NameOf<'gauge'>, value: number, labels: Labels = {}) => gauges.get(name)?.set(labels, value),
     forget: (name: NameOf<'gauge'>, labels: Labels) => gauges.get(name)?.remove(labels),
     observe: (name: NameOf<'histogram'>, seconds: number, labels: Labels = {}) =>

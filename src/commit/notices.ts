@@ -1,7 +1,7 @@
-/** A hint for every server: an account moved on, something about its sources wants to be looked at, or it is gone. */
+/** A hint for every server: an account moved on, something about its sources or deliveries wants to be looked at, or it is gone. */
 export type Notice =
   | { readonly what: 'revision'; readonly account: string; readonly revision: number }
-  | { readonly what: 'sources' | 'gone'; readonly account: string }
+  | { readonly what: 'sources' | 'deliveries' | 'gone'; readonly account: string }
   /** Secrets are sealed in another way from now on. */
   | { readonly what: 'sealing' };
 
@@ -54,10 +54,12 @@ function joined<Listener>(listeners: Set<Listener>, listener: Listener): () => v
   return () => listeners.delete(listener);
 }
 
+const letters = { sources: 's', deliveries: 'd', gone: 'g' } as const;
+
 function write(notice: Notice): string {
   if (notice.what === 'revision') return `r ${notice.account} ${notice.revision}`;
   if (notice.what === 'sealing') return 'k';
-  return `${notice.what === 'sources' ? 's' : 'g'} ${notice.account}`;
+  return `${letters[notice.what]} ${notice.account}`;
 }
 
 function read(message: string): Notice | undefined {
@@ -65,5 +67,6 @@ function read(message: string): Notice | undefined {
   if (what === 'r' && /^\d+$/.test(revision)) return { what: 'revision', account, revision: Number(revision) };
   if (what === 'k') return { what: 'sealing' };
   if (what === 'g') return { what: 'gone', account };
+  if (what === 'd') return { what: 'deliveries', account };
   return what === 's' ? { what: 'sources', account } : undefined;
 }

@@ -18,6 +18,16 @@ export type Observation =
   | { readonly what: 'lock_wait'; readonly seconds: number }
   /** Another host was asked for something, or could not be. */
   | { readonly what: 'outbound'; readonly purpose: string; readonly outcome: string; readonly seconds: number }
+  /** Events were sent to a receiver, or could not be; `type` is that of the receiver. */
+  | {
+      readonly what: 'delivery';
+      readonly type: string;
+      readonly outcome: string;
+      readonly events: number;
+      readonly seconds: number;
+    }
+  /** How many channels of this database fail, as far as this server sees it. */
+  | { readonly what: 'delivery_backlog'; readonly failing: number; readonly behind: number }
   /** A stored secret does not open, and stays as it is when the others are sealed again. */
   | { readonly what: 'unreadable'; readonly secret: UnreadableSecret }
   /** A source that reconciles again and again was stopped, or goes on. */

@@ -33,6 +33,7 @@ const table: Readonly<Record<string, Row>> = {
     packages: ['jose', 'nodemailer', 'oidc-provider', 'qr'],
   },
   'features/config': { modules: core },
+  'features/integrations': { modules: ['outbound', ...core] },
   'features/logs': { modules: core },
   'features/peers': { modules: core, packages: ['mmdb-lib'] },
   'features/proxy': { modules: ['features/logs', 'features/peers', ...core] },

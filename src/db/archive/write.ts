@@ -101,11 +101,14 @@ async function lockPlace(run: Run, { header, place }: RestoreInput): Promise<num
  */
 const sourceLimits = ['credential_hosts', 'former_git_hosts'];
 
+/** What is delivered to whom goes on where it is: what happened happened. */
+const deliveryTables = ['deliveries', 'set_aside_events', 'webhook_keys'];
+
 /** The archive replaces every table of the account; audit events stay, because what happened happened. */
 async function clear(run: Run, { header, place: { account, fresh } }: RestoreInput): Promise<void> {
   if (account === undefined) return;
-  const limits = account === header.account ? sourceLimits : [];
-  await deleteRows(run, account, fresh ? limits : [...limits, 'audit_events']);
+  const kept = account === header.account ? [...sourceLimits, ...deliveryTables] : [];
+  await deleteRows(run, account, fresh ? kept : [...kept, 'audit_events']);
   if (fresh) await run('delete from accounts where account_id = $1', [account]);
 }
 
@@ -133,7 +136,7 @@ const objectsAtOnce = 2000;
 async function putObjects(run: Run, account: string, state: Snapshot, revision: number): Promise<number> {
   const ids = [...state.objects()].map(({ id }) => id);
   const rows = rowChanges(emptySnapshot(state.registry, account), state, ids);
-  const put = async (part: 'new_objects' | 'new_keys' | 'new_refs' | 'new_declared', all: readonly JsonObject[]) => {
+  const put = async (part: 'new_objects' | 'new_keys' | 'new_refs' | 'new_declared' | 'new_deliveries', all: readonly JsonObject[]) => {
     for (let at = 0; at < all.length; at += objectsAtOnce) {
       const some = all.slice(at, at + objectsAtOnce);
       const { text, parameters } = runToEnd(commitStatement([account, revision, revision, 0, null], { [part]: some }));
@@ -147,6 +150,7 @@ async function putObjects(run: Run, account: string, state: Snapshot, revision: 
     await put('new_keys', rows.insertKeys),
     await put('new_refs', rows.insertReferences),
     await put('new_declared', rows.putDeclared),
+    await put('new_deliveries', rows.insertDeliveries),
   ];
   return written.reduce((sum, count) => sum + count, 0);
 }

@@ -6,7 +6,7 @@ import { keepRowsText } from './kept-values.ts';
 
 /** What a commit writes: each part is one clause of the statement and one list of rows. */
 type PartName =
-  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'overrides' | 'entries'}`
+  | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'overrides' | 'entries' | 'deliveries'}`
   | `gone_${'tokens' | 'directory' | 'identities' | 'people' | 'invites' | 'credentials' | 'logins'}`
   | `changed_${'objects' | 'sources' | 'claims' | 'refs'}`
   | 'used_plans'
@@ -20,6 +20,7 @@ type Inserted =
   | 'refs'
   | 'declared'
   | 'overrides'
+  | 'deliveries'
   | 'revisions'
   | 'changes'
   | 'events'
@@ -183,6 +184,9 @@ const parts: Readonly<Record<PartName, Part>> = {
   delete from directory d using head, unnest(${lists(rows, add, 'kind', 'value')}) as x(kind, value)
   where d.account_id = $1 and d.kind = x.kind and d.value = x.value
   returning 1`,
+  gone_deliveries: (rows, add) => `
+  delete from deliveries d using head, unnest(${lists(rows, add, 'channel_id')}) as x(channel_id)
+  where d.account_id = $1 and d.channel_id = x.channel_id`,
   new_objects: (rows, add, present) => `${putObjects(rows, add)}
   where ${behind('gone_objects', present)}`,
   changed_objects: (rows, add) => `${putObjects(rows, add)}
@@ -239,6 +243,13 @@ const parts: Readonly<Record<PartName, Part>> = {
   select $1, x.kind, x.value, x.subject_id
   from head, json_to_recordset(${json(rows, add)}) as x(kind text, value text, subject_id text)
   where ${behind('gone_entries', present)}`,
+  // Deliveries begin behind the events of this commit.
+  new_deliveries: (rows, add) => `
+  insert into deliveries (account_id, channel_id, kind, cursor)
+  select $1, x.channel_id, x.kind, head.last_event + $4
+  from head, json_to_recordset(${json(rows, add)}) as x(channel_id text, kind text)
+  where true
+  on conflict do nothing`,
   new_revisions: (rows, add) => `
   insert into revisions (account_id, revision, created_at, actor, source_id, commit_ref, plan_id, plan_digest, request_id, summary)
   select $1, x.revision, x.created_at, x.actor, x.source_id, x.commit_ref, x.plan_id, x.plan_digest, x.request_id, x.summary

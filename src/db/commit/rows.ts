@@ -27,6 +27,9 @@ export interface RowChanges {
   /** Entries of the directory by which objects are found across accounts. */
   readonly insertEntries: readonly JsonObject[];
   readonly deleteEntries: readonly JsonObject[];
+  /** Objects to which audit events are delivered. */
+  readonly insertDeliveries: readonly JsonObject[];
+  readonly deleteDeliveries: readonly JsonObject[];
 }
 
 /** The same lists while they are filled. */
@@ -49,6 +52,8 @@ function noRows(): GrowingRows {
     dropOverrides: [],
     insertEntries: [],
     deleteEntries: [],
+    insertDeliveries: [],
+    deleteDeliveries: [],
   };
 }
 
@@ -83,6 +88,7 @@ export function* rowChangesInSteps(
     rows.moveReferences.push(...movedRows(before, after, come));
     difference(entryRows(base, before), entryRows(next, after), rows.deleteEntries, rows.insertEntries);
     declaredRows(before, after, rows.putDeclared, rows.dropDeclared);
+    difference(deliveryRows(base, before), deliveryRows(next, after), rows.deleteDeliveries, rows.insertDeliveries);
     const isHeld = after?.overrides !== undefined;
     if (isHeld !== (before?.overrides !== undefined))
       (isHeld ? rows.putOverrides : rows.dropOverrides).push({ value: `${next.account}/${id}`, subject_id: id });
@@ -172,6 +178,11 @@ function entryRows(snapshot: Snapshot, object: StoredObject | undefined): readon
     `${kind}\n${value}`,
     { kind, value, subject_id: object.id },
   ]);
+}
+
+function deliveryRows(snapshot: Snapshot, object: StoredObject | undefined): readonly Row[] {
+  if (object === undefined || snapshot.registry.get(object.kind).delivers !== true) return [];
+  return [[object.id, { channel_id: object.id, kind: object.kind }]];
 }
 
 function difference(before: readonly Row[], after: readonly Row[], dropped: JsonObject[], added: JsonObject[]): void {

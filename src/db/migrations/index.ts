@@ -24,6 +24,7 @@ import * as addSealing from './0030_add_sealing.ts';
 import * as addProvedAddresses from './0031_add_proved_addresses.ts';
 import * as notePlanUse from './0032_note_plan_use.ts';
 import * as addSourceIndex from './0033_add_source_index.ts';
+import * as addDeliveries from './0034_add_deliveries.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -61,4 +62,5 @@ export const migrations: readonly Migration[] = [
   addProvedAddresses,
   notePlanUse,
   addSourceIndex,
+  addDeliveries,
 ];

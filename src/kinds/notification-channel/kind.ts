@@ -11,6 +11,7 @@ export const notificationChannel = defineKind({
   path: '/api/integrations/notifications/channels',
   idParameter: 'channelId',
   deleteReply: 'object',
+  delivers: true,
   module: 'notifications',
   document: { allowed: true, shortName: 'hchan' },
   spec: {

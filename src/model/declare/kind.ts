@@ -228,6 +228,8 @@ export interface KindDeclaration<
   readonly uniques?: Readonly<Record<string, Unique<O>>>;
   /** Values by which an object is found without knowing its account: kind of entry in the directory to value. */
   readonly entries?: Readonly<Record<string, (object: O) => string | undefined>>;
+  /** Audit events of the account are delivered to objects of this kind, each from its creation on. */
+  readonly delivers?: true;
   /** Values by which rules look objects up. */
   readonly indexes?: Readonly<Record<string, (object: O) => readonly string[]>>;
   /** Spellings that depend on another field. Pure and idempotent; runs on what `normalize` gave, full or only stated. */

@@ -7,6 +7,7 @@ export type SealPurpose =
   | 'second-factor'
   | 'provider-key'
   | 'provider-record'
+  | 'webhook-key'
   | 'session'
   | 'challenge'
   | 'probe';
@@ -26,6 +27,7 @@ export const sealPlaces = {
   answer: (account: string, key: string): SealPlace => ({ purpose: 'answer', path: [account, key] }),
   secondFactor: (account: string, email: string): SealPlace => ({ purpose: 'second-factor', path: [account, email] }),
   providerKey: (id: string): SealPlace => ({ purpose: 'provider-key', path: [id] }),
+  webhookKey: (account: string, id: string): SealPlace => ({ purpose: 'webhook-key', path: [account, id] }),
   /** By the hash of its id. */
   providerRecord: (model: string, hash: string): SealPlace => ({ purpose: 'provider-record', path: [model, hash] }),
 } as const;

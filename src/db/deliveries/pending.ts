@@ -1,0 +1,49 @@
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+
+/** An object with events behind its cursor, or with events that are to be sent again. */
+export interface PendingDelivery {
+  readonly account: string;
+  readonly channel: string;
+  /** In milliseconds from now; 0: at once, also because its settings changed since it failed. */
+  readonly dueInMs: number;
+  /** How many events are behind the cursor, whether or not they are wanted. */
+  readonly behind: number;
+  readonly failing: boolean;
+}
+
+/** The deliveries of all accounts that have something to do and that no server is at, the longest waiting first. */
+export async function findPending(database: Database, limit: number): Promise<readonly PendingDelivery[]> {
+  return database.lookUp(statement<PendingDelivery>(pendingText, [limit]));
+}
+
+const pendingText = `select d.account_id as account, d.channel_id as channel, d.failures > 0 as failing,
+  a.audit_sequence - d.cursor as behind,
+  case when d.tried_revision is distinct from o.updated_revision then 0
+    else greatest(0, extract(epoch from d.next_at - clock_timestamp()) * 1000) end::float8 as "dueInMs"
+from deliveries d
+join accounts a on a.account_id = d.account_id
+left join objects o on o.account_id = d.account_id and o.id = d.channel_id
+where (d.cursor < a.audit_sequence
+    or exists (select from set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id and s.retry))
+  and not exists (select from leases l where l.account_id = d.account_id and l.name = 'delivery/' || d.channel_id
+    and l.until > clock_timestamp())
+order by d.next_at nulls first
+limit $1`;
+
+/**
+ * Gives objects of these kinds a cursor that have none: those of servers of an earlier release. Theirs begin with what
+ * happens from now on. Returns how many there were.
+ */
+export async function adoptChannels(database: Database, kinds: readonly string[]): Promise<number> {
+  const rows = await database.lookUp(statement<object>(adoptText, [kinds]));
+  return rows.length;
+}
+
+const adoptText = `insert into deliveries (account_id, channel_id, kind, cursor)
+select o.account_id, o.id, o.kind, a.audit_sequence
+from objects o join accounts a on a.account_id = o.account_id
+where o.kind = any($1::text[])
+  and not exists (select from deliveries d where d.account_id = o.account_id and d.channel_id = o.id)
+on conflict do nothing
+returning 1`;

@@ -1,0 +1,48 @@
+import type { OutboundAnswer } from '../../../outbound/client.ts';
+import { OutboundFailure } from '../../../outbound/failure.ts';
+import type { Verdict } from './target.ts';
+
+/** It comes by itself to accept what it does not accept now. */
+const passing: ReadonlySet<number> = new Set([408, 409, 423, 425, 429]);
+/** It does not want what is in the body. */
+const refusing: ReadonlySet<number> = new Set([400, 413, 422]);
+
+/** What a receiver's answer over HTTP means; `host` is what people know it by. */
+export function verdictOf({ status, headers }: Omit<OutboundAnswer, 'body'>, host: string, now: number): Verdict {
+  if (status >= 200 && status < 300) return { outcome: 'accepted' };
+  const said = `${host} answers ${status}`;
+  if (refusing.has(status)) return { outcome: 'refused', reason: said };
+  if (status < 500 && !passing.has(status)) return { outcome: 'pause', reason: `${said}; ${adviceFor(status)}` };
+  const afterMs = retryAfter(headers['retry-after'], now);
+  return { outcome: 'retry', reason: said, ...(afterMs === undefined ? {} : { afterMs }) };
+}
+
+function adviceFor(status: number): string {
+  if (status === 401 || status === 403) return 'see whether its credentials are right';
+  if (status === 404 || status === 410) return 'see whether its address is right';
+  return 'see whether its settings are right';
+}
+
+/** What it means that a request came to no answer. */
+export function verdictOfFailure(failure: OutboundFailure): Verdict {
+  // The address stays wrong until people change it; everything else may pass.
+  return { outcome: failure.outcome === 'redirected' ? 'pause' : 'retry', reason: failure.message };
+}
+
+/** The milliseconds of a `Retry-After`: seconds, or a date. */
+function retryAfter(header: string | readonly string[] | undefined, now: number): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+/** Runs a request; a failure to get an answer is a verdict too. */
+export async function verdictAbout(work: () => Promise<Verdict>): Promise<Verdict> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof OutboundFailure) return verdictOfFailure(error);
+    throw error;
+  }
+}

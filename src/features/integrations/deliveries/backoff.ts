@@ -1,0 +1,18 @@
+const firstMs = 1000;
+const mostMs = 600_000;
+/** The longest that a receiver may ask for. */
+const mostAskedMs = 86_400_000;
+/** What needs people is tried again by itself too, in case that somebody else put it right. */
+const pausedMs = 3_600_000;
+
+/** How long to wait after so many failures in a row, from 1 s to 10 min; `random` is between 0 and 1. */
+export function retryDelay(failures: number, random: number, askedMs = 0): number {
+  const spread = 1 + random / 2;
+  const base = Math.min(mostMs / 1.5, firstMs * 2 ** Math.min(failures - 1, 30));
+  return Math.max(base * spread, Math.min(askedMs, mostAskedMs));
+}
+
+/** How long to wait while a channel is paused. */
+export function pauseDelay(random: number): number {
+  return pausedMs * (1 + random / 10);
+}

@@ -1,0 +1,47 @@
+import type { JsonObject } from '../../../lib/json.ts';
+
+/** An audit event as targets see it. */
+export interface DeliveryEvent {
+  /** Grows within the account; repetitions have the same one. */
+  readonly id: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly code: string;
+  /** The code in words. */
+  readonly activity: string;
+  readonly initiator: { readonly id: string; readonly name: string; readonly email: string };
+  readonly target: { readonly id: string; readonly name: string };
+  readonly meta: JsonObject;
+}
+
+/**
+ * What came of a delivery. `accepted`: the receiver has it. `retry`: it is tried again by itself, as long as it takes.
+ * `pause`: people have to do something first, so it is hardly ever tried again by itself. `refused`: the receiver does not
+ * want what is in it; a batch is tried again event by event, and a single event is set aside.
+ */
+export type Verdict =
+  | { readonly outcome: 'accepted' }
+  | { readonly outcome: 'retry'; readonly reason: string; readonly afterMs?: number }
+  | { readonly outcome: 'pause'; readonly reason: string }
+  | { readonly outcome: 'refused'; readonly reason: string };
+
+/** Where events of one channel go. Reasons name hosts, and never a path, a header or a secret. */
+export interface Target {
+  /** How many of the events that wait the next delivery takes, the oldest first: from one to all of them. */
+  take(waiting: readonly DeliveryEvent[]): number;
+  /** Sends a batch. Does not throw for what the receiver does. */
+  deliver(batch: readonly DeliveryEvent[]): Promise<Verdict>;
+}
+
+/** An object to which events are delivered, with its secrets opened. */
+export interface Channel {
+  readonly account: string;
+  readonly id: string;
+  /** Which of the targets it has. */
+  readonly type: string;
+  readonly enabled: boolean;
+  /** Whether an event of this code goes there. */
+  wants(code: string): boolean;
+  /** What the target is made of; absent: events go nowhere. */
+  readonly settings: JsonObject | undefined;
+}

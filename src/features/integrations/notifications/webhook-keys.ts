@@ -1,0 +1,86 @@
+import { createPrivateKey, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from 'node:crypto';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { addFirstKey, followKey, listWebhookKeys, type NewWebhookKey } from '../../../db/deliveries/webhook-keys.ts';
+import { sealPlaces } from '../../../model/schema/sealing.ts';
+
+/** Signs what webhooks of accounts carry. */
+export interface WebhookSigner {
+  /** The signatures of a text by all keys that sign, as Standard Webhooks write them. The first key is made when it is needed. */
+  sign(account: string, text: string): Promise<string>;
+}
+
+/** How long keys count as they were read, in milliseconds: an hour less would not be missed, since a former key signs along for a day. */
+const freshMs = 30_000;
+
+/** Creates a signer; keys are read from the database, so that all servers have the same ones. */
+export function createWebhookSigner(engine: Pick<Engine, 'database' | 'planEnvironment' | 'newId'>): WebhookSigner {
+  const known = new Map<string, { readonly keys: readonly KeyObject[]; readonly readAt: number }>();
+  const keysOf = async (account: string): Promise<readonly KeyObject[]> => {
+    const before = known.get(account);
+    if (before !== undefined && performance.now() - before.readAt < freshMs) return before.keys;
+    const readAt = performance.now();
+    let rows = await listWebhookKeys(engine.database, account);
+    if (!rows.some(({ retired_at }) => retired_at === null)) {
+      await addFirstKey(engine.database, account, makeKey(engine, account));
+      rows = await listWebhookKeys(engine.database, account);
+    }
+    const { vault } = engine.planEnvironment;
+    const keys = rows.map(({ id, sealed }) => {
+      // It was sealed by `makeKey`.
+      const jwk = JSON.parse(vault.open(sealed, sealPlaces.webhookKey(account, id))) as JsonWebKey;
+      return createPrivateKey({ key: jwk, format: 'jwk' });
+    });
+    for (const [one, { readAt: at }] of known) if (readAt - at > freshMs) known.delete(one);
+    known.set(account, { keys, readAt });
+    return keys;
+  };
+  return {
+    async sign(account, text) {
+      const keys = await keysOf(account);
+      return keys.map((key) => `v1a,${sign(null, Buffer.from(text), key).toString('base64')}`).join(' ');
+    },
+  };
+}
+
+function makeKey(
+  { planEnvironment, newId }: Pick<Engine, 'planEnvironment' | 'newId'>,
+  account: string,
+): NewWebhookKey {
+  const id = newId();
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  const jwk = JSON.stringify(privateKey.export({ format: 'jwk' }));
+  return {
+    id,
+    public_key: `whpk_${Buffer.from(x, 'base64url').toString('base64')}`,
+    sealed: planEnvironment.vault.seal(jwk, sealPlaces.webhookKey(account, id)),
+  };
+}
+
+/** A key by which receivers verify webhooks. */
+export interface PublicWebhookKey {
+  readonly id: string;
+  readonly key: string;
+  readonly created_at: string;
+  readonly retired_at?: string;
+}
+
+/** The keys by which receivers verify webhooks of an account, the newest first; none when there is no such account. */
+export async function listPublicKeys(
+  { database }: Pick<Engine, 'database'>,
+  account: string,
+): Promise<readonly PublicWebhookKey[]> {
+  const rows = await listWebhookKeys(database, account);
+  return rows.map(({ id, public_key: key, created_at, retired_at }) => ({
+    ...{ id, key, created_at: created_at.toISOString() },
+    ...(retired_at === null ? {} : { retired_at: retired_at.toISOString() }),
+  }));
+}
+
+/** Follows the key that signs with a new one; the former one signs along for a day. Returns the keys. */
+export async function rotateWebhookKey(engine: Engine, { account, actor }: Call): Promise<readonly PublicWebhookKey[]> {
+  const key = makeKey(engine, account);
+  const event = { code: 'notification.webhook_key.rotate', target: account, meta: { key: key.id } } as const;
+  await followKey(engine.database, account, key, { actor, event, at: engine.now() });
+  return listPublicKeys(engine, account);
+}

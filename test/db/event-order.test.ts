@@ -1,0 +1,66 @@
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { readWork } from '../../src/db/deliveries/work.ts';
+import { recordEvents } from '../../src/db/logs/events.ts';
+import { createObject } from '../../src/objects/objects.ts';
+import { actor, newOffice } from '../commit/office.ts';
+import { present } from '../setup/present.ts';
+
+const channel = { type: 'webhook', target: null, event_types: ['group.add'], enabled: true };
+
+test('an event whose number was given first is seen first, however long its transaction takes', async () => {
+  await using office = await newOffice('postgres');
+  const { engine, account, call, database } = office;
+  const kind = (name: string) => engine.registry.get(name);
+  const made = await createObject(engine, call, kind('NotificationChannel'), channel, { strict: false });
+  const seen = async () =>
+    (present(await readWork(database, account, made.object.id, 100)).events ?? []).map(({ target_id }) => target_id);
+  const slow = new pg.Client({ connectionString: present(office.made.url) });
+  await slow.connect();
+  try {
+    const event = (target: string) => ({ code: 'dashboard.login', target, meta: {} }) as const;
+    // A writer takes its number, writes its event and does not commit.
+    const clients: Promise<unknown>[] = [];
+    const held = database.holding(account, async (access) => {
+      await recordEvents(access, account, { actor, at: engine.now(), events: [event('first'), event('second')] });
+      // Others come meanwhile: one that only records, and one that makes a revision.
+      clients.push(recordEvents(database, account, { actor, at: engine.now(), events: [event('third')] }));
+      clients.push(createObject(engine, call, kind('Group'), { name: 'late' }, { strict: false }));
+      await waiting(slow, 2);
+      expect(await seen()).toEqual([]);
+    });
+    await held;
+    await Promise.all(clients);
+    expect((await seen()).slice(0, 2)).toEqual(['first', 'second']);
+    expect(await seen()).toHaveLength(4);
+  } finally {
+    await slow.end();
+  }
+});
+
+/** Waits until so many sessions of this database wait for a lock. */
+async function waiting(client: pg.Client, count: number): Promise<void> {
+  await expect
+    .poll(async () => {
+      const text = `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return (await client.query<{ readonly n: number }>(text)).rows[0]?.n;
+    })
+    .toBe(count);
+}
+
+test('a number whose transaction failed is given again, and a reader meets no gap', async () => {
+  await using office = await newOffice('postgres');
+  const { engine, account, call, database } = office;
+  const kind = engine.registry.get('NotificationChannel');
+  const made = await createObject(engine, call, kind, channel, { strict: false });
+  const event = { code: 'dashboard.login', target: 'u', meta: {} } as const;
+  const record = { actor, at: engine.now(), events: [event] };
+  const failing = database.holding(account, async (access) => {
+    await recordEvents(access, account, record);
+    throw new Error('taken back');
+  });
+  await expect(failing).rejects.toThrow('taken back');
+  await recordEvents(database, account, record);
+  const { row, events } = present(await readWork(database, account, made.object.id, 100));
+  expect(events.map(({ id }) => id)).toEqual([row.cursor + 1]);
+});
