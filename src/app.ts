@@ -6,6 +6,7 @@ import { settingsOfApi } from './app/api-settings.ts';
 import { diskLine } from './app/disk.ts';
 import { createEngine, describe, environmentOfKeys, firstObjects, productRegistry } from './app/engine.ts';
 import { authenticatorOf, installationOf, localPeopleOf, openIdentityProvider, reachable } from './app/identity.ts';
+import { createIntegrations } from './app/integrations.ts';
 import { explained, requireListenable } from './app/listening.ts';
 import { connectNotices } from './app/notices.ts';
 import { openOutbound } from './app/outbound.ts';
@@ -219,6 +220,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(async () => localPeople.mailer?.close());
     const identityProvider = openIdentityProvider(engine, options, onDefect, localPeople);
     const leases = openLeases(options, log, closing);
+    const integrations = createIntegrations(engine, outbound);
     const machines = createMachines(engine, options.geoDatabase, { onDefect, log, closing, leases: leases.leases });
     const api = await createApi({
       engine,
@@ -227,6 +229,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       authenticator: authenticatorOf(engine, { uses, outbound }, { ...options, operatorToken }, identityProvider),
       ...settingsOfApi(options),
       sources: sources.rules,
+      ...integrations.services,
       feedDays: keptDays(options),
       identityProvider,
       ...machines.services,
@@ -236,15 +239,10 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const url = await listen(api, options, { log, closing });
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
-    closing.unshift(runLapseLoop({ engine, report }), machines.run());
+    closing.unshift(runLapseLoop({ engine, report }), machines.run(), integrations.run({ ...leases, report }));
     const running = { ...sources, engine, reader, ...leases, version: programVersion() };
     closing.unshift(superviseSources({ ...running, report: reporter(log) }));
-    closing.unshift(
-      startUpkeep(engine, { revisions: options.historyRevisions, days: options.historyDays }, (level, what, error) =>
-        log({ level, message: `${what}: ${describe(error)}` }),
-      ),
-      startFeedLoop(database, options, log),
-    );
+    closing.unshift(startHistoryLoop(engine, options, log), startFeedLoop(database, options, log));
     return { url, engine, account, identityProvider, stop: () => closeAll(closing) };
   } catch (error) {
     await closeAll(closing);
@@ -368,6 +366,17 @@ function keptDays({
   trafficLogDays,
 }: Pick<ServeOptions, 'proxyLogDays' | 'trafficLogDays'>): FeedRetention {
   return { proxy: proxyLogDays, traffic: trafficLogDays };
+}
+
+/** Folds old history, and runs access tests. */
+function startHistoryLoop(
+  engine: Engine,
+  { historyRevisions: revisions, historyDays: days }: Pick<ServeOptions, 'historyRevisions' | 'historyDays'>,
+  log: Log,
+): () => Promise<void> {
+  return startUpkeep(engine, { revisions, days }, (level, what, error) =>
+    log({ level, message: `${what}: ${describe(error)}` }),
+  );
 }
 
 /** Keeps the partitions of the logs that grow by themselves. */

@@ -3,6 +3,7 @@ import type { Engine } from '../commit/engine.ts';
 import type { Reader } from '../documents/reader.ts';
 import type { Authenticator } from '../features/auth/authenticate.ts';
 import type { LocalPeople } from '../features/auth/local-people.ts';
+import type { OpenTarget } from '../features/integrations/targets.ts';
 import type { Feeds } from '../features/logs/feeds.ts';
 import type { Peering } from '../features/peers/peering.ts';
 import type { Hub } from '../features/peers/streams/hub.ts';
@@ -11,6 +12,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Operation } from '../model/operation/operation.ts';
 import { access } from './config/access-routes.ts';
 import { archive } from './config/archive-routes.ts';
+import { deliveries } from './config/delivery-routes.ts';
 import { documents } from './config/document-routes.ts';
 import { drift } from './config/drift-routes.ts';
 import { objects } from './config/object-routes.ts';
@@ -60,6 +62,8 @@ export interface Services {
   /** The release of the server. */
   readonly version: string;
   readonly sources: SourceRules;
+  /** Opens the targets of channels, for samples. */
+  readonly openTarget: OpenTarget;
   /** Runs before everything that makes a plan. */
   readonly planLimit: Limiter;
   /** The OpenAPI document of the interface. */
@@ -82,6 +86,7 @@ export const areas: readonly AreaRoutes[] = [
   agentStream,
   archive,
   audit,
+  deliveries,
   documents,
   drift,
   events,

@@ -6,6 +6,7 @@ import type { Authenticator } from '../features/auth/authenticate.ts';
 import { createLocalPeople, type LocalPeople } from '../features/auth/local-people.ts';
 import { createUser } from '../features/auth/new-user.ts';
 import type { IdentityProvider } from '../features/auth/provider/provider.ts';
+import type { OpenTarget } from '../features/integrations/targets.ts';
 import { createFeeds } from '../features/logs/feeds.ts';
 import type { FeedRetention } from '../features/logs/maintenance.ts';
 import { createPeering, type Peering } from '../features/peers/peering.ts';
@@ -65,6 +66,8 @@ export interface ApiOptions {
   readonly strangersRateLimit?: RateLimit;
   /** What is allowed about sources; absent: nothing runs them here. */
   readonly sources?: SourceRules;
+  /** Opens the targets of channels; absent: nothing is sent. */
+  readonly openTarget?: OpenTarget;
   /** Origins whose pages may call the interface; absent: all, since nothing here goes by cookies. */
   readonly corsOrigins?: CorsOrigins;
   /** Proxies whose word about addresses counts: how many, or which. */
@@ -150,6 +153,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
     version,
     authenticator,
     sources = plainRules,
+    openTarget = () => undefined,
     peering = plainPeering(engine),
     connectionTracker = nobody,
     report,
@@ -160,7 +164,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
     if (!(error instanceof Unavailable)) report(error, 'the streams of peers');
   };
   return {
-    ...{ authenticator, peering, people, pendingTenants, reader, version, sources },
+    ...{ authenticator, peering, people, pendingTenants, reader, version, sources, openTarget },
     strangers: createAddressLimit(options.strangersRateLimit ?? { perMinute: 10, burst: 5 }),
     hub: createHub({ engine, listener: connectionTracker, now: Date.now, failed }),
     feeds: createFeeds(engine, options.feedDays ?? { proxy: 30, traffic: 30 }),

@@ -29,6 +29,12 @@ const leftOut: Readonly<Record<string, string>> = {
       'wants an object that a source states; see overrides.test.ts',
     ]),
   ),
+  ...Object.fromEntries(
+    ['resume', 'retry', 'discard'].map((verb) => [
+      `POST /api/config/deliveries/{id}/${verb}`,
+      'wants a channel that has something to deliver; see deliveries.test.ts',
+    ]),
+  ),
   'POST /api/config/sources/{name}/webhook':
     'wants a source of the configuration and its signature; see the webhook tests',
 };

@@ -119,6 +119,7 @@ it.each<[JsonObject, readonly string[]]>([
   [webhook({ url: 'http://hooks.example.com/a?b=c' }), []],
   [webhook({ emails: ['ana@example.com'] }), ['channel_target_mixed /target/emails']],
   [webhook({ headers: { 'not a name': 'x' } }), ['channel_header_invalid /target/headers']],
+  [webhook({ headers: { 'Webhook-Signature': 'x' } }), ['channel_header_invalid /target/headers']],
   [webhook({ headers: { 'X-Key': 5 } }), ['type_wrong /target/headers/X-Key']],
   [webhook({}, { target: { headers: { a: 'b' } } }), ['channel_target_incomplete /target']],
   [webhook({}, { event_types: 'user.join' }), ['type_wrong /event_types']],

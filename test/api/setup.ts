@@ -10,6 +10,7 @@ import { ensureMachineOwner } from '../../src/features/auth/bootstrap.ts';
 import type { LocalPeople } from '../../src/features/auth/local-people.ts';
 import type { People } from '../../src/features/auth/people.ts';
 import { createTokenUses } from '../../src/features/auth/token-uses.ts';
+import type { OpenTarget } from '../../src/features/integrations/targets.ts';
 import type { SourceRules } from '../../src/features/sources/source-admin.ts';
 import type { Json } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
@@ -88,6 +89,8 @@ export interface TestApiOptions {
   readonly log?: Log;
   /** What is allowed about sources, given the engine and the account. */
   readonly sources?: (engine: Engine, account: string) => SourceRules;
+  /** Opens the targets of channels. */
+  readonly openTarget?: OpenTarget;
   /** Knows people by the tokens of identity providers. */
   readonly people?: (engine: Engine) => People;
 }
@@ -124,6 +127,7 @@ export async function apiOn(
     sources,
     people,
     localPeople,
+    openTarget,
     ...given
   }: TestApiOptions = {},
 ): Promise<TestApi> {
@@ -151,6 +155,7 @@ export async function apiOn(
     ...(sources === undefined ? {} : { sources: sources(engine, account) }),
     strangersRateLimit: given.strangersRateLimit ?? { perMinute: 1e6, burst: 1e6 },
     ...(localPeople === undefined ? {} : { localPeople }),
+    ...(openTarget === undefined ? {} : { openTarget }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(planRateLimit === undefined ? {} : { planRateLimit }),
     ...(pendingTenants === undefined ? {} : { pendingTenants }),
@@ -190,7 +195,7 @@ function engineOn(
     installation,
     shareValues = false,
     ...planEnvironment
-  }: Omit<TestApiOptions, 'people' | 'localPeople'>,
+  }: Omit<TestApiOptions, 'people' | 'localPeople' | 'openTarget'>,
 ): Engine {
   const plain = createEngine({ database, log, kinds: productRegistry(installation), resolveTxt });
   return createEngine({

@@ -1,3 +1,5 @@
+import { sendSample } from '../../features/integrations/notifications/sample.ts';
+import { listPublicKeys, rotateWebhookKey } from '../../features/integrations/notifications/webhook-keys.ts';
 import { activities } from '../../model/declare/activities.ts';
 import { notifications as operations } from '../../operations/notifications.ts';
 import { makeAnswer, sendAnswer } from '../answers/answers.ts';
@@ -6,7 +8,13 @@ import { implement } from '../operations/implement.ts';
 /** What channels can tell about. The catalogue changes with the program only. */
 const catalogue = makeAnswer({ version: 0, body: activities });
 
-/** What is known about notifications, whatever the account. */
-export const notifications = implement(operations, () => ({
+/** What notifications can be about, samples of them, and the keys that sign them. */
+export const notifications = implement(operations, (engine, { openTarget, strangers }) => ({
   listTypes: ({ request, reply }) => sendAnswer(request, reply, catalogue),
+  testChannel: ({ call, params }) => sendSample(engine, call, params.channelId, openTarget),
+  rotateKey: async ({ call }) => ({ account: call.account, keys: await rotateWebhookKey(engine, call) }),
+  readKeys: {
+    onRequest: strangers,
+    handle: async ({ query: { account } }) => ({ account, keys: await listPublicKeys(engine, account) }),
+  },
 }));

@@ -136,7 +136,10 @@ const objectsAtOnce = 2000;
 async function putObjects(run: Run, account: string, state: Snapshot, revision: number): Promise<number> {
   const ids = [...state.objects()].map(({ id }) => id);
   const rows = rowChanges(emptySnapshot(state.registry, account), state, ids);
-  const put = async (part: 'new_objects' | 'new_keys' | 'new_refs' | 'new_declared' | 'new_deliveries', all: readonly JsonObject[]) => {
+  const put = async (
+    part: 'new_objects' | 'new_keys' | 'new_refs' | 'new_declared' | 'new_deliveries',
+    all: readonly JsonObject[],
+  ) => {
     for (let at = 0; at < all.length; at += objectsAtOnce) {
       const some = all.slice(at, at + objectsAtOnce);
       const { text, parameters } = runToEnd(commitStatement([account, revision, revision, 0, null], { [part]: some }));

@@ -39,7 +39,9 @@ export async function sealAgain(database: Database, given: Omit<Sealer, 'leave'>
   await database.asOwner(async (run) => {
     const accounts = await run('select account_id from accounts order by account_id for no key update');
     // What is folded or sealed meanwhile would come to lie behind us under its old seals.
-    await run('lock table history_base, plans, idempotency_keys, credentials, idp_keys, idp_records, webhook_keys in exclusive mode');
+    await run(
+      'lock table history_base, plans, idempotency_keys, credentials, idp_keys, idp_records, webhook_keys in exclusive mode',
+    );
     const moves = await finishSealing(run, sealer.vault);
     for (const { account_id: id } of accounts) {
       const account = String(id);

@@ -46,10 +46,18 @@ function checkWebhook({ emails, url }: Target): readonly Fault[] {
   ];
 }
 
+/** Headers that the server sets itself: those of the signature, and those of the connection. */
+const ownHeaders = /^(webhook-.*|host|connection|content-length|transfer-encoding|expect|upgrade|keep-alive)$/i;
+
 function checkHeader(name: string): readonly Fault[] {
-  if (/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [];
-  const message = 'this is not the name of a header; use letters, digits and hyphens';
-  return [{ code: 'channel_header_invalid', path: '/target/headers', message }];
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    return [headerFault('this is not the name of a header; use letters, digits and hyphens')];
+  if (ownHeaders.test(name)) return [headerFault(`the server sets the header \`${name}\` itself; remove it`)];
+  return [];
+}
+
+function headerFault(message: string): Fault {
+  return { code: 'channel_header_invalid', path: '/target/headers', message };
 }
 
 function missing(member: string, type: string): Fault {

@@ -1,3 +1,4 @@
+import { Internal } from '../../../model/errors.ts';
 import type { OutboundAnswer } from '../../../outbound/client.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
 import type { Verdict } from './target.ts';
@@ -24,7 +25,7 @@ function adviceFor(status: number): string {
 }
 
 /** What it means that a request came to no answer. */
-export function verdictOfFailure(failure: OutboundFailure): Verdict {
+function verdictOfFailure(failure: OutboundFailure): Verdict {
   // The address stays wrong until people change it; everything else may pass.
   return { outcome: failure.outcome === 'redirected' ? 'pause' : 'retry', reason: failure.message };
 }
@@ -37,12 +38,14 @@ function retryAfter(header: string | readonly string[] | undefined, now: number)
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-/** Runs a request; a failure to get an answer is a verdict too. */
+/** Runs a request; that there was no answer, or nothing to send it with, is a verdict too. */
 export async function verdictAbout(work: () => Promise<Verdict>): Promise<Verdict> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof OutboundFailure) return verdictOfFailure(error);
+    // A key that does not open is for people to see to.
+    if (error instanceof Internal) return { outcome: 'pause', reason: error.message };
     throw error;
   }
 }

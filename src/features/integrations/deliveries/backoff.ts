@@ -5,14 +5,23 @@ const mostAskedMs = 86_400_000;
 /** What needs people is tried again by itself too, in case that somebody else put it right. */
 const pausedMs = 3_600_000;
 
-/** How long to wait after so many failures in a row, from 1 s to 10 min; `random` is between 0 and 1. */
-export function retryDelay(failures: number, random: number, askedMs = 0): number {
+/** How long to wait, in milliseconds; `random` is between 0 and 1. */
+export interface Delays {
+  /** After so many failures in a row, and at least as long as the receiver asks for. */
+  retry(failures: number, random: number, askedMs?: number): number;
+  /** While a channel is paused. */
+  pause(random: number): number;
+}
+
+/** From 1 s to 10 min, and an hour. */
+export const usualDelays: Delays = { retry: retryDelay, pause: pauseDelay };
+
+function retryDelay(failures: number, random: number, askedMs = 0): number {
   const spread = 1 + random / 2;
   const base = Math.min(mostMs / 1.5, firstMs * 2 ** Math.min(failures - 1, 30));
   return Math.max(base * spread, Math.min(askedMs, mostAskedMs));
 }
 
-/** How long to wait while a channel is paused. */
-export function pauseDelay(random: number): number {
+function pauseDelay(random: number): number {
   return pausedMs * (1 + random / 10);
 }

@@ -28,7 +28,8 @@ export function nextBatch(
   target: Pick<Target, 'take'> | undefined,
   { end, singlyTo, newest }: BatchLimits,
 ): NextBatch {
-  const waiting = target === undefined ? [] : window.filter((event) => isWanted(channel, event));
+  const waiting =
+    target === undefined ? [] : window.filter(({ code, target: { id } }) => isWanted(channel, { code, target: id }));
   const [first] = waiting;
   const last = window.at(-1)?.id ?? newest;
   if (first === undefined || target === undefined) return { events: [], cursor: last };
@@ -37,9 +38,12 @@ export function nextBatch(
   return { events: waiting.slice(0, count), cursor: next === undefined ? last : next.id - 1 };
 }
 
-/** A channel is not told about its own failures: what it could not take it would be sent again and again. */
-function isWanted(channel: Channel, { code, target }: DeliveryEvent): boolean {
-  return channel.wants(code) && !(code === failedCode && target.id === channel.id);
+/** Whether an event goes to a channel. Its own failures do not: what it could not take would make one after the other. */
+export function isWanted(
+  channel: Channel,
+  { code, target }: { readonly code: string; readonly target: string },
+): boolean {
+  return channel.wants(code) && !(code === failedCode && target === channel.id);
 }
 
 function countOf(waiting: readonly DeliveryEvent[], target: Pick<Target, 'take'>, end: number | undefined): number {

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import type { Report } from '../../../commit/report-once.ts';
-import { reportOnce } from '../../../commit/report-once.ts';
+import { type Report, reportOnce } from '../../../commit/report-once.ts';
 import { adoptChannels, findPending, type PendingDelivery } from '../../../db/deliveries/pending.ts';
 import type { LeaseKeeper } from '../../../db/leases/lease-keeper.ts';
 import { releaseLease, takeLease } from '../../../db/leases/leases.ts';
+import { keepLooking } from './looks.ts';
 import { type WorkerOptions, workOn } from './worker.ts';
 
 /** How a server delivers. */
@@ -36,32 +36,10 @@ const mostFound = 1000;
 export function runDeliveries(options: DispatcherOptions): () => Promise<void> {
   const { engine, pollMs = usualPollMs, gatherMs = usualGatherMs } = options;
   const report = reportOnce(options.report);
-  // For people who look at the lease; the end makes it unique.
-  const owner = `${hostname()} ${process.pid} ${engine.newId()}`;
-  const running = new Map<string, Promise<void>>();
-  let stopped = false;
+  const failed = (what: string) => (error: unknown) =>
+    report('error', `${what}: ${error instanceof Error ? error.message : String(error)}; it is tried again`);
+  const workers = createWorkers(options, { failed, ended: () => looks.within(gatherMs) });
   let isAdopted = false;
-  let looking: Promise<void> | undefined;
-  let isWokenMeanwhile = false;
-  let timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
-
-  const lookIn = (ms: number): void => {
-    const at = performance.now() + ms;
-    if (stopped || (timer !== undefined && timer.at <= at)) return;
-    clearTimeout(timer?.handle);
-    timer = { at, handle: setTimeout(look, ms) };
-  };
-  const look = (): void => {
-    timer = undefined;
-    isWokenMeanwhile = looking !== undefined;
-    looking ??= dispatch()
-      .catch((error: unknown) => report('error', `deliveries: ${reasonOf(error)}; it is tried again`))
-      .finally(() => {
-        looking = undefined;
-        lookIn(isWokenMeanwhile ? gatherMs : pollMs);
-        isWokenMeanwhile = false;
-      });
-  };
   const dispatch = async (): Promise<void> => {
     // Servers of an earlier release may make channels until the last of them is replaced.
     if (!isAdopted) await adoptChannels(engine.database, deliveringKinds(options));
@@ -69,23 +47,37 @@ export function runDeliveries(options: DispatcherOptions): () => Promise<void> {
     const pending = await findPending(engine.database, mostFound);
     engine.observer.report({ what: 'delivery_backlog', ...backlogOf(pending) });
     for (const delivery of pending) {
-      if (delivery.dueInMs > 0) lookIn(Math.max(delivery.dueInMs, gatherMs));
-      else start(delivery);
+      if (delivery.dueInMs > 0) looks.within(Math.max(delivery.dueInMs, gatherMs));
+      else workers.start(delivery);
     }
   };
-  const start = (delivery: PendingDelivery): void => {
-    const name = `${delivery.account} ${delivery.channel}`;
-    if (stopped || running.has(name) || running.size >= mostAtOnce) return;
-    const ended = deliver(delivery)
-      .catch((error: unknown) => report('error', `deliveries to ${delivery.channel}: ${reasonOf(error)}; it is tried again`))
-      .finally(() => {
-        running.delete(name);
-        lookIn(gatherMs);
-      });
-    running.set(name, ended);
+  const looks = keepLooking(() => dispatch().catch(failed('deliveries')), { pollMs, gatherMs });
+  const unlisten = [
+    engine.notices.on(({ what }) =>
+      what === 'revision' || what === 'deliveries' ? looks.within(gatherMs) : undefined,
+    ),
+    engine.notices.onMissed(() => looks.within(gatherMs)),
+  ];
+  return async () => {
+    for (const stop of unlisten) stop();
+    await Promise.all([looks.stop(), workers.stop()]);
   };
-  const deliver = async ({ account, channel }: PendingDelivery): Promise<void> => {
-    const { leaseSeconds: seconds, leases } = options;
+}
+
+interface WorkerEvents {
+  failed(what: string): (error: unknown) => void;
+  /** A worker is done; there may be more to do. */
+  ended(): void;
+}
+
+/** Works on several channels at once, on each under its lease. */
+function createWorkers(options: DispatcherOptions, { failed, ended }: WorkerEvents) {
+  const { engine, leaseSeconds: seconds, leases } = options;
+  // For people who look at the lease; the end makes it unique.
+  const owner = `${hostname()} ${process.pid} ${engine.newId()}`;
+  const running = new Map<string, Promise<void>>();
+  let stopped = false;
+  const work = async ({ account, channel }: PendingDelivery): Promise<void> => {
     const lease = await takeLease(engine.database, { account, name: `delivery/${channel}`, owner, seconds });
     if (lease === undefined) return;
     leases?.hold(lease, seconds);
@@ -97,18 +89,22 @@ export function runDeliveries(options: DispatcherOptions): () => Promise<void> {
       await releaseLease(engine.database, lease).catch(() => undefined);
     }
   };
-  const unlisten = [
-    engine.notices.on(({ what }) => (what === 'revision' || what === 'deliveries' ? lookIn(gatherMs) : undefined)),
-    engine.notices.onMissed(() => lookIn(gatherMs)),
-  ];
-  lookIn(0);
-
-  return async () => {
-    stopped = true;
-    for (const stop of unlisten) stop();
-    clearTimeout(timer?.handle);
-    await looking;
-    await Promise.all(running.values());
+  return {
+    start(delivery: PendingDelivery): void {
+      const name = `${delivery.account} ${delivery.channel}`;
+      if (stopped || running.has(name) || running.size >= mostAtOnce) return;
+      const done = work(delivery)
+        .catch(failed(`deliveries to ${delivery.channel}`))
+        .finally(() => {
+          running.delete(name);
+          ended();
+        });
+      running.set(name, done);
+    },
+    async stop(): Promise<void> {
+      stopped = true;
+      await Promise.all(running.values());
+    },
   };
 }
 
@@ -121,8 +117,4 @@ function backlogOf(pending: readonly PendingDelivery[]): { readonly failing: num
     failing: pending.filter(({ failing }) => failing).length,
     behind: pending.reduce((most, { behind }) => Math.max(most, behind), 0),
   };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,4 @@
 import type { Engine } from '../../../commit/engine.ts';
-import { type Lease, renewLease } from '../../../db/leases/leases.ts';
 import {
   advance,
   beginBatch,
@@ -12,9 +11,10 @@ import {
   setAside,
 } from '../../../db/deliveries/progress.ts';
 import { type DeliveryRow, type DeliveryWork, readWork } from '../../../db/deliveries/work.ts';
+import { type Lease, renewLease } from '../../../db/leases/leases.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { Internal } from '../../../model/errors.ts';
-import { pauseDelay, retryDelay } from './backoff.ts';
+import { type Delays, usualDelays } from './backoff.ts';
 import { failedCode, nextBatch } from './batch.ts';
 import { openChannel, readChannel } from './channels.ts';
 import { deliveryEvent } from './events.ts';
@@ -27,6 +27,8 @@ export interface WorkerOptions {
   readonly open: (channel: Channel) => Target | undefined;
   /** Between 0 and 1. */
   random(): number;
+  /** Absent: from 1 s to 10 min, and an hour while a channel is paused. */
+  readonly delays?: Delays;
 }
 
 /** One delivery, held by this server. */
@@ -188,8 +190,9 @@ async function fail(
   const { options, held, row } = attempt;
   const paused = verdict.outcome === 'pause';
   const failures = row.failures + 1;
+  const { delays = usualDelays } = options;
   const random = options.random();
-  const waitMs = verdict.outcome === 'pause' ? pauseDelay(random) : retryDelay(failures, random, verdict.afterMs);
+  const waitMs = verdict.outcome === 'pause' ? delays.pause(random) : delays.retry(failures, random, verdict.afterMs);
   const revision = row.updated_revision ?? 0;
   const noted = await noteFailure(databaseOf(attempt), held, { reason: verdict.reason, paused, waitMs, revision });
   if (noted && !row.reported && (paused || failures >= failuresUntilReport)) await announce(attempt, verdict.reason);

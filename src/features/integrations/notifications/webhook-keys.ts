@@ -9,7 +9,7 @@ export interface WebhookSigner {
   sign(account: string, text: string): Promise<string>;
 }
 
-/** How long keys count as they were read, in milliseconds: an hour less would not be missed, since a former key signs along for a day. */
+/** How long keys count as they were read, in milliseconds; a key that was followed meanwhile is still good for a day. */
 const freshMs = 30_000;
 
 /** Creates a signer; keys are read from the database, so that all servers have the same ones. */

@@ -45,12 +45,12 @@ async function post(
   const body = JSON.stringify(webhookBody(account, event));
   const id = webhookId(account, event);
   const timestamp = String(Math.floor(now() / 1000));
-  const signed = {
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': await signer.sign(account, `${id}.${timestamp}.${body}`),
-  };
   return verdictAbout(async () => {
+    const signed = {
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': await signer.sign(account, `${id}.${timestamp}.${body}`),
+    };
     const answer = await outbound.send('webhook', {
       ...{ url, namedBy: 'user', method: 'POST', body, timeoutMs, maxBytes: mostAnswered },
       headers: { 'content-type': 'application/json', ...headers, ...signed },
@@ -60,12 +60,12 @@ async function post(
 }
 
 /** The id of a message, the same however often it is sent. */
-export function webhookId(account: string, { id }: Pick<DeliveryEvent, 'id'>): string {
+function webhookId(account: string, { id }: Pick<DeliveryEvent, 'id'>): string {
   return `evt_${account}_${id}`;
 }
 
 /** What is posted about an event. */
-export function webhookBody(account: string, event: DeliveryEvent): JsonObject {
+function webhookBody(account: string, event: DeliveryEvent): JsonObject {
   const { id, at, code, activity, initiator, target, meta } = event;
   return { id, timestamp: at, type: code, activity, account, initiator, target, meta };
 }

@@ -1,0 +1,77 @@
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+
+/** How a delivery fares, as it is stored. */
+export interface DeliveryStatusRow {
+  readonly channel_id: string;
+  readonly cursor: number;
+  readonly failures: number;
+  readonly paused: boolean;
+  readonly next_at: Date | null;
+  readonly last_success_at: Date | null;
+  readonly last_error: string | null;
+  readonly last_error_at: Date | null;
+  readonly set_aside: number;
+  /** Whether a server is at it. */
+  readonly active: boolean;
+}
+
+/** The deliveries of an account whose objects are there. */
+export async function listDeliveries(database: Database, account: string): Promise<readonly DeliveryStatusRow[]> {
+  const [rows] = await database.inAccount(account, [statement<DeliveryStatusRow>(listText, [account])]);
+  return rows;
+}
+
+const listText = `select d.channel_id, d.cursor, d.failures, d.paused, d.next_at, d.last_success_at, d.last_error, d.last_error_at,
+  (select count(*)::int from set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id) as set_aside,
+  exists (select from leases l where l.account_id = d.account_id and l.name = 'delivery/' || d.channel_id
+    and l.until > clock_timestamp()) as active
+from deliveries d join objects o on o.account_id = d.account_id and o.id = d.channel_id
+where d.account_id = $1 order by d.channel_id`;
+
+/** An event that was set aside. */
+export interface SetAsideRow {
+  readonly channel_id: string;
+  readonly event_id: number;
+  readonly activity_code: string;
+  readonly reason: string;
+  readonly set_aside_at: Date;
+  readonly retry: boolean;
+}
+
+/** The first events of each channel that were set aside. */
+export async function listSetAside(
+  database: Database,
+  account: string,
+  limit: number,
+): Promise<readonly SetAsideRow[]> {
+  const [rows] = await database.inAccount(account, [statement<SetAsideRow>(setAsideText, [account, limit])]);
+  return rows;
+}
+
+const setAsideText = `select s.channel_id, s.event_id, e.activity_code, s.reason, s.set_aside_at, s.retry
+from (select *, row_number() over (partition by channel_id order by event_id) as place from set_aside_events where account_id = $1) s
+join audit_events e on e.account_id = s.account_id and e.id = s.event_id
+where s.place <= $2
+order by s.channel_id, s.event_id`;
+
+/** An event behind a cursor. */
+interface BehindRow {
+  readonly activity_code: string;
+  readonly target_id: string;
+  readonly created_at: Date;
+}
+
+/** The first events behind a cursor: what they are, and when they happened. */
+export async function eventsBehind(
+  database: Database,
+  account: string,
+  cursor: number,
+  limit: number,
+): Promise<readonly BehindRow[]> {
+  const [rows] = await database.inAccount(account, [statement<BehindRow>(behindText, [account, cursor, limit])]);
+  return rows;
+}
+
+const behindText = `select activity_code, target_id, created_at from audit_events
+where account_id = $1 and id > $2 order by id limit $3`;

@@ -1,0 +1,158 @@
+import type { Call, Engine } from '../../../commit/engine.ts';
+import { type DeliveryAction, discardSetAside, resumeDelivery, retrySetAside } from '../../../db/deliveries/actions.ts';
+import {
+  type DeliveryStatusRow,
+  eventsBehind,
+  listDeliveries,
+  listSetAside,
+  type SetAsideRow,
+} from '../../../db/deliveries/status.ts';
+import type { ActivityCode } from '../../../model/declare/activities.ts';
+import { NotFound } from '../../../model/errors.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import { readableNames } from '../../../objects/object-list.ts';
+import type { Delivery } from '../../../operations/config/deliveries.ts';
+import { requireRight } from '../../../plan/checks/authorize.ts';
+import { isWanted } from './batch.ts';
+import { readChannel } from './channels.ts';
+import type { Channel } from './target.ts';
+
+/** More events that wait are not counted. */
+const mostCounted = 10_000;
+
+/** How many events that were set aside are shown of a channel. */
+const mostShown = 100;
+
+/** The deliveries of an account to receivers that the caller may see, and how they fare. */
+export async function showDeliveries(engine: Engine, call: Call): Promise<readonly Delivery[]> {
+  const { database } = engine;
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const isReadable = readableNames(state, call);
+  const rows = await listDeliveries(database, call.account);
+  const aside = Map.groupBy(await listSetAside(database, call.account, mostShown), ({ channel_id: id }) => id);
+  const shown: Delivery[] = [];
+  for (const row of rows) {
+    const object = state.get(row.channel_id);
+    if (object === undefined || !isReadable(object.kind)) continue;
+    const channel = readChannel({ account: call.account, ...object });
+    const lag = await lagOf(engine, channel, row.cursor);
+    shown.push(view({ row, object, channel, lag, aside: aside.get(row.channel_id) ?? [] }));
+  }
+  return shown;
+}
+
+/** What waits for a channel. */
+async function lagOf({ database, now }: Engine, channel: Channel, cursor: number): Promise<Delivery['lag']> {
+  if (!isOn(channel)) return { events: 0, seconds: 0 };
+  const events = (await eventsBehind(database, channel.account, cursor, mostCounted)).filter(
+    ({ activity_code: code, target_id: target }) => isWanted(channel, { code, target }),
+  );
+  const [oldest] = events;
+  if (oldest === undefined) return { events: 0, seconds: 0 };
+  const seconds = Math.max(0, Math.round((Date.parse(now()) - oldest.created_at.getTime()) / 1000));
+  return { events: events.length, seconds };
+}
+
+function isOn({ enabled, settings }: Channel): boolean {
+  return enabled && settings !== undefined;
+}
+
+interface Shown {
+  readonly row: DeliveryStatusRow;
+  readonly object: StoredObject;
+  readonly channel: Channel;
+  readonly lag: Delivery['lag'];
+  readonly aside: readonly SetAsideRow[];
+}
+
+function view({ row, object: { id, kind, key }, channel, lag, aside }: Shown): Delivery {
+  const { cursor, failures, last_error: error, set_aside: setAsideCount } = row;
+  const state = stateOf(row, channel, lag);
+  return {
+    ...{ id, kind, ...(key === undefined ? {} : { key }), type: channel.type },
+    ...{ state, message: messageOf(state, row, channel, lag), cursor, lag, failures },
+    ...(row.last_success_at === null ? {} : { lastSuccessAt: row.last_success_at.toISOString() }),
+    ...(error === null ? {} : { lastError: error }),
+    ...(row.last_error_at === null ? {} : { lastErrorAt: row.last_error_at.toISOString() }),
+    ...(row.next_at === null ? {} : { nextAttemptAt: row.next_at.toISOString() }),
+    setAsideCount,
+    setAside: aside.map(({ event_id: event, activity_code, reason, set_aside_at: at, retry: retrying }) => ({
+      ...{ event, activity_code, reason, at: at.toISOString(), retrying },
+    })),
+  };
+}
+
+function stateOf({ paused, failures }: DeliveryStatusRow, channel: Channel, lag: Delivery['lag']): Delivery['state'] {
+  if (!isOn(channel)) return 'disabled';
+  if (paused) return 'paused';
+  if (failures > 0) return 'retrying';
+  return lag.events > 0 ? 'delivering' : 'idle';
+}
+
+function messageOf(
+  state: Delivery['state'],
+  { last_error: error, set_aside: aside }: DeliveryStatusRow,
+  { enabled }: Channel,
+  { events }: Delivery['lag'],
+): string {
+  const waiting = events === 1 ? '1 event waits' : `${events === mostCounted ? 'over 9,999' : events} events wait`;
+  const rest = aside === 0 ? '' : `; ${aside === 1 ? '1 event is' : `${aside} events are`} set aside`;
+  switch (state) {
+    case 'disabled':
+      return enabled ? `without a target nothing is sent${rest}` : `disabled: nothing is sent${rest}`;
+    case 'paused':
+      return `paused: ${error}; ${waiting}${rest}`;
+    case 'retrying':
+      return `${error}; it is tried again, and ${waiting}${rest}`;
+    default:
+      return events === 0 ? `everything is delivered${rest}` : `${waiting}${rest}`;
+  }
+}
+
+/** Has a delivery go on at once, from what happened since a time if one is given. Throws `NotFound`. */
+export async function resume(engine: Engine, call: Call, id: string, since?: string): Promise<void> {
+  const meta: Record<string, string> = since === undefined ? {} : { since };
+  const action = await prepare(engine, call, id, 'integration.delivery_resumed', meta);
+  await resumeDelivery(engine.database, action, since);
+  engine.notices.publish({ what: 'deliveries', account: call.account });
+}
+
+/** Has events sent again that were set aside: one, or all. Throws `NotFound`. */
+export async function retry(engine: Engine, call: Call, id: string, event?: number): Promise<void> {
+  const action = await prepare(engine, call, id, 'integration.delivery_retried', metaOf(event));
+  requireSome(await retrySetAside(engine.database, action, event), event);
+  engine.notices.publish({ what: 'deliveries', account: call.account });
+}
+
+/** Forgets events that were set aside: one, or all. Throws `NotFound`. */
+export async function discard(engine: Engine, call: Call, id: string, event?: number): Promise<void> {
+  const action = await prepare(engine, call, id, 'integration.delivery_discarded', metaOf(event));
+  requireSome(await discardSetAside(engine.database, action, event), event);
+  engine.notices.publish({ what: 'deliveries', account: call.account });
+}
+
+function metaOf(event: number | undefined): Readonly<Record<string, string>> {
+  return { event: event === undefined ? 'all' : String(event) };
+}
+
+/** That nothing was set aside matters only where one event was named. */
+function requireSome(done: boolean, event: number | undefined): void {
+  if (!done && event !== undefined) throw new NotFound(`event ${event} not found among those that were set aside`);
+}
+
+/** The receiver must be one that the caller may see and change. */
+async function prepare(
+  engine: Engine,
+  call: Call,
+  id: string,
+  code: ActivityCode,
+  meta: Readonly<Record<string, string>>,
+): Promise<DeliveryAction> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const object = state.get(id);
+  const kind = object === undefined ? undefined : engine.registry.get(object.kind);
+  if (kind?.delivers !== true || !readableNames(state, call)(kind.name)) throw new NotFound(`delivery ${id} not found`);
+  requireRight(state, call.actor, kind.module, 'update');
+  const event = { code, target: id, meta: { kind: kind.name, ...meta } };
+  return { account: call.account, channel: id, entry: { actor: call.actor, event, at: engine.now() } };
+}

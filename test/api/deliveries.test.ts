@@ -1,0 +1,172 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
+import { createWebhookSigner } from '../../src/features/integrations/notifications/webhook-keys.ts';
+import { createTargets } from '../../src/features/integrations/targets.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { parseAllowList } from '../../src/lib/net/public-address.ts';
+import { createOutbound } from '../../src/outbound/outbound.ts';
+import { rowsOf } from '../commit/office.ts';
+import { startReceiver } from '../integrations/receiver.ts';
+import { type TestApi, testApi } from './setup.ts';
+
+const path = '/api/config/deliveries';
+
+/** An interface whose server delivers, with a receiver. */
+async function openScene() {
+  const list = parseAllowList(['127.0.0.1']);
+  if ('wrong' in list) throw new Error('the address is right');
+  const outbound = createOutbound({ allow: list, userAgent: 'Heddle/test' });
+  let api: TestApi | undefined;
+  const open: ReturnType<typeof createTargets> = (channel) => {
+    if (api === undefined) throw new Error('the server is there before its channels');
+    return createTargets({ outbound, signer: createWebhookSigner(api.engine), now: Date.now })(channel);
+  };
+  const made = await testApi('postgres', { openTarget: open });
+  api = made;
+  const { engine, account, call } = made;
+  const delays = { retry: () => 5, pause: () => 3_600_000 };
+  const stop = runDeliveries({
+    ...{ engine, open, leaseSeconds: 30, pollMs: 50, gatherMs: 5, delays },
+    random: () => 0,
+    report: () => undefined,
+  });
+  onTestFinished(async () => {
+    await stop();
+    await outbound.close();
+    await made[Symbol.asyncDispose]();
+  });
+  const keysPath = `/.well-known/heddle/webhook-keys.json?account=${account}`;
+  const keys = async (): Promise<readonly string[]> => {
+    const { body } = await call('GET', keysPath, undefined, { authorization: '' });
+    return body.keys.map(({ key }: { readonly key: string }) => key);
+  };
+  const receiver = await startReceiver(keys);
+  return {
+    ...{ api: made, call, receiver, keys },
+    channel: async (more: JsonObject = {}): Promise<string> => {
+      const target = { url: receiver.url, headers: { Authorization: 'Bearer top-secret' } };
+      const body = { type: 'webhook', target, event_types: ['group.add'], enabled: true, ...more };
+      return (await call('POST', '/api/integrations/notifications/channels', body)).body.id;
+    },
+    only: async () => (await call('GET', path)).body[0],
+    names: () => receiver.accepted.map(({ body }) => (body['meta'] as JsonObject)['name']),
+  };
+}
+
+test('the list says how deliveries fare, in a sentence, and shows no secret', async () => {
+  const { api, call, receiver, channel, only, names } = await openScene();
+  const id = await channel();
+  const named = { id, kind: 'NotificationChannel', type: 'webhook' };
+  expect(await only()).toMatchObject({ ...named, state: 'idle', message: 'everything is delivered', setAside: [] });
+  receiver.usually(403);
+  await api.group('one');
+  await api.group('two');
+  await expect.poll(async () => (await only()).state).toBe('paused');
+  await expect.poll(async () => (await only()).lag.events).toBe(2);
+  const { message, lastError, nextAttemptAt } = await only();
+  expect(message).toBe(`paused: ${lastError}; 2 events wait`);
+  expect(Date.parse(nextAttemptAt)).toBeGreaterThan(Date.now() + 3_000_000);
+  receiver.usually(204);
+  expect((await call('POST', `${path}/${id}/resume`)).status).toBe(200);
+  await expect.poll(names).toEqual(['one', 'two']);
+  await expect.poll(only).toMatchObject({ state: 'idle', failures: 0, lastSuccessAt: expect.any(String) });
+  await call('PUT', `/api/integrations/notifications/channels/${id}`, {
+    ...{ type: 'webhook', event_types: ['group.add'], enabled: false },
+  });
+  expect(await only()).toMatchObject({ state: 'disabled', message: 'disabled: nothing is sent' });
+  const stored = await rowsOf(
+    api.engine.database,
+    'select to_jsonb(d)::text as row from deliveries d union all select to_jsonb(e)::text from audit_events e',
+  );
+  expect(JSON.stringify([stored, await call('GET', path)])).not.toMatch(/top-secret|\/hook/);
+});
+
+test('events that were set aside are sent again or discarded, one or all', async () => {
+  const { api, call, receiver, channel, only, names } = await openScene();
+  const id = await channel();
+  receiver.usually(400);
+  for (const name of ['one', 'two', 'three', 'four']) await api.group(name);
+  await expect.poll(async () => (await only()).setAsideCount).toBe(4);
+  const { setAside, message } = await only();
+  expect(message).toBe('everything is delivered; 4 events are set aside');
+  expect(setAside[0]).toEqual({
+    event: expect.any(Number),
+    activity_code: 'group.add',
+    reason: `127.0.0.1:${receiver.port} answers 400`,
+    at: expect.any(String),
+    retrying: false,
+  });
+  receiver.usually(204);
+  expect((await call('POST', `${path}/${id}/retry?event=${setAside[2].event}`)).status).toBe(200);
+  await expect.poll(names).toEqual(['three']);
+  expect((await call('POST', `${path}/${id}/discard?event=${setAside[0].event}`)).status).toBe(200);
+  await expect.poll(async () => (await only()).setAsideCount).toBe(2);
+  expect((await call('POST', `${path}/${id}/discard?event=${setAside[0].event}`)).status).toBe(404);
+  expect((await call('POST', `${path}/${id}/retry`)).status).toBe(200);
+  await expect.poll(names).toEqual(['three', 'two', 'four']);
+  await expect.poll(only).toMatchObject({ state: 'idle', setAsideCount: 0 });
+  for (const verb of ['resume', 'retry', 'discard'])
+    expect((await call('POST', `${path}/nobody/${verb}`)).status).toBe(404);
+  const codes = await rowsOf(
+    api.engine.database,
+    "select activity_code as code, meta ->> 'event' as event from audit_events where activity_code like 'integration.%' order by id",
+  );
+  expect(codes).toEqual([
+    { code: 'integration.delivery_failed', event: null },
+    { code: 'integration.delivery_retried', event: String(setAside[2].event) },
+    { code: 'integration.delivery_discarded', event: String(setAside[0].event) },
+    { code: 'integration.delivery_retried', event: 'all' },
+  ]);
+});
+
+test('a delivery begins again with what happened at a time', async () => {
+  const { api, call, channel, names } = await openScene();
+  await api.group('before');
+  const id = await channel();
+  await api.group('after');
+  await expect.poll(names).toEqual(['after']);
+  expect((await call('POST', `${path}/${id}/resume?since=2020-01-01T00:00:00Z`)).status).toBe(200);
+  await expect.poll(() => names().slice(-2)).toEqual(['before', 'after']);
+  const count = names().length;
+  await call('POST', `${path}/${id}/resume?since=2100-01-01T00:00:00Z`);
+  await api.group('last');
+  await expect.poll(() => names().slice(count)).toEqual(['last']);
+});
+
+test('a sample is the audit event of sending it, and says what the receiver answers', async () => {
+  const { call, receiver, channel } = await openScene();
+  const id = await channel({ enabled: false });
+  const sample = async (of = id) => (await call('POST', `/api/integrations/notifications/channels/${of}/test`)).body;
+  expect(await sample()).toEqual({ delivered: true, message: 'the receiver took the sample' });
+  expect(receiver.accepted[0]?.body).toMatchObject({ type: 'notification.channel.test', target: { id } });
+  receiver.usually(500);
+  expect(await sample()).toEqual({ delivered: false, message: `127.0.0.1:${receiver.port} answers 500` });
+  expect(receiver.attempts[1]?.id).not.toBe(receiver.attempts[0]?.id);
+  const empty = await channel({ target: null });
+  expect(await sample(empty)).toEqual({
+    delivered: false,
+    message: 'the channel has no target, so nothing is sent; give it one',
+  });
+  expect((await call('POST', '/api/integrations/notifications/channels/nobody/test')).status).toBe(404);
+});
+
+test('a key that is followed by another one signs along, and the public keys want no credentials', async () => {
+  const { api, call, receiver, channel, keys, names } = await openScene();
+  expect(await keys()).toEqual([]);
+  await channel();
+  await api.group('one');
+  await expect.poll(names).toEqual(['one']);
+  const [first] = await keys();
+  const rotated = (await call('POST', '/api/integrations/notifications/webhook-keys/rotate')).body;
+  expect(rotated.keys).toEqual([
+    { id: expect.any(String), key: expect.stringMatching(/^whpk_/), created_at: expect.any(String) },
+    expect.objectContaining({ key: first, retired_at: expect.any(String) }),
+  ]);
+  expect(await keys()).toEqual(rotated.keys.map(({ key }: { readonly key: string }) => key));
+  await channel({ event_types: ['group.add'] });
+  await api.group('two');
+  await expect.poll(() => receiver.accepted.filter(({ signatures }) => signatures === 2).length).toBe(2);
+  expect(receiver.faults).toEqual([]);
+  expect((await call('GET', '/.well-known/heddle/webhook-keys.json')).status).toBe(422);
+  expect((await call('GET', '/.well-known/heddle/webhook-keys.json?account=nobody')).body.keys).toEqual([]);
+});

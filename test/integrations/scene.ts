@@ -1,0 +1,76 @@
+import { onTestFinished } from 'vitest';
+import type { Engine } from '../../src/commit/engine.ts';
+import { runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
+import { createWebhookSigner, listPublicKeys } from '../../src/features/integrations/notifications/webhook-keys.ts';
+import { createTargets } from '../../src/features/integrations/targets.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { parseAllowList } from '../../src/lib/net/public-address.ts';
+import { createObject, deleteObject, replaceObject } from '../../src/objects/objects.ts';
+import { createOutbound } from '../../src/outbound/outbound.ts';
+import { newOffice, rowsOf } from '../commit/office.ts';
+
+/** A server that delivers. */
+interface Post {
+  readonly reports: string[];
+  stop(): Promise<void>;
+}
+
+/** An office whose channels are delivered to, at short intervals. */
+export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
+  const office = await newOffice(name);
+  const { engine, account, call } = office;
+  const posts: Post[] = [];
+  onTestFinished(async () => {
+    for (const post of posts) await post.stop();
+    await office[Symbol.asyncDispose]();
+  });
+  const kind = engine.registry.get('NotificationChannel');
+  const groups = engine.registry.get('Group');
+  return {
+    ...office,
+    /** Starts a server that delivers, by default the first one. */
+    run(own: Engine = engine, { allow = ['127.0.0.1'], leaseSeconds = 30 } = {}): Post {
+      const post = runPost(own, allow, leaseSeconds);
+      posts.push(post);
+      return post;
+    },
+    async channel(spec: JsonObject): Promise<string> {
+      const body = { type: 'webhook', event_types: ['group.add'], enabled: true, ...spec };
+      return (await createObject(engine, call, kind, body, { strict: false })).object.id;
+    },
+    async changeChannel(id: string, spec: JsonObject): Promise<void> {
+      const body = { type: 'webhook', event_types: ['group.add'], enabled: true, ...spec };
+      await replaceObject(engine, call, kind, id, body, { strict: false });
+    },
+    async deleteChannel(id: string): Promise<void> {
+      await deleteObject(engine, call, kind, id, { strict: false });
+    },
+    async group(...names: readonly string[]): Promise<void> {
+      for (const name of names) await createObject(engine, call, groups, { name }, { strict: false });
+    },
+    keys: async () => (await listPublicKeys(engine, account)).map(({ key }) => key),
+    rows: (sql: string) => rowsOf(office.database, sql),
+  };
+}
+
+function runPost(engine: Engine, allow: readonly string[], leaseSeconds: number): Post {
+  const reports: string[] = [];
+  const list = parseAllowList(allow);
+  if ('wrong' in list) throw new Error(`${list.wrong} is no address`);
+  const outbound = createOutbound({ allow: list, userAgent: 'Heddle/test', connectMs: 2000 });
+  const open = createTargets({ outbound, signer: createWebhookSigner(engine), now: Date.now });
+  const end = runDeliveries({
+    ...{ engine, open, leaseSeconds, pollMs: 50, gatherMs: 5 },
+    random: () => 0,
+    delays: { retry: (failures, _, askedMs = 0) => Math.max(failures * 10, askedMs), pause: () => 3_600_000 },
+    report: (_, message) => reports.push(message),
+  });
+  let ended: Promise<void> | undefined;
+  return {
+    reports,
+    stop() {
+      ended ??= end().then(() => outbound.close());
+      return ended;
+    },
+  };
+}
