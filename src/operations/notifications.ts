@@ -77,7 +77,7 @@ export const notifications = {
     id: 'readWebhookKeys',
     method: 'GET',
     path: '/.well-known/heddle/webhook-keys.json',
-    access: { open: 'shows public keys alone, to whoever knows the id of the account' },
+    access: { open: 'shows public keys alone, of an account whose id the caller knows' },
     tag: 'notifications',
     summary: 'Read the public keys of webhooks',
     doc: 'Receivers verify signatures with them. Name the account whose webhooks you expect: an account that a message names itself proves nothing.',

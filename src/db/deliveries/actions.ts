@@ -21,7 +21,7 @@ async function act(database: Database, action: DeliveryAction, clause: string, v
 }
 
 /**
- * Has a delivery go on at once; from what happened since a time, when one is given (ISO 8601). Whoever is at it begins anew.
+ * Has a delivery go on at once; from what happened since a time, when one is given (ISO 8601). A server that is at it begins anew.
  */
 export function resumeDelivery(database: Database, action: DeliveryAction, since?: string): Promise<boolean> {
   return act(database, action, resumeText, [since ?? null]);

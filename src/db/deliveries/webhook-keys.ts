@@ -5,7 +5,7 @@ import type { Database } from '../database.ts';
 /** A key with which webhooks of an account are signed, as it is stored. */
 export interface WebhookKeyRow {
   readonly id: string;
-  /** As receivers are told it. */
+  /** As it is shown to receivers. */
   readonly public_key: string;
   readonly sealed: string;
   readonly created_at: Date;

@@ -30,7 +30,7 @@ export function createWebhookSigner(engine: Pick<Engine, 'database' | 'planEnvir
       const jwk = JSON.parse(vault.open(sealed, sealPlaces.webhookKey(account, id))) as JsonWebKey;
       return createPrivateKey({ key: jwk, format: 'jwk' });
     });
-    for (const [one, { readAt: at }] of known) if (readAt - at > freshMs) known.delete(one);
+    forgetOld(known, readAt);
     known.set(account, { keys, readAt });
     return keys;
   };
@@ -40,6 +40,10 @@ export function createWebhookSigner(engine: Pick<Engine, 'database' | 'planEnvir
       return keys.map((key) => `v1a,${sign(null, Buffer.from(text), key).toString('base64')}`).join(' ');
     },
   };
+}
+
+function forgetOld(known: Map<string, { readonly readAt: number }>, now: number): void {
+  for (const [account, { readAt }] of known) if (now - readAt > freshMs) known.delete(account);
 }
 
 function makeKey(
