@@ -80,19 +80,3 @@ test.each<[string, () => Promise<unknown>]>([
 ])('the rights of the chart are not enough to %s', async (_, attempt) => {
   await expect(attempt()).rejects.toMatchObject({ status: 403, reason: 'Forbidden' });
 });
-
-test.each(['embedded', 'everything'])(
-  'an API server accepts all that the chart renders with the values of %s',
-  async (values) => {
-    const rendered = await render({ values: [values] });
-    await apply(accounts, only(rendered, 'ServiceAccount'));
-    // Its kind is of an operator that is not there.
-    const items = rendered.filter(({ kind }) => kind !== 'ServiceMonitor');
-    const file = join(folder, `${values}.json`);
-    await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-    const args = ['apply', '--dry-run=server', '--validate=strict', '--filename', file];
-    const lines = (await kubectl(args, inject('kubeconfig'))).trim().split('\n');
-    expect(lines).toHaveLength(items.length);
-    expect(lines.filter((line) => !line.endsWith('(server dry run)'))).toEqual([]);
-  },
-);

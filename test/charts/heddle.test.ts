@@ -1,23 +1,21 @@
-import { readdirSync } from 'node:fs';
-import { basename } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Config, readConfig, settings } from '../../src/config.ts';
 import { helm } from './helm.ts';
 import { typeFaults } from './kubernetes-types.ts';
-import { at, isForeign, type Manifest, only, render } from './render.ts';
+import { at, isForeign, type Manifest, only, render, withValues } from './render.ts';
 import { containerOf, environmentOf, namesIn, objectsBelow, podOf } from './shape.ts';
+import { valueSets } from './value-sets.ts';
 
-const valuesFiles = readdirSync(new URL('values', import.meta.url)).map((file) => basename(file, '.yaml'));
-
-describe.each(valuesFiles)('the chart with the values of %s', (values) => {
+describe.each(valueSets)('the chart with the values of %s', (_, options) => {
   let manifests: readonly Manifest[];
   beforeAll(async () => {
-    manifests = await render({ values: [values] });
+    manifests = await render(options);
   });
 
   test('passes the strict lint of helm', async () => {
-    const run = await helm(['lint', 'charts/heddle', '--strict', '--values', `test/charts/values/${values}.yaml`]);
+    const run = await withValues(options, (flags) => helm(['lint', 'charts/heddle', '--strict', ...flags]));
     expect(run).toMatchObject({ code: 0, out: expect.stringContaining('0 chart(s) failed') });
+    expect(run.out).not.toMatch(/\[(?:WARNING|ERROR)\]/);
   });
 
   test('renders what Kubernetes knows, each object once and in its namespace, unless it is of the whole cluster', () => {

@@ -81,17 +81,26 @@ export function readManifests(text: string): readonly Manifest[] {
   });
 }
 
-async function template(options: RenderOptions): Promise<HelmRun> {
-  const { chart = 'charts/heddle', values = [], over = {}, args = [], kinds = foreignKinds, kubeconfig } = options;
-  const known = kinds.flatMap((kind) => ['--api-versions', kind]);
-  const files = values.flatMap((name) => ['--values', `test/charts/values/${name}.yaml`]);
+/** Calls helm with the flags that name the values of these options. */
+export async function withValues(
+  { values = [], over = {} }: RenderOptions,
+  call: (flags: readonly string[]) => Promise<HelmRun>,
+): Promise<HelmRun> {
+  const files = values.map((name) => `test/charts/values/${name}.yaml`);
   const folder = mkdtempSync(join(tmpdir(), 'heddle-values-'));
   try {
     const last = join(folder, 'values.json');
     writeFileSync(last, JSON.stringify(over));
-    const all = [...files, '--values', last, ...known, ...args];
-    return await helm(['template', 'office', chart, '--namespace', 'mesh', ...all], kubeconfig);
+    return await call([...files, last].flatMap((file) => ['--values', file]));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function template(options: RenderOptions): Promise<HelmRun> {
+  const { chart = 'charts/heddle', args = [], kinds = foreignKinds, kubeconfig } = options;
+  const known = kinds.flatMap((kind) => ['--api-versions', kind]);
+  return withValues(options, (flags) =>
+    helm(['template', 'office', chart, '--namespace', 'mesh', ...flags, ...known, ...args], kubeconfig),
+  );
 }

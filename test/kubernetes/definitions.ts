@@ -4,17 +4,27 @@ import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import { parse } from 'yaml';
 import type { Client } from '../../src/kubernetes/client.ts';
+import { type JsonObject, membersOf } from '../../src/lib/json.ts';
 
 const folder = fileURLToPath(new URL('../../crds', import.meta.url));
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Installs the CustomResourceDefinitions, and waits until each is established. Returns their names. */
 export async function installDefinitions(client: Client): Promise<readonly string[]> {
+  const files = await readdir(folder);
+  return establish(
+    client,
+    await Promise.all(files.map(async (file) => parse(await readFile(join(folder, file), 'utf8')))),
+  );
+}
+
+/** Makes CustomResourceDefinitions, and waits until each is established. Returns their names. */
+export async function establish(client: Client, wanted: readonly JsonObject[]): Promise<readonly string[]> {
   const names: string[] = [];
-  for (const file of await readdir(folder)) {
-    const definition = parse(await readFile(join(folder, file), 'utf8'));
-    names.push(definition.metadata.name);
-    await client.apply(`${definitions}/${definition.metadata.name}`, definition);
+  for (const definition of wanted) {
+    const name = String(membersOf(definition['metadata'])['name']);
+    names.push(name);
+    await client.apply(`${definitions}/${name}`, definition);
   }
   const isEstablished = async (name: string) =>
     expect(await conditionsAt(client, `${definitions}/${name}`)).toMatchObject({ Established: 'True' });
