@@ -1,6 +1,7 @@
 import type { Call, Engine } from '../commit/engine.ts';
 import type { Kind } from '../model/declare/kind.ts';
 import type { ObjectStatus } from '../model/declare/object-status.ts';
+import { isSuspended } from '../model/sources/settings.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { ObjectStanding } from '../operations/config/objects.ts';
@@ -62,7 +63,7 @@ function chooseObjects(
 
 /** What the last plans of sources found. A suspended source wants nothing while it is. */
 function foundIn(state: Snapshot, claimed: readonly PendingClaim[]): Found {
-  const awake = claimed.filter(({ source }) => !state.settingsOf(source).suspended);
+  const awake = claimed.filter(({ source }) => !isSuspended(state.settingsOf(source)));
   return {
     conflicted: new Set(awake.flatMap(({ units }) => units.map(({ kind, key }) => `${kind}/${key}`))),
     blocked: new Set(claimed.flatMap(({ blocked = [] }) => blocked)),

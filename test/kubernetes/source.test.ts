@@ -28,7 +28,7 @@ test('a source begins with what is there when its namespace appears', async () =
   server.say(groups, { type: 'ADDED', object: group('b', 'team-b') });
   server.say(namespaces, { type: 'ADDED', object: namespace('team-b') });
   await expect.poll(office.groups).toEqual(['a', 'b']);
-  expect(await office.statusOf('k8s.team-b')).toMatchObject({ state: 'applied', inventory: { Group: 1 } });
+  await expect.poll(() => office.statusOf('k8s.team-b')).toMatchObject({ state: 'applied', inventory: { Group: 1 } });
 });
 
 test('E139: what was deleted while no server ran is seen by comparison', async () => {

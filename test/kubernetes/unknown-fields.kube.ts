@@ -17,6 +17,7 @@ beforeAll(async () => {
   client = createClient({ connection, fieldManager: 'heddle' });
   const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': 'strict' } };
   const paths: Readonly<Record<string, string>> = {
+    ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
     CustomResourceDefinition: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
     ValidatingAdmissionPolicy: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
     ValidatingAdmissionPolicyBinding: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',

@@ -122,6 +122,7 @@ where account_id = $1 and id = $2 order by list, at`;
 
 /** Which plans to list. */
 export interface PlanFilter {
+  readonly ids?: readonly string[];
   readonly source?: string;
   readonly digest?: string;
   readonly states?: readonly StoredState[];
@@ -136,13 +137,14 @@ export interface PlanFilter {
 export async function listPlans(
   database: Database,
   account: string,
-  { source, digest, states, validAt, expiredAt, limit }: PlanFilter,
+  { ids, source, digest, states, validAt, expiredAt, limit }: PlanFilter,
 ): Promise<readonly (PlanHead & { readonly counts: PlanView['counts'] })[]> {
   let query = build
     .selectFrom('plans')
     .select([...headColumns])
     .select(sql<PlanView['counts']>`result -> 'counts'`.as('counts'))
     .where('account_id', '=', account);
+  if (ids !== undefined) query = query.where('id', 'in', ids);
   if (source !== undefined) query = query.where('source_id', '=', source);
   if (digest !== undefined) query = query.where('digest', '=', digest);
   if (states !== undefined) query = query.where('state', 'in', states);

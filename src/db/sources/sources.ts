@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { JsonObject } from '../../lib/json.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import { build, statement } from '../builder.ts';
@@ -11,6 +12,7 @@ export interface SourceRecord {
   readonly type: string;
   readonly spec: JsonObject;
   readonly status: JsonObject;
+  /** By the API; what its resource in a cluster asks for is part of the spec. */
   readonly suspended: boolean;
   /** How often spec or suspension have changed. */
   readonly generation: number;
@@ -18,14 +20,33 @@ export interface SourceRecord {
   readonly handled_at: Date | null;
 }
 
+const recordColumns = ['id', 'type', 'spec', 'status', 'suspended', 'generation', 'handled_at'] as const;
+
 /** All sources of an account, by id. */
 export async function listSources(database: Database, account: string): Promise<readonly SourceRecord[]> {
   const [rows] = await database.inAccount(account, [
     build
       .selectFrom('sources')
-      .select(['id', 'type', 'spec', 'status', 'suspended', 'generation', 'handled_at'])
+      .select([...recordColumns])
       .where('account_id', '=', account)
       .orderBy('id')
+      .compile(),
+  ]);
+  return rows;
+}
+
+/** Sources of an account by their ids; those that are not there are left out. */
+export async function findSources(
+  database: Database,
+  account: string,
+  ids: readonly string[],
+): Promise<readonly SourceRecord[]> {
+  const [rows] = await database.inAccount(account, [
+    build
+      .selectFrom('sources')
+      .select([...recordColumns])
+      .where('account_id', '=', account)
+      .where('id', '=', sql<string>`any(${[...ids]}::text[])`)
       .compile(),
   ]);
   return rows;

@@ -34,6 +34,8 @@ export interface SourceDefinition {
   readonly opening?: string;
   /** A bad file does not keep the others from being applied: there are no commits that belong together. */
   readonly holdsBack?: true;
+  /** Something was recorded of how it fares. */
+  readonly noted?: () => void;
   /** Opens what it reads. */
   open(options: OpenOptions): Origin;
 }

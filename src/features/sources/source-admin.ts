@@ -7,6 +7,7 @@ import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
 import type { Transport } from '../../model/remote-url.ts';
 import { type ApiSourceRules, apiFaults } from '../../model/sources/faults.ts';
 import type { GitConfig } from '../../model/sources/schema.ts';
+import { isSourceSuspended, isSuspendedInCluster } from '../../model/sources/settings.ts';
 import { isOfServer, recordedSpec } from '../../model/sources/spec.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { refusalOf } from '../../objects/objects.ts';
@@ -16,6 +17,7 @@ import { planDetach } from '../../plan/ownership/detach.ts';
 import { applyNow } from '../config/plans/apply-plan.ts';
 import { afterCommit } from '../config/plans/bookkeeping.ts';
 import { findDoneRevision } from '../config/plans/recover.ts';
+import { wayOutInCluster } from '../config/plans/suspended.ts';
 import { revokeSource } from './leases.ts';
 import { requestSourceRun, scheduledSources } from './scheduled-sources.ts';
 import { findSource, recordSource, removeRecord, requireSource, suspendSource } from './sources.ts';
@@ -100,7 +102,9 @@ export async function replaceSource(
 
 /** Stops the loop of a source, or lets it run again. Throws `NotFound`. */
 export async function setSourceSuspended(engine: Engine, call: Call, id: string, suspended: boolean): Promise<Source> {
-  await requireKnown(engine, call, id);
+  const { spec } = await requireKnown(engine, call, id);
+  if (!suspended && isSuspendedInCluster(spec))
+    throw new Conflict('refused', `source ${id} stays suspended: ${wayOutInCluster}`);
   await suspendSource(engine, call, { id, suspended });
   return onceWritten(() => showSource(engine, call, id));
 }
@@ -114,10 +118,11 @@ export async function requestSourceReconcile(
   call: Call,
   id: string,
 ): Promise<{ readonly requestedAt: string }> {
-  const { type, suspended } = await requireKnown(engine, call, id);
+  const { type, suspended, spec } = await requireKnown(engine, call, id);
   if (type === 'push')
     throw new Conflict('refused', `source ${id} is pushed by the holder of its documents; no server reconciles it`);
   if (suspended) throw new Conflict('refused', `source ${id} is suspended; resume it first`);
+  if (isSuspendedInCluster(spec)) throw new Conflict('refused', `source ${id} is suspended: ${wayOutInCluster}`);
   return { requestedAt: await requestSourceRun(engine, call, id) };
 }
 
@@ -234,8 +239,8 @@ async function followRelease(engine: Engine, call: Call, source: string, revisio
 async function reconcileBlocked(engine: Engine, call: Call, gone: string): Promise<readonly string[]> {
   const stored = await listSources(engine.database, call.account);
   const blocked = stored.filter(
-    ({ id, type, suspended, status }) =>
-      id !== gone && type !== 'push' && !suspended && status['state'] === 'conflicted',
+    ({ id, type, suspended, spec, status }) =>
+      id !== gone && type !== 'push' && !isSourceSuspended({ suspended, spec }) && status['state'] === 'conflicted',
   );
   for (const { id } of blocked) await requestSourceRun(engine, call, id);
   return blocked.map(({ id }) => id);

@@ -2,6 +2,7 @@ import { testKind } from '../../access/ruleset/object-readers.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
 import { listManualRevisions, type ManualRevision } from '../../db/sources/manual-revisions.ts';
 import { listSources, type SourceRecord } from '../../db/sources/sources.ts';
+import { isSourceSuspended } from '../../model/sources/settings.ts';
 import {
   type Condition,
   readStatus,
@@ -46,7 +47,7 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
 
 function viewSource(
   state: Snapshot,
-  { id, type, spec, suspended, generation, status, handled_at: handled }: SourceRecord,
+  { id, type, spec, suspended: isStopped, generation, status, handled_at: handled }: SourceRecord,
   {
     claimed = [],
     handRun,
@@ -59,6 +60,7 @@ function viewSource(
     readonly readable: (status: SourceStatus) => SourceStatus;
   },
 ): Source {
+  const suspended = isSourceSuspended({ suspended: isStopped, spec });
   const found = Object.keys(status).length > 0 ? readable(readStatus(status)) : contradicted(claimed);
   // What it states can change without it: by a rollback, or when others take it over.
   const inventory = found?.inventory === undefined ? {} : { inventory: inventoryOf(state, id) };

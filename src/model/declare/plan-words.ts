@@ -7,7 +7,7 @@ export const claimActions = ['claim', 'release', 'restate', 'override'] as const
 /** The guards that make a plan need an approval. */
 export const planGuards = [
   ...(['empty', 'deletes', 'kind', 'updates', 'protected', 'rollback', 'sensitive', 'hidden'] as const),
-  ...(['access_lost', 'access_gained', 'own_access'] as const),
+  ...(['access_lost', 'access_gained', 'own_access', 'always'] as const),
 ] as const;
 
 /** The states of a stored plan. The database holds every one but `expired`, which follows from the time. */

@@ -23,6 +23,8 @@ export type SourceEvent =
       readonly inventory: Readonly<Record<string, number>>;
       /** What is wrong with files that are held back while the others are applied. */
       readonly problems?: readonly Problem[];
+      /** How many files these are. */
+      readonly heldBack?: number;
       /** How many stated units have another value. */
       readonly drifted?: number;
       /** Its loop is stopped all the same. */
@@ -105,14 +107,14 @@ export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: O
 type Applied = Extract<SourceEvent, { readonly what: 'applied' }>;
 
 function applied(before: SourceStatus, event: Applied, occasion: Occasion): SourceStatus {
-  const { at, revision, confirmed, inventory, problems = [], drifted = 0, isHot = false } = event;
+  const { at, revision, confirmed, inventory, problems = [], heldBack, drifted = 0, isHot = false } = event;
   const isWhole = problems.length === 0;
   const last = revision ?? confirmed;
   // That there was nothing to do is no news about documents that are applied already.
   const isNewState =
     revision !== undefined || !isWhole || before.state !== 'applied' || before.lastAppliedDigest !== event.digest;
   const message = isNewState ? event.message : before.message;
-  const { planDigest: _, planId: __, problems: ___, ...kept } = observed(before, event, occasion);
+  const { planDigest: _, planId: __, problems: ___, heldBack: ____, ...kept } = observed(before, event, occasion);
   const drift = `${drifted} stated ${drifted === 1 ? 'value is' : 'values are'} different in the account`;
   const well: Findings = {
     Ready: isWhole ? ['True', 'Applied', message] : ['False', 'HeldBack', message],
@@ -129,6 +131,7 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
       ...notSuspended(before),
     }),
     ...(isWhole ? {} : { problems: problems.slice(0, shownProblems) }),
+    ...(heldBack === undefined ? {} : { heldBack }),
     lastAttemptedRevision: at,
     lastAttemptedDigest: event.digest,
     lastAppliedDigest: event.digest,

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
 import { sourceFaults } from './faults.ts';
 import { type SourceConfig, settingsMembers } from './schema.ts';
+import { type ConflictMode, conflictModes } from './settings.ts';
 
 /** A Kubernetes cluster: each of its namespaces that a rule covers is a source of its own. */
 export interface KubernetesConfig {
@@ -27,6 +28,10 @@ export interface SecretUse {
 export interface NamespaceRule extends SourceConfig {
   readonly names?: readonly string[];
   readonly selector?: NamespaceSelector;
+  /** Beside its own, the conflict modes that the resource Source of a namespace may choose. */
+  readonly conflictModes?: readonly ConflictMode[];
+  /** Whether the resource Plan approves a plan; it does unless said otherwise. */
+  readonly approveInCluster?: boolean;
 }
 
 /** A label selector of Kubernetes: all of it must hold. */
@@ -91,6 +96,19 @@ const rule: JsonObject = {
     },
     selector,
     ...settingsMembers,
+    conflictModes: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: 'string', enum: conflictModes },
+      description:
+        'Beside `conflictMode`, the modes that the resource `Source` of a namespace may choose; none unless said otherwise.',
+    },
+    approveInCluster: {
+      type: 'boolean',
+      description:
+        'Whether plans may be approved by their resource `Plan`, by users whom the cluster gives the right to change it; true unless said otherwise. With false only `heddle approve` does.',
+    },
   },
 };
 
@@ -126,14 +144,15 @@ export const kubernetesMembers: JsonObject = {
 /** What a schema cannot say about a cluster. */
 export function kubernetesFaults(config: KubernetesConfig, kinds: readonly string[]): readonly Fault[] {
   const fault = (path: string, message: string): Fault => ({ code: 'value_invalid', path, message });
-  const prefix = /^[A-Za-z0-9][A-Za-z0-9._-]{0,35}$/.test(config.name)
-    ? []
-    : [
-        fault(
-          '/name',
-          '`name` begins the names of sources; use at most 36 letters, digits, dots and dashes, such as `k8s`',
-        ),
-      ];
+  const prefix =
+    config.name.length <= 36 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(config.name)
+      ? []
+      : [
+          fault(
+            '/name',
+            '`name` begins the names of sources, and names their resources in the cluster; use at most 36 small letters, digits, dots and dashes, such as `k8s`',
+          ),
+        ];
   const context =
     config.context !== undefined && config.kubeconfigFile === undefined
       ? [fault('/context', '`context` is one of a kubeconfig file; name the file in `kubeconfigFile`')]

@@ -3,7 +3,9 @@ import type { JsonObject } from '../../lib/json.ts';
 import { mostPatterns } from './file-rules.ts';
 import {
   type AdoptMode,
+  type ApprovalMode,
   adoptModes,
+  approvalModes,
   type ConflictMode,
   conflictModes,
   type GuardLimits,
@@ -20,6 +22,7 @@ export interface SourceConfig {
   readonly prune?: boolean;
   readonly allowEmpty?: boolean;
   readonly strictFiles?: boolean;
+  readonly approval?: ApprovalMode;
   /** Which files are read, as in `.gitignore`; only of a source that a server reads. */
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
@@ -119,6 +122,10 @@ export const settingsMembers: JsonObject = {
   allowEmpty: flag('Whether the source may come to state nothing at all; false unless said otherwise.'),
   strictFiles: flag(
     'Whether files that hold no documents of ours are refused; unless said otherwise they are ignored with a note.',
+  ),
+  approval: words(
+    approvalModes,
+    'Which plans wait for an approval: those that trip a guard (as always), or every one that changes something.',
   ),
   limits: members('From how much on a plan wants to be approved.', {
     deletes: { type: 'integer', minimum: 0, description: 'So many deletes always pass; 5 unless said otherwise.' },

@@ -22,6 +22,12 @@ export type AdoptMode = (typeof adoptModes)[number];
 /** Every `MembershipMode`. */
 export const membershipModes = ['additive', 'exclusive'] as const;
 
+/** Every `ApprovalMode`. */
+export const approvalModes = ['guards', 'always'] as const;
+
+/** Which plans of a source wait for an approval: those that trip a guard, or all that change something. */
+export type ApprovalMode = (typeof approvalModes)[number];
+
 /** Whether groups keep members that others put there, or hold what sources state and nothing else. */
 export type MembershipMode = (typeof membershipModes)[number];
 
@@ -57,9 +63,13 @@ export interface SourceSettings {
   readonly allowEmpty: boolean;
   /** Files that are none of ours are refused, and not ignored. */
   readonly strictFiles: boolean;
+  readonly approval: ApprovalMode;
   readonly limits: GuardLimits;
   readonly scope: Scope;
+  /** By the API, or by a rollback. */
   readonly suspended: boolean;
+  /** By its resource in a cluster. */
+  readonly suspendedInCluster?: true;
   /** A server reads its documents and applies them by itself; they are not pushed. */
   readonly isRun: boolean;
   /** The revision that rolled it back, until a plan that takes this back was approved. */
@@ -74,11 +84,33 @@ export const plainSettings: SourceSettings = {
   prune: true,
   allowEmpty: false,
   strictFiles: false,
+  approval: 'guards',
   limits: { deletes: 5, deleteShare: 0.2, kindShare: 0.5, updateShare: 0.4 },
   scope: {},
   suspended: false,
   isRun: false,
 };
+
+/** Whether the resource of a source in a cluster asks for it to be suspended. */
+export function isSuspendedInCluster(spec: JsonObject): boolean {
+  return membersOf(spec['requested'])['suspend'] === true;
+}
+
+/** Whether a source is suspended, by the API or by its resource in a cluster. */
+export function isSourceSuspended({
+  suspended,
+  spec,
+}: {
+  readonly suspended: boolean;
+  readonly spec: JsonObject;
+}): boolean {
+  return suspended || isSuspendedInCluster(spec);
+}
+
+/** Whether nothing of a source is applied until it is resumed. */
+export function isSuspended({ suspended, suspendedInCluster }: SourceSettings): boolean {
+  return suspended || suspendedInCluster === true;
+}
 
 /** What is stored of a source beside its spec. */
 export interface SourceFacts {
@@ -97,6 +129,7 @@ export function readSettings(spec: JsonObject, { type, suspended, rolledBack }: 
     prune: spec['prune'] !== false,
     allowEmpty: spec['allowEmpty'] === true,
     strictFiles: spec['strictFiles'] === true,
+    approval: wordOf(spec['approval'], approvalModes, plainSettings.approval),
     limits: {
       deletes: numberOf(limits['deletes'], plainSettings.limits.deletes),
       deleteShare: numberOf(limits['deleteShare'], plainSettings.limits.deleteShare),
@@ -106,6 +139,7 @@ export function readSettings(spec: JsonObject, { type, suspended, rolledBack }: 
     },
     scope: readScope(membersOf(spec['scope'])),
     suspended,
+    ...(isSuspendedInCluster(spec) ? { suspendedInCluster: true } : {}),
     isRun: type !== 'push',
     ...(rolledBack === null ? {} : { rolledBack }),
   };

@@ -10,7 +10,7 @@ const ofServer: ReadonlySet<string> = new Set(['credentials', 'webhook', 'verify
 const members: Readonly<Record<string, readonly string[]>> = {
   directory: ['path', ...Object.keys(loopMembers)],
   git: Object.keys(gitMembers),
-  kubernetes: ['cluster', 'namespace', ...Object.keys(settingsMembers)],
+  kubernetes: ['cluster', 'namespace', 'requested', ...Object.keys(settingsMembers)],
   push: Object.keys(settingsMembers),
 };
 

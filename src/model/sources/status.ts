@@ -70,6 +70,8 @@ export interface SourceStatus {
   readonly planDigest?: string;
   readonly planId?: string;
   readonly problems?: readonly Problem[];
+  /** How many files were held back because of problems when it was applied last. */
+  readonly heldBack?: number;
   /** How many objects of each kind it states something about. */
   readonly inventory?: Readonly<Record<string, number>>;
   /** How many stated units had another value when it was applied last. */

@@ -16,6 +16,7 @@ import {
   type ValueOf,
 } from '../../model/schema/field.ts';
 import { apiSchemas, type GitConfig, gitMembers } from '../../model/sources/schema.ts';
+import { conflictModes } from '../../model/sources/settings.ts';
 import { conditionStatuses, conditionTypes, sourceStates } from '../../model/sources/status.ts';
 
 const condition = object(
@@ -66,6 +67,7 @@ const status = object(
     planDigest: optional(string({ doc: 'Of the plan that waits for an approval.' })),
     planId: optional(string({ doc: 'The id of that plan.' })),
     problems: optional(list(problem, { doc: 'What is wrong with its documents, at most 100.' })),
+    heldBack: optional(count({ doc: 'How many of its files were held back because of problems then.' })),
     inventory: optional(
       mapOf(integer({ doc: '' }), { doc: 'How many objects of each kind it states something about.' }),
     ),
@@ -88,8 +90,21 @@ export const source = object(
   {
     ...settings,
     path: optional(string({ doc: 'The directory of the documents: on the server, or within the repository.' })),
+    cluster: optional(string({ doc: 'The name of the Kubernetes cluster that it is in.' })),
+    namespace: optional(string({ doc: 'The namespace of that cluster that it is.' })),
+    requested: optional(
+      object(
+        {
+          suspend: optional(boolean({ doc: 'That it is suspended.' })),
+          conflictMode: optional(oneOf(conflictModes, { doc: 'Another conflict mode.' })),
+        },
+        { doc: 'What its resource `Source` in the cluster asks for.' },
+      ),
+    ),
     id: string({ doc: 'Its name.' }),
-    type: string({ doc: 'What it is: `directory`, `git`, or `push` for one that only ever comes through the API.' }),
+    type: string({
+      doc: 'What it is: `directory`, `git`, `kubernetes`, or `push` for one that only ever comes through the API.',
+    }),
     managedBy: optional(
       oneOf(['server', 'api'], { doc: 'Who says what it is: the configuration of a server, or the API.' }),
     ),

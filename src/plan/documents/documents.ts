@@ -8,7 +8,7 @@ import { type Edit, finishInSteps } from '../finish.ts';
 import { editsOfAccount } from '../keyed-account.ts';
 import { optionsAsJson, type PlanOptions } from '../options.ts';
 import { gatherClaims } from '../ownership/claims-of-others.ts';
-import type { Change, Outcome, TrippedGuard } from '../plan.ts';
+import { type Change, isEmptyPlan, type Outcome, type Plan, type TrippedGuard } from '../plan.ts';
 import { hiddenGuards } from './hidden-files.ts';
 import { likelyRenameWarnings } from './likely-rename.ts';
 import { pruneObjects } from './prune.ts';
@@ -98,7 +98,14 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
   const { plan } = outcome;
   const renames = likelyRenameWarnings(account.registry, source, plan.changes);
   const warnings = renames.length === 0 ? plan.warnings : sortProblems([...plan.warnings, ...renames]);
-  return settleRollback({ ...outcome, plan: { ...plan, warnings } }, source);
+  const guards = [...plan.guards, ...alwaysGuard(account, plan, source)];
+  return settleRollback({ ...outcome, plan: { ...plan, warnings, guards } }, source);
+}
+
+/** A source may want an approval of everything that it changes. */
+function alwaysGuard(state: Snapshot, plan: Plan, source: string): readonly TrippedGuard[] {
+  if (state.settingsOf(source).approval !== 'always' || isEmptyPlan(plan)) return [];
+  return [{ guard: 'always', message: `every change of ${source} wants an approval` }];
 }
 
 function* guardsOf(

@@ -2,6 +2,7 @@ import { canonicalJson, type Json } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
+import { isSuspended } from '../../model/sources/settings.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { unitsOf } from '../../model/state/units.ts';
@@ -89,7 +90,7 @@ export function gatherClaims(
   source: string,
   claimed: readonly PendingClaim[] = [],
 ): ClaimsOfOthers {
-  const others = claimed.filter((one) => one.source !== source && !snapshot.settingsOf(one.source).suspended);
+  const others = claimed.filter((one) => one.source !== source && !isSuspended(snapshot.settingsOf(one.source)));
   const units = new Map<string, ClaimByOther[]>();
   for (const { source: by, units: list, evicted = [] } of others) {
     const lost = new Set(evicted.filter((unit) => unit.by === source).map(nameOfUnit));

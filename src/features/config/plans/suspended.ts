@@ -1,16 +1,21 @@
 import { Conflict } from '../../../model/errors.ts';
+import { isSuspended } from '../../../model/sources/settings.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 
 /** Refuses to apply documents of a suspended source: until it is resumed, what it states stays as it is. */
 export function refuseSuspended(state: Snapshot, source: string): void {
-  const { suspended, rolledBack } = state.settingsOf(source);
-  if (!suspended) return;
+  const settings = state.settingsOf(source);
+  if (!isSuspended(settings)) return;
+  const { rolledBack, suspended } = settings;
   const since = rolledBack === undefined ? '' : `, since revision ${rolledBack} went back to a former state`;
   throw new Conflict(
     'refused',
-    `source ${source} is suspended${since}: nothing of it is applied, and nothing was changed; \`heddle resume ${source}\` lets it go on`,
+    `source ${source} is suspended${since}: nothing of it is applied, and nothing was changed; ${suspended ? `\`heddle resume ${source}\` lets it go on` : wayOutInCluster}`,
   );
 }
+
+/** How a source goes on that its resource in a cluster suspends. */
+export const wayOutInCluster = 'its resource Source in the cluster suspends it, so set `spec.suspend` to false there';
 
 /**
  * Refuses to apply documents by hand for a source that a server runs, unless that is intended: it lasts until the

@@ -20,6 +20,9 @@ import { type Cluster, openCluster } from './cluster.ts';
 import { holdLease } from './held-lease.ts';
 import { keptReason } from './losses.ts';
 import { openNamespace } from './namespace-origin.ts';
+import { type ClusterResources, showClusterResources } from './resources/cluster-resources.ts';
+import { followOwnResources, type OwnResources } from './resources/own-resources.ts';
+import { readSourceRequest, requestedSettings, type SourceRequest } from './resources/source-request.ts';
 
 /** Sources that come and go while a server runs. */
 export interface SourceFeed {
@@ -69,21 +72,34 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
         ...{ client, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner },
         readsSecrets: config.secrets?.read === true,
       });
+      const own = followOwnResources({
+        client,
+        apiVersion,
+        onError: failed,
+        onChange: (namespace) => noteOwn(namespace),
+      });
+      const shown = showClusterResources({ engine, account, name: config.name, cluster, client, own, onError: failed });
+      const noteOwn = (namespace: string | undefined): void => {
+        shown.touch(namespace);
+        notify();
+      };
       openings += 1;
-      const followed = { cluster, opening: `${openings}`, isStarted: false };
+      const followed = { cluster, own, shown, opening: `${openings}`, isStarted: false };
       cluster.onChange(() => {
         const state = cluster.namespaceState();
         if (state.state === 'failing') failed(new Unreachable(`its namespaces cannot be read: ${state.reason}`));
         notify();
       });
-      void cluster.started.then(() => {
+      void Promise.all([cluster.started, own.started]).then(() => {
         followed.isStarted = true;
         notify();
       });
       return followed;
     },
-    async end({ cluster }) {
+    async end({ cluster, own, shown }) {
       notify();
+      await shown.stop();
+      await own.stop();
       await cluster.stop();
     },
     lost: () => report({ level: 'warn', message: `cluster ${config.name}: another server may read it now` }),
@@ -103,6 +119,8 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
 
 interface Followed {
   readonly cluster: Cluster;
+  readonly own: OwnResources;
+  readonly shown: ClusterResources;
   /** Differs from those before: a source that was opened on a cluster which is closed reads nothing more. */
   readonly opening: string;
   /** Everything was listed once: before that a namespace would seem to state nothing. */
@@ -123,36 +141,57 @@ function kindsOf({ registry }: Engine) {
 /** The namespaces that a rule covers, and those that stated something and are not covered, or not there, any more. */
 function definitionsOf(
   options: ClusterSourcesOptions,
-  { cluster, opening }: Followed,
+  followed: Followed,
   recorded: readonly CalledSource[],
 ): readonly SourceDefinition[] {
   const { account, config } = options;
-  const covered = [...cluster.namespaces.values()].flatMap(({ metadata: { name, labels = {} } }) => {
-    const rule = ruleFor(config, { name, labels });
-    return rule === undefined ? [] : [{ ...define(options, cluster, name, rule), opening }];
-  });
-  const names = new Set(covered.map(({ name }) => name));
-  const former = recorded.filter(
-    ({ account: of, id, type, spec }) =>
-      of === account && type === 'kubernetes' && spec['cluster'] === config.name && !names.has(id),
+  const { cluster, opening, shown } = followed;
+  const covered = new Map(
+    [...cluster.namespaces.values()].flatMap(({ metadata: { name, labels = {} } }) => {
+      const rule = ruleFor(config, { name, labels });
+      return rule === undefined ? [] : [[name, rule] as const];
+    }),
   );
-  return [...covered, ...former.map((source) => defineFormer(options, cluster, source))];
+  const ours = recorded.filter(
+    ({ account: of, type, spec }) => of === account && type === 'kubernetes' && spec['cluster'] === config.name,
+  );
+  shown.see(covered, ours);
+  const known = new Map(ours.map((source) => [source.id, source]));
+  const current = [...covered].map(([namespace, rule]) => {
+    const request = requestOf(options, followed, namespace, known);
+    return { ...define(options, followed, namespace, { rule, request }), opening };
+  });
+  const names = new Set(current.map(({ name }) => name));
+  const former = ours.filter(({ id }) => !names.has(id));
+  return [...current, ...former.map((source) => defineFormer(options, cluster, source))];
+}
+
+/** What the resource of a source asks for; without a resource, as when its definition is gone, what it asked for last. */
+function requestOf(
+  { config }: ClusterSourcesOptions,
+  { own }: Followed,
+  namespace: string,
+  known: ReadonlyMap<string, CalledSource>,
+): SourceRequest {
+  const resource = own.in('Source', namespace).find(({ metadata }) => metadata.name === config.name);
+  const last = known.get(`${config.name}.${namespace}`)?.spec['requested'];
+  return readSourceRequest(resource === undefined ? last : resource.spec);
 }
 
 function define(
   options: ClusterSourcesOptions,
-  cluster: Cluster,
+  { cluster, shown }: Followed,
   namespace: string,
-  rule: NamespaceRule,
+  { rule, request }: { readonly rule: NamespaceRule; readonly request: SourceRequest },
 ): SourceDefinition {
   const { account, config, engine } = options;
   const name = `${config.name}.${namespace}`;
-  const { names: _, selector: __, ...settings } = rule;
-  const stated = { ...settings, cluster: config.name, namespace };
+  const stated = { ...rule, ...requestedSettings(request, rule), cluster: config.name, namespace };
   return {
     ...{ account, name, type: 'kubernetes', isConfigured: true, delayMs: 0, holdsBack: true },
     spec: recordedSpec('kubernetes', stated, 'server'),
     intervalMs: plainTiming.intervalMs,
+    noted: () => shown.touch(namespace),
     open({ statedFiles }) {
       const now = () => engine.now();
       return openNamespace({ cluster, namespace, source: name, apiVersion, kinds: kindsOf(engine), statedFiles, now });

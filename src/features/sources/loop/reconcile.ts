@@ -7,6 +7,7 @@ import { NotFound } from '../../../model/errors.ts';
 import { contradictions } from '../../../model/problem.ts';
 import { environmentOfSource } from '../../../model/schema/values.ts';
 import type { SourceEvent } from '../../../model/sources/conditions.ts';
+import { isSuspended } from '../../../model/sources/settings.ts';
 import { isReminderDue } from '../../../model/sources/source-events.ts';
 import type { Content, SourceStatus } from '../../../model/sources/status.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
@@ -111,8 +112,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const attempt = async (fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
     try {
       // It may be suspended, and that acknowledged, before its loop sees it; a run in progress by then completes.
-      const { suspended } = (await engine.snapshots.fresh(account)).settingsOf(name);
-      if (suspended) return { result: 'same' };
+      const settings = (await engine.snapshots.fresh(account)).settingsOf(name);
+      if (isSuspended(settings)) return { result: 'same' };
       const fetched = await origin.fetch(lastApplied(record.status()));
       if (fetched.ok) return await conclude(fetched, fresh, isProbe);
       return await failed(unavailableEvent(name, fetched));
@@ -263,7 +264,11 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       const made = revision === undefined ? (confirmed === undefined ? {} : { confirmed }) : { revision };
       const event = { ...content, what: 'applied', message, at: after.revision, ...made } as const;
       const drifted = countDrift(options.engine, after, name);
-      const found = { inventory: inventoryOf(after, name), drifted, ...(held.length === 0 ? {} : { problems }) };
+      const found = {
+        inventory: inventoryOf(after, name),
+        drifted,
+        ...(held.length === 0 ? {} : { problems, heldBack: held.length }),
+      };
       const outcome = { what: 'applied', state: after, heldBack: held } as const;
       return { event: { ...event, ...found }, revision: after.revision, outcome };
     }

@@ -16,6 +16,8 @@ export interface RecordOptions {
   readonly lease: SourceLease;
   /** How it fared before. */
   readonly status: SourceStatus;
+  /** Something was recorded. */
+  readonly noted?: () => void;
   /** The present generation of its settings. */
   generation(): number;
   /** When the next reconcile is due, on the clock on the wall. */
@@ -41,6 +43,7 @@ export function createRecord(options: RecordOptions) {
     if (isSameStatus(written, next)) return;
     await recordStatus(engine, account, name, next, { lease, codes: eventsBetween(written, next) });
     written = next;
+    options.noted?.();
   };
   const note = (event: SourceEvent): Promise<void> => {
     const written = writing.then(() => write(event));

@@ -2,6 +2,7 @@ import type { Engine } from '../../../commit/engine.ts';
 import { readInput } from '../../../documents/input.ts';
 import type { Reader } from '../../../documents/reader.ts';
 import { NotFound } from '../../../model/errors.ts';
+import { isSourceSuspended } from '../../../model/sources/settings.ts';
 import { isSo, readStatus } from '../../../model/sources/status.ts';
 import type { SourceDefinition } from '../definition.ts';
 import type { Origin } from '../files/origin.ts';
@@ -142,14 +143,17 @@ export class SourceRunner {
     readonly hinted: string | null;
     readonly generation: number;
     readonly suspended: boolean;
+    readonly spec: SourceDefinition['spec'];
     readonly status: Parameters<typeof readStatus>[0];
   }): Held {
     const { engine, reader, version, clock, leaseSeconds, report } = this.#options;
-    const { account, name, intervalMs, delayMs, holdsBack } = this.definition;
-    const { lease, renewedAt, hinted, generation, suspended } = stored;
+    const { account, name, intervalMs, delayMs, holdsBack, noted } = this.definition;
+    const { lease, renewedAt, hinted, generation } = stored;
+    const suspended = isSourceSuspended(stored);
     const reconciler = createReconciler({
       ...{ engine, reader, account, name, origin: this.#origin, lease, version, clock, report },
       ...(holdsBack === undefined ? {} : { holdsBack }),
+      ...(noted === undefined ? {} : { noted }),
       status: readStatus(stored.status),
       generation: () => this.#held?.generation ?? generation,
       nextRunAt: () => this.#nextRunAt(),
@@ -180,7 +184,8 @@ export class SourceRunner {
 
   /** Does what is asked of the source. */
   #heed(held: Held, called: CalledSource): void {
-    const { generation, suspended, requested, hinted, approved } = called;
+    const { generation, requested, hinted, approved } = called;
+    const suspended = isSourceSuspended(called);
     const isChanged = generation !== held.generation;
     held.generation = generation;
     if (suspended !== held.suspended) {

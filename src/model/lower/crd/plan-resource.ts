@@ -3,7 +3,7 @@ import { ageColumn, conditionPath, definitionOf, field, resourceSchema } from '.
 import { conditionsSchema, observedGeneration } from './status.ts';
 
 /** How much of a plan its resource shows; all of it is shown by `heddle plans`. */
-const planBounds = { changes: 50, fields: 10, accessRows: 20, guards: 50, longestText: 500 } as const;
+export const planBounds = { changes: 50, fields: 10, accessRows: 20, guards: 50, longestText: 500 } as const;
 
 const spec = field.object('Who lets the plan through.', {
   approvedDigest: field.text('`status.digest` of the plan as it was read; another one approves nothing.', {

@@ -3,7 +3,7 @@ import { conditionStatuses } from '../../sources/status.ts';
 import { field } from './definition.ts';
 
 /** How many problems a resource shows. */
-const mostProblems = 20;
+export const mostProblems = 20;
 
 /** What is wrong with something. */
 export function problemsSchema(description: string, where: string): JsonObject {

@@ -3,7 +3,23 @@ import type { Client } from '../../../../kubernetes/client.ts';
 import { ApiError } from '../../../../kubernetes/errors.ts';
 import { createPacer } from '../../../../kubernetes/pacer.ts';
 import { equalJson, type Json, type JsonObject } from '../../../../lib/json.ts';
-import type { ResourceStatus } from './resource-status.ts';
+
+/** A condition of a resource, in the form of Kubernetes. */
+export interface WrittenCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** One word for programs. */
+  readonly reason: string;
+  readonly message: string;
+  /** ISO 8601. */
+  readonly lastTransitionTime: string;
+  readonly observedGeneration: number;
+}
+
+/** A status with conditions. */
+export interface WrittenStatus {
+  readonly conditions: readonly WrittenCondition[];
+}
 
 /** A resource whose status is written. */
 export interface StatusTarget {
@@ -14,13 +30,15 @@ export interface StatusTarget {
   readonly name: string;
   readonly uid: string;
   /** The status that it shows. */
-  readonly shown: ResourceStatus | undefined;
+  readonly shown: WrittenStatus | undefined;
+  /** The conditions whose changes are events; Ready unless said otherwise. */
+  readonly reported?: readonly string[];
 }
 
 /** Writes statuses of resources, and notes as events what changed. */
 export interface StatusWriter {
   /** Writes a status unless the resource shows it already; of several for one resource the last one counts. */
-  put(target: StatusTarget, status: ResourceStatus): void;
+  put(target: StatusTarget, status: WrittenStatus): void;
 }
 
 /** So many writes are under way at once, and so many begin a second, in one cluster. */
@@ -32,7 +50,7 @@ export function createStatusWriter(
   { instance, onError }: { readonly instance: string; readonly onError: (error: unknown) => void },
 ): StatusWriter {
   const pacer = createPacer(pace);
-  const waiting = new Map<string, { readonly target: StatusTarget; readonly status: ResourceStatus }>();
+  const waiting = new Map<string, { readonly target: StatusTarget; readonly status: WrittenStatus }>();
   const write = async (name: string): Promise<void> => {
     const next = waiting.get(name);
     waiting.delete(name);
@@ -40,8 +58,7 @@ export function createStatusWriter(
     const { target, status } = next;
     try {
       await client.apply(`${pathOf(target)}/status`, statusObject(target, status));
-      const event = eventOf(target, status, instance);
-      if (event !== undefined)
+      for (const event of eventsOf(target, status, instance))
         await client.create(`/apis/events.k8s.io/v1/namespaces/${target.namespace}/events`, event);
     } catch (error) {
       // It was deleted meanwhile.
@@ -66,14 +83,24 @@ function pathOf({ apiVersion, namespace, plural, name }: StatusTarget): string {
   return `/apis/${apiVersion}/namespaces/${namespace}/${plural}/${name}`;
 }
 
-function statusObject({ apiVersion, kind, name, namespace }: StatusTarget, status: ResourceStatus): JsonObject {
+function statusObject({ apiVersion, kind, name, namespace }: StatusTarget, status: WrittenStatus): JsonObject {
   return { apiVersion, kind, metadata: { name, namespace }, status: asJson(status) };
 }
 
-/** An event when a resource begins or ends to be ready, or is not for another reason. */
-function eventOf(target: StatusTarget, status: ResourceStatus, instance: string): JsonObject | undefined {
-  const [before, after] = [target.shown, status].map((one) => one?.conditions.find(({ type }) => type === 'Ready'));
-  if (after === undefined || (before?.status === after.status && before.reason === after.reason)) return undefined;
+/** An event for each condition that begins or ends to hold, or does so for another reason. */
+function eventsOf(target: StatusTarget, status: WrittenStatus, instance: string): readonly JsonObject[] {
+  const { reported = ['Ready'], shown } = target;
+  return status.conditions.flatMap((after) => {
+    const before = shown?.conditions.find(({ type }) => type === after.type);
+    if (!reported.includes(after.type) || (before?.status === after.status && before.reason === after.reason))
+      return [];
+    // That what is not normally so is not so is no event by itself.
+    const isEvent = after.type === 'Ready' || after.status === 'True' || before !== undefined;
+    return isEvent ? [eventOf(target, after, instance)] : [];
+  });
+}
+
+function eventOf(target: StatusTarget, after: WrittenCondition, instance: string): JsonObject {
   const { apiVersion, kind, namespace, name, uid } = target;
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -86,11 +113,11 @@ function eventOf(target: StatusTarget, status: ResourceStatus, instance: string)
     reason: after.reason,
     regarding: { apiVersion, kind, namespace, name, uid },
     note: after.message.slice(0, 1024),
-    type: after.status === 'True' ? 'Normal' : 'Warning',
+    type: after.type !== 'Ready' || after.status === 'True' ? 'Normal' : 'Warning',
   };
 }
 
 /** A status is plain data. */
-function asJson(status: ResourceStatus | undefined): Json {
+function asJson(status: WrittenStatus | undefined): Json {
   return status === undefined ? null : JSON.parse(JSON.stringify(status));
 }

@@ -1,0 +1,132 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Engine } from '../../../../commit/engine.ts';
+import { listPlans, type PlanHead } from '../../../../db/config/plans.ts';
+import { findSources, type SourceRecord } from '../../../../db/sources/sources.ts';
+import type { Client } from '../../../../kubernetes/client.ts';
+import type { NamespaceRule } from '../../../../model/sources/kubernetes.ts';
+import { readStatus } from '../../../../model/sources/status.ts';
+import type { CalledSource } from '../../scheduled-sources.ts';
+import type { Cluster } from '../cluster.ts';
+import type { OwnResources } from './own-resources.ts';
+import { createPlanWriter } from './plan-writer.ts';
+import { createSourceWriter } from './source-writer.ts';
+
+/** The cluster whose sources and plans are shown in it. */
+export interface ClusterResourcesOptions {
+  readonly engine: Engine;
+  readonly account: string;
+  /** What the names of its sources begin with; the name of the resource in each namespace. */
+  readonly name: string;
+  readonly cluster: Pick<Cluster, 'statedIn' | 'statuses' | 'namespaces'>;
+  readonly client: Pick<Client, 'create' | 'delete'>;
+  readonly own: OwnResources;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A namespace, with all that is known of its source at a moment. */
+export interface NamespaceFacts {
+  readonly namespace: string;
+  readonly source: string;
+  /** The rule that covers it; absent: none does. */
+  readonly rule: NamespaceRule | undefined;
+  readonly record: SourceRecord | undefined;
+  /** The plan that waits for an approval, as it stands. */
+  readonly plan: PlanHead | undefined;
+}
+
+/** Shows the sources of a cluster, and the plans that wait, as resources; and does what these ask for. */
+export interface ClusterResources {
+  /** Takes notice of which namespaces are covered, and of what is recorded and asked of sources. */
+  see(covered: ReadonlyMap<string, NamespaceRule>, recorded: readonly CalledSource[]): void;
+  /** Something changed about a namespace; without one: about all of them maybe. */
+  touch(namespace: string | undefined): void;
+  /** Ends it, and waits for what is under way. */
+  stop(): Promise<void>;
+}
+
+/** So long is waited for more, in milliseconds, and so long after a failure. */
+const [settleMs, retryMs] = [100, 10_000];
+
+/** Keeps the resources of a cluster in accordance with what the database says. */
+export function showClusterResources(options: ClusterResourcesOptions): ClusterResources {
+  const { name, own, onError } = options;
+  const sourceWriter = createSourceWriter(options);
+  const touched = new Set<string>();
+  const ending = new AbortController();
+  let covered: ReadonlyMap<string, NamespaceRule> = new Map();
+  let seen: ReadonlyMap<string, string> | undefined;
+  let running: Promise<void> | undefined;
+  const touch = (namespace: string | undefined): void => {
+    for (const one of namespace === undefined ? [...covered.keys(), ...own.namespaces()] : [namespace])
+      touched.add(one);
+    if (touched.size > 0 && !ending.signal.aborted) running ??= run();
+  };
+  const planWriter = createPlanWriter({ ...options, touch });
+  const settle = async (facts: NamespaceFacts): Promise<void> => {
+    const planFault = await planWriter.settle(facts);
+    await sourceWriter.settle(facts, planFault);
+  };
+  const pass = async (): Promise<void> => {
+    const namespaces = [...touched];
+    touched.clear();
+    try {
+      const found = await readFacts(options, namespaces, covered);
+      await Promise.all(found.map(settle));
+    } catch (error) {
+      for (const namespace of namespaces) touched.add(namespace);
+      onError(error);
+      await delay(retryMs, undefined, { signal: ending.signal }).catch(() => undefined);
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (touched.size > 0 && !ending.signal.aborted) {
+      await delay(settleMs, undefined, { signal: ending.signal }).catch(() => undefined);
+      if (!ending.signal.aborted) await pass();
+    }
+    running = undefined;
+  };
+
+  return {
+    touch,
+    see(now, recorded) {
+      const next = new Map([...now.keys()].map((namespace) => [namespace, 'covered']));
+      for (const { id, generation, suspended, requested, approved } of recorded) {
+        const namespace = id.slice(name.length + 1);
+        if (id.startsWith(`${name}.`) && next.has(namespace))
+          next.set(namespace, JSON.stringify([generation, suspended, requested, approved]));
+      }
+      // What was left where no rule covers a namespace any more is seen once.
+      const isFirst = seen === undefined;
+      const former = seen ?? new Map<string, string>();
+      [covered, seen] = [now, next];
+      if (isFirst) touch(undefined);
+      for (const namespace of new Set([...former.keys(), ...next.keys()]))
+        if (former.get(namespace) !== next.get(namespace)) touch(namespace);
+    },
+    async stop() {
+      ending.abort();
+      planWriter.stop();
+      await running;
+    },
+  };
+}
+
+async function readFacts(
+  { engine, account, name }: ClusterResourcesOptions,
+  namespaces: readonly string[],
+  covered: ReadonlyMap<string, NamespaceRule>,
+): Promise<readonly NamespaceFacts[]> {
+  const sourceOf = (namespace: string) => `${name}.${namespace}`;
+  const found = await findSources(engine.database, account, namespaces.map(sourceOf));
+  const records = new Map(found.map((record) => [record.id, record]));
+  const ids = found.flatMap(({ status }) => readStatus(status).planId ?? []);
+  const heads = ids.length === 0 ? [] : await listPlans(engine.database, account, { ids, limit: ids.length });
+  const plans = new Map(heads.map((head) => [head.id, head]));
+  return namespaces.map((namespace) => {
+    const source = sourceOf(namespace);
+    const record = records.get(source);
+    const { state, planId } = readStatus(record?.status ?? {});
+    const plan = state === 'needs_approval' && planId !== undefined ? plans.get(planId) : undefined;
+    return { namespace, source, rule: covered.get(namespace), record, plan };
+  });
+}

@@ -1,0 +1,66 @@
+import type { Client } from '../../../../kubernetes/client.ts';
+import { type ReflectorState, type ResourceChange, startReflector } from '../../../../kubernetes/reflector.ts';
+import type { Resource } from '../../../../kubernetes/resource.ts';
+import { pluralOf } from '../../../../model/lower/crd/names.ts';
+import { withoutBookkeeping } from '../resource-file.ts';
+
+/** A kind of resource that servers make. */
+export type OwnKind = 'Source' | 'Plan';
+
+/** The resources of a cluster that servers make, kept up to date. */
+export interface OwnResources {
+  /** Resolves once both kinds were listed, or could not be. */
+  readonly started: Promise<void>;
+  /** Whether the resources of a kind are those of this moment. */
+  stateOf(kind: OwnKind): ReflectorState;
+  /** Those of a namespace. */
+  in(kind: OwnKind, namespace: string): readonly Resource[];
+  /** The namespaces that have some, or had. */
+  namespaces(): readonly string[];
+  stop(): Promise<void>;
+}
+
+/** What is followed, and who hears of it. */
+export interface OwnResourcesOptions {
+  readonly client: Pick<Client, 'list' | 'watch'>;
+  /** Such as `heddle.dev/v1`. */
+  readonly apiVersion: string;
+  readonly onError: (error: unknown) => void;
+  /** Something changed in a namespace; without one: in all of them maybe. */
+  readonly onChange: (namespace: string | undefined) => void;
+}
+
+/** Follows the resources that servers make. Their definitions may be missing. */
+export function followOwnResources({ client, apiVersion, onError, onChange }: OwnResourcesOptions): OwnResources {
+  const follow = (kind: OwnKind) => {
+    const byNamespace = new Map<string, Map<string, Resource>>();
+    const { promise: started, resolve } = Promise.withResolvers<void>();
+    const note = ({ before, after }: ResourceChange): void => {
+      const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
+      const others = byNamespace.get(namespace) ?? new Map<string, Resource>();
+      byNamespace.set(namespace, others);
+      if (after === undefined) others.delete(name);
+      else others.set(name, after);
+      onChange(namespace);
+    };
+    const reflector = startReflector({
+      ...{ client, onError, onChange: note, keep: withoutBookkeeping },
+      path: `/apis/${apiVersion}/${pluralOf(kind)}`,
+      onState() {
+        resolve();
+        onChange(undefined);
+      },
+    });
+    return { reflector, byNamespace, started };
+  };
+  const followed = { Source: follow('Source'), Plan: follow('Plan') };
+  return {
+    started: Promise.all([followed.Source.started, followed.Plan.started]).then(() => undefined),
+    stateOf: (kind) => followed[kind].reflector.state,
+    in: (kind, namespace) => [...(followed[kind].byNamespace.get(namespace)?.values() ?? [])],
+    namespaces: () => [...new Set(Object.values(followed).flatMap(({ byNamespace }) => [...byNamespace.keys()]))],
+    async stop() {
+      await Promise.all(Object.values(followed).map(({ reflector }) => reflector.stop()));
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { planBounds } from '../../../../model/lower/crd/plan-resource.ts';
+import type { AccessName } from '../../../../plan/view/access.ts';
+import type { ChangeView, PlanView } from '../../../../plan/view/view.ts';
+import type { WrittenCondition } from '../status/status-writer.ts';
+
+/** The status of the resource of a plan, as it is written. */
+export interface PlanResourceStatus extends PlanContent {
+  readonly observedGeneration: number;
+  readonly approvedBy?: string;
+  readonly approvedAt?: string;
+  readonly conditions: readonly WrittenCondition[];
+}
+
+/** What a plan does, as far as its resource shows it. It never changes. */
+export interface PlanContent {
+  readonly source: string;
+  readonly digest: string;
+  readonly baseRevision: number;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly counts: PlanView['counts'];
+  readonly guards: PlanView['guards'];
+  readonly access?: {
+    readonly gained: number;
+    readonly lost: number;
+    readonly rows: readonly {
+      readonly change: string;
+      readonly from: string;
+      readonly to: string;
+      readonly traffic: string;
+      readonly pairs: number;
+    }[];
+    readonly more?: string;
+  };
+  readonly changes: readonly {
+    readonly action: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly fields?: readonly string[];
+  }[];
+  readonly more?: string;
+}
+
+/** What of a stored plan its resource shows: bounded, and without values. */
+export function planContent(id: string, source: string, view: PlanView): PlanContent {
+  const { digest, baseRevision, createdAt = '', expiresAt = '', counts, guards, access, changes } = view;
+  const rows = access?.groups.slice(0, planBounds.accessRows) ?? [];
+  const left = (access?.omitted ?? 0) + (access?.groups.length ?? 0) - rows.length;
+  return {
+    ...{ source, digest, baseRevision, counts },
+    ...{ createdAt: seconds(createdAt), expiresAt: seconds(expiresAt) },
+    guards: guards.slice(0, planBounds.guards).map(({ guard, message }) => ({ guard, message: shortened(message) })),
+    ...(access === undefined
+      ? {}
+      : {
+          access: {
+            gained: access.gained.pairs,
+            lost: access.lost.pairs,
+            rows: rows.map(({ change, from, to, traffic, pairs }) => ({
+              ...{ change, from: nameOf(from), to: nameOf(to), traffic: shortened(traffic), pairs },
+            })),
+            ...moreOf(left, 'rows', id),
+          },
+        }),
+    changes: changes.slice(0, planBounds.changes).map(changeOf),
+    ...moreOf(changes.length - planBounds.changes, 'changes', id),
+  };
+}
+
+function changeOf({ action, kind, key, name, units }: ChangeView): PlanContent['changes'][number] {
+  const fields = action === 'update' ? units.slice(0, planBounds.fields).map(({ path }) => shortened(path)) : [];
+  const left = action === 'update' ? units.length - fields.length : 0;
+  const all = left === 0 ? fields : [...fields.slice(0, -1), `… and ${left + 1} more`];
+  return { action, kind, name: shortened(key ?? name), ...(all.length === 0 ? {} : { fields: all }) };
+}
+
+function moreOf(left: number, what: string, id: string): { readonly more?: string } {
+  return left > 0 ? { more: `… and ${left} more ${what}; \`heddle plans ${id}\` shows all` } : {};
+}
+
+function nameOf({ kind, key, name }: AccessName): string {
+  return shortened(`${kind}/${key ?? name}`);
+}
+
+function shortened(text: string): string {
+  const most = planBounds.longestText;
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+/** Kubernetes has whole seconds. */
+function seconds(time: string): string {
+  return `${time.slice(0, 19)}Z`;
+}
+
+/** How a plan stands with those who may approve it. */
+export interface Approval {
+  readonly status: 'True' | 'False';
+  readonly reason: 'NeedsApproval' | 'Approved' | 'DigestDiffers' | 'NotAllowed' | 'Refused';
+  readonly message: string;
+  readonly by?: string | undefined;
+  readonly at?: string | undefined;
+}
+
+/** The status of the resource of a plan. */
+export function planResourceStatus(
+  content: PlanContent,
+  { status, reason, message, by, at }: Approval,
+  {
+    generation,
+    before,
+    now,
+  }: { readonly generation: number; readonly before: PlanResourceStatus | undefined; readonly now: string },
+): PlanResourceStatus {
+  const last = before?.conditions.find(({ type }) => type === 'Approved');
+  const lastTransitionTime = last?.status === status ? last.lastTransitionTime : seconds(now);
+  return {
+    observedGeneration: generation,
+    ...content,
+    ...(by === undefined ? {} : { approvedBy: by }),
+    ...(at === undefined ? {} : { approvedAt: seconds(at) }),
+    conditions: [{ type: 'Approved', status, reason, message, lastTransitionTime, observedGeneration: generation }],
+  };
+}
+
+/** What a resource shows already of a plan; `undefined`: not this plan. */
+export function shownContent(shown: PlanResourceStatus | undefined, digest: string): PlanContent | undefined {
+  if (shown?.digest !== digest) return undefined;
+  const { observedGeneration: _, approvedBy: __, approvedAt: ___, conditions: ____, ...content } = shown;
+  return content;
+}

@@ -1,0 +1,217 @@
+import type { PlanHead } from '../../../../db/config/plans.ts';
+import { readPlan } from '../../../../db/config/plans.ts';
+import { reasonOf } from '../../../../kubernetes/errors.ts';
+import { createPacer } from '../../../../kubernetes/pacer.ts';
+import type { Resource } from '../../../../kubernetes/resource.ts';
+import { isObject, type Json, membersOf } from '../../../../lib/json.ts';
+import type { Actor } from '../../../../model/declare/actor.ts';
+import { apiVersion } from '../../../../model/document.ts';
+import { Conflict, NotFound } from '../../../../model/errors.ts';
+import { isSourceSuspended } from '../../../../model/sources/settings.ts';
+import { approvePlan } from '../../../config/plans/approvals.ts';
+import { requestSourceRun } from '../../scheduled-sources.ts';
+import type { ClusterResourcesOptions, NamespaceFacts } from './cluster-resources.ts';
+import {
+  type Approval,
+  type PlanContent,
+  type PlanResourceStatus,
+  planContent,
+  planResourceStatus,
+  shownContent,
+} from './plan-status.ts';
+import { madeByServer, ownPace, unlessStatus } from './source-writer.ts';
+
+/** Keeps the resources of plans that wait. */
+export interface PlanWriter {
+  /** Returns why the plan that waits cannot be shown, if it cannot. */
+  settle(facts: NamespaceFacts): Promise<string | undefined>;
+  stop(): void;
+}
+
+interface PlanWriterOptions extends ClusterResourcesOptions {
+  readonly touch: (namespace: string) => void;
+}
+
+/** Tells the plans of one cluster's servers from those of others in the same namespace. */
+const clusterLabel = 'heddle.dev/cluster';
+
+/** So long after a plan could not be shown it is tried again, in milliseconds. */
+const retryMs = 30_000;
+
+/** Creates what keeps the resources of plans: made while a plan waits, and taken away when it does so no more. */
+export function createPlanWriter(options: PlanWriterOptions): PlanWriter {
+  const { engine, name, client, own, touch } = options;
+  const pacer = createPacer(ownPace);
+  const alarms = createAlarms(touch);
+  const renewed: Renewed = new Map();
+  return {
+    async settle(facts) {
+      const { namespace, rule, plan } = facts;
+      const isShown = plan !== undefined && rule !== undefined && isOpen(plan, engine.now());
+      const present = own.in('Plan', namespace).filter(({ metadata }) => metadata.labels?.[clusterLabel] === name);
+      for (const { metadata } of present) {
+        if (isShown && metadata.name === plan.id) continue;
+        await pacer.run(() => client.delete(`${pathOf(namespace)}/${metadata.name}`)).catch(unlessStatus(404));
+      }
+      if (plan !== undefined && rule !== undefined) await renew(options, facts, { plan, alarms, renewed });
+      if (!isShown) return undefined;
+      const resource = present.find(({ metadata }) => metadata.name === plan.id);
+      if (resource !== undefined) {
+        await show(options, facts, plan, resource);
+        return undefined;
+      }
+      const fault = await pacer.run(() => create(options, facts, plan));
+      if (fault !== undefined) alarms.set(namespace, retryMs);
+      return fault;
+    },
+    stop: alarms.stop,
+  };
+}
+
+/** By namespace the plan that expired and was requested again. */
+type Renewed = Map<string, string>;
+
+/** Looks at namespaces again after a while; of several times for one the last counts. */
+interface Alarms {
+  set(namespace: string, ms: number): void;
+  stop(): void;
+}
+
+function createAlarms(touch: (namespace: string) => void): Alarms {
+  const timers = new Map<string, NodeJS.Timeout>();
+  return {
+    set(namespace, ms) {
+      clearTimeout(timers.get(namespace));
+      timers.set(
+        namespace,
+        setTimeout(() => touch(namespace), ms),
+      );
+    },
+    stop() {
+      for (const timer of timers.values()) clearTimeout(timer);
+    },
+  };
+}
+
+function pathOf(namespace: string): string {
+  return `/apis/${apiVersion}/namespaces/${namespace}/plans`;
+}
+
+/** Returns why it could not be made. */
+async function create(
+  { client, own, name }: ClusterResourcesOptions,
+  { namespace }: NamespaceFacts,
+  { id }: PlanHead,
+): Promise<string | undefined> {
+  const state = own.stateOf('Plan');
+  const fault = (reason: string) =>
+    `the plan ${id} that waits is no resource, because ${reason}; look at it with \`heddle plans ${id}\`, and approve it with \`heddle approve ${id}\``;
+  if (state.state === 'starting') return fault('plans were not listed yet');
+  if (state.state === 'failing')
+    return fault(
+      state.status === 404
+        ? 'the CustomResourceDefinition of Plan is not there'
+        : `plans cannot be read: ${state.reason}`,
+    );
+  const owner = own.in('Source', namespace).find(({ metadata }) => metadata.name === name);
+  const ownerReferences =
+    owner === undefined ? [] : [{ apiVersion, kind: 'Source', name, uid: owner.metadata.uid, controller: true }];
+  const metadata = { name: id, namespace, labels: { ...madeByServer, [clusterLabel]: name }, ownerReferences };
+  try {
+    await client.create(pathOf(namespace), { apiVersion, kind: 'Plan', metadata, spec: {} }).catch(unlessStatus(409));
+    return undefined;
+  } catch (error) {
+    return fault(`it cannot be made: ${reasonOf(error)}`);
+  }
+}
+
+async function show(
+  options: ClusterResourcesOptions,
+  facts: NamespaceFacts,
+  plan: PlanHead,
+  resource: Resource,
+): Promise<void> {
+  const { engine, cluster } = options;
+  const shown = statusOf(resource);
+  const content = shownContent(shown, plan.digest) ?? (await readContent(options, facts, plan));
+  if (content === undefined) return;
+  const approval = await judge(options, facts, plan, resource);
+  const { generation = 0, uid } = resource.metadata;
+  const status = planResourceStatus(content, approval, { generation, before: shown, now: engine.now() });
+  const target = { apiVersion, kind: 'Plan', plural: 'plans', namespace: facts.namespace, name: plan.id, uid, shown };
+  cluster.statuses.put({ ...target, reported: ['Approved'] }, status);
+}
+
+async function readContent(
+  { engine, account }: ClusterResourcesOptions,
+  { source }: NamespaceFacts,
+  { id, createdAt, expiresAt }: PlanHead,
+): Promise<PlanContent | undefined> {
+  const saved = await readPlan(engine.database, account, id);
+  return saved === undefined ? undefined : planContent(id, source, { ...saved.view, createdAt, expiresAt });
+}
+
+/** A plan that expired is made again, so that what waits can be approved. */
+async function renew(
+  { engine, account }: ClusterResourcesOptions,
+  { namespace, source, record }: NamespaceFacts,
+  { plan, alarms, renewed }: { readonly plan: PlanHead; readonly alarms: Alarms; readonly renewed: Renewed },
+): Promise<void> {
+  const left = Date.parse(plan.expiresAt) - Date.parse(engine.now());
+  if (left > 0) alarms.set(namespace, left + 1000);
+  if (left > 0 || renewed.get(namespace) === plan.id || record === undefined || isSourceSuspended(record)) return;
+  renewed.set(namespace, plan.id);
+  await requestSourceRun(engine, { account }, source);
+}
+
+function isOpen({ state, expiresAt }: PlanHead, now: string): boolean {
+  return (state === 'needs_approval' || state === 'approved') && expiresAt > now;
+}
+
+/** How a plan stands with what its resource says, which approves it when it names its digest. */
+async function judge(
+  { engine, account }: ClusterResourcesOptions,
+  { namespace, source, rule, record }: NamespaceFacts,
+  { id, digest, state, approvedBy, approvedAt }: PlanHead,
+  { spec }: Resource,
+): Promise<Approval> {
+  const { approvedDigest, approvedBy: by } = membersOf(spec);
+  const waits =
+    record !== undefined && isSourceSuspended(record) ? 'when its source is resumed' : 'at the next reconcile';
+  const approved = (name: string, at?: string): Approval => ({
+    ...{ status: 'True', reason: 'Approved', message: `approved by ${name}, and applied ${waits}` },
+    ...{ by: name, at },
+  });
+  const refused = (reason: Approval['reason'], message: string): Approval => ({ status: 'False', reason, message });
+  if (state === 'approved') return approved(approvedBy?.name ?? '', approvedAt);
+  if (typeof approvedDigest !== 'string')
+    return refused('NeedsApproval', `it waits until spec.approvedDigest is its digest ${digest}`);
+  if (approvedDigest !== digest)
+    return refused(
+      'DigestDiffers',
+      `spec.approvedDigest ${approvedDigest} is not the digest of this plan and approves nothing; read the plan, and approve its digest ${digest}`,
+    );
+  if (rule?.approveInCluster === false)
+    return refused(
+      'NotAllowed',
+      `the settings of the server do not let plans of this namespace be approved in the cluster; approve it with \`heddle approve ${id}\``,
+    );
+  const named = typeof by === 'string' ? by : `somebody with the right to change plans in the namespace ${namespace}`;
+  const actor: Actor = { type: 'source', id: source, name: named };
+  try {
+    const { revision } = await engine.snapshots.fresh(account);
+    await approvePlan(engine, { account, actor, revision }, id, digest);
+    return approved(named, engine.now());
+  } catch (error) {
+    if (error instanceof Conflict || error instanceof NotFound) return refused('Refused', error.message);
+    throw error;
+  }
+}
+
+/** The status that a resource shows, where it is one of ours. */
+function statusOf({ status }: Resource): PlanResourceStatus | undefined {
+  // Written by servers alone.
+  return isObject(status) && Array.isArray(status['conditions'])
+    ? (status as Json as unknown as PlanResourceStatus)
+    : undefined;
+}

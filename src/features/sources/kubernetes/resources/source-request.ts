@@ -1,0 +1,41 @@
+import { type Json, type JsonObject, membersOf } from '../../../../lib/json.ts';
+import type { NamespaceRule } from '../../../../model/sources/kubernetes.ts';
+import { type ConflictMode, conflictModes, plainSettings } from '../../../../model/sources/settings.ts';
+
+/** What the resource of a source asks for, apart from a reconcile; members that ask for nothing are absent. */
+export type SourceRequest = {
+  readonly suspend?: true;
+  readonly conflictMode?: ConflictMode;
+};
+
+/** Reads it from the spec of the resource, or from where it is recorded. */
+export function readSourceRequest(spec: Json | undefined): SourceRequest {
+  const { suspend, conflictMode: stated } = membersOf(spec);
+  const conflictMode = conflictModes.find((mode) => mode === stated);
+  return { ...(suspend === true ? { suspend } : {}), ...(conflictMode === undefined ? {} : { conflictMode }) };
+}
+
+/** What is recorded of a source whose resource asks for something: that, and what follows from it. */
+export function requestedSettings(request: SourceRequest, rule: NamespaceRule): JsonObject {
+  if (Object.keys(request).length === 0) return {};
+  const { conflictMode } = request;
+  const isAllowed = conflictMode !== undefined && allowedModes(rule).includes(conflictMode);
+  return { requested: request, ...(isAllowed ? { conflictMode } : {}) };
+}
+
+/** Why something that is asked for is not done. */
+export function refusalOf({ conflictMode }: SourceRequest, rule: NamespaceRule): string | undefined {
+  const allowed = allowedModes(rule);
+  if (conflictMode === undefined || allowed.includes(conflictMode)) return undefined;
+  const [own, ...others] = allowed;
+  const list = others.length === 0 ? `${own} alone` : `${others.join(', ')} and ${own}`;
+  return `spec.conflictMode: ${conflictMode} is not allowed in this namespace, and ${own} is in effect: the settings of the server allow ${list}; the operator adds others to conflictModes there`;
+}
+
+/** The mode of the rule, and those that it lets namespaces choose. */
+function allowedModes({
+  conflictMode = plainSettings.conflictMode,
+  conflictModes: more = [],
+}: NamespaceRule): readonly ConflictMode[] {
+  return [...new Set([conflictMode, ...more])];
+}

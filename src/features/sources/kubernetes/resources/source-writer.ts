@@ -1,0 +1,179 @@
+import { ApiError } from '../../../../kubernetes/errors.ts';
+import { createPacer } from '../../../../kubernetes/pacer.ts';
+import type { Resource } from '../../../../kubernetes/resource.ts';
+import { asObject, equalJson, isObject, type Json, membersOf } from '../../../../lib/json.ts';
+import { apiVersion } from '../../../../model/document.ts';
+import { isSourceSuspended } from '../../../../model/sources/settings.ts';
+import { requestSourceRun } from '../../scheduled-sources.ts';
+import { isTerminating } from '../resource-file.ts';
+import type { ClusterResourcesOptions, NamespaceFacts } from './cluster-resources.ts';
+import { readSourceRequest, refusalOf } from './source-request.ts';
+import { type SourceFault, type SourceResourceStatus, sourceResourceStatus } from './source-status.ts';
+
+/** Keeps the resource of each source. */
+export interface SourceWriter {
+  /** `planFault` says why the plan that waits is not shown. */
+  settle(facts: NamespaceFacts, planFault: string | undefined): Promise<void>;
+}
+
+/** What tells resources that a server made from those that people made. */
+export const madeByServer = { 'app.kubernetes.io/managed-by': 'heddle' } as const;
+
+/** So many requests are under way at once, and so many begin a second. */
+export const ownPace = { atOnce: 16, perSecond: 50 };
+
+/** Creates what keeps the resources of sources: made where there is none, and taken away where no rule covers the namespace. */
+export function createSourceWriter(options: ClusterResourcesOptions): SourceWriter {
+  const { name, client, own } = options;
+  const requests: Requests = new Map();
+  const pacer = createPacer(ownPace);
+  return {
+    async settle(facts, planFault) {
+      const { namespace, rule } = facts;
+      const found = own.in('Source', namespace);
+      const resource = found.find(({ metadata }) => metadata.name === name);
+      for (const other of found) if (other !== resource && rule !== undefined) refuse(options, facts, other);
+      if (resource === undefined) {
+        if (rule !== undefined) await pacer.run(() => create(options, facts)).catch(unlessStatus(409));
+      } else if (rule === undefined && isOurs(resource)) {
+        await pacer.run(() => client.delete(`${pathOf(namespace)}/${name}`)).catch(unlessStatus(404));
+      } else await show(options, facts, { resource, requests, planFault });
+    },
+  };
+}
+
+/** Requests to reconcile by namespace: the value that asked, and when it was passed on. */
+type Requests = Map<string, { readonly value: string; readonly at: string }>;
+
+function pathOf(namespace: string): string {
+  return `/apis/${apiVersion}/namespaces/${namespace}/sources`;
+}
+
+async function create(
+  { name, cluster, client, own }: ClusterResourcesOptions,
+  { namespace, record }: NamespaceFacts,
+): Promise<void> {
+  const home = cluster.namespaces.get(namespace);
+  if (own.stateOf('Source').state !== 'synced' || home === undefined || isTerminating(home)) return;
+  // What was asked before is asked still: a resource that went, with its definition maybe, did not take it back.
+  const spec = asObject(record?.spec['requested'] ?? {});
+  const metadata = { name, namespace, labels: madeByServer };
+  await client.create(pathOf(namespace), { apiVersion, kind: 'Source', metadata, spec });
+}
+
+async function show(
+  options: ClusterResourcesOptions,
+  facts: NamespaceFacts,
+  {
+    resource,
+    requests,
+    planFault,
+  }: { readonly resource: Resource; readonly requests: Requests; readonly planFault: string | undefined },
+): Promise<void> {
+  const { engine, name, cluster } = options;
+  const { namespace, source, rule, record } = facts;
+  const shown = statusOf(resource);
+  const { generation = 0, uid } = resource.metadata;
+  const isInEffect = equalJson(readSourceRequest(resource.spec), readSourceRequest(record?.spec['requested']));
+  const handled = await heed(options, facts, { spec: resource.spec, requests, last: shown?.lastHandledReconcileAt });
+  const status = sourceResourceStatus(
+    {
+      ...{ source, record, planFault, handled },
+      suspended: record !== undefined && isSourceSuspended(record),
+      resources: cluster.statedIn(namespace).length,
+      generation: isInEffect || rule === undefined ? generation : (shown?.observedGeneration ?? 0),
+      fault: faultOf(name, facts, resource),
+    },
+    shown,
+    engine.now(),
+  );
+  put(options, { namespace, name, uid, shown }, status);
+}
+
+/** Requests a reconcile when another value asks for one than the last; returns the value that was heeded last. */
+async function heed(
+  { engine, account }: ClusterResourcesOptions,
+  { namespace, source, rule, record }: NamespaceFacts,
+  {
+    spec,
+    requests,
+    last,
+  }: { readonly spec: Json | undefined; readonly requests: Requests; readonly last: string | undefined },
+): Promise<string | undefined> {
+  const value = membersOf(spec)['reconcileRequestedAt'];
+  if (typeof value !== 'string' || value === '' || value === last) return last;
+  const asked = requests.get(namespace);
+  if (asked?.value === value) {
+    if ((record?.handled_at?.toISOString() ?? '') < asked.at) return last;
+    requests.delete(namespace);
+    return value;
+  }
+  // One that is suspended is reconciled once it goes on; until then the request waits.
+  if (rule === undefined || record === undefined || isSourceSuspended(record)) return last;
+  requests.set(namespace, { value, at: await requestSourceRun(engine, { account }, source) });
+  return last;
+}
+
+/** A resource under another name asks nobody. Said once: the server of another name may know better. */
+function refuse(options: ClusterResourcesOptions, { namespace, source }: NamespaceFacts, resource: Resource): void {
+  const { name: other, uid, generation = 0, labels } = resource.metadata;
+  if (statusOf(resource) !== undefined || labels?.[managed] === madeByServer[managed]) return;
+  const message = `the source of this namespace is the resource ${options.name}; ask there for what this one asks, and delete it`;
+  const facts = {
+    source,
+    generation,
+    suspended: false,
+    resources: 0,
+    record: undefined,
+    planFault: undefined,
+    handled: undefined,
+  };
+  const fault: SourceFault = { reason: 'NameUnknown', message };
+  const status = sourceResourceStatus({ ...facts, fault }, undefined, options.engine.now());
+  put(options, { namespace, name: other, uid, shown: undefined }, status);
+}
+
+const managed = 'app.kubernetes.io/managed-by';
+
+/** Whether a server made it and nobody asks for anything in it. */
+function isOurs({ metadata: { labels }, spec }: Resource): boolean {
+  return labels?.[managed] === madeByServer[managed] && Object.keys(membersOf(spec)).length === 0;
+}
+
+function faultOf(name: string, { namespace, rule }: NamespaceFacts, { spec }: Resource): SourceFault | undefined {
+  if (rule === undefined) {
+    const message = `no rule of the cluster ${name} covers the namespace ${namespace}, so that nothing in it is read`;
+    return { reason: 'NotCovered', message };
+  }
+  const message = refusalOf(readSourceRequest(spec), rule);
+  return message === undefined ? undefined : { reason: 'NotAllowed', message };
+}
+
+function put(
+  { cluster }: Pick<ClusterResourcesOptions, 'cluster'>,
+  target: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
+    readonly shown: SourceResourceStatus | undefined;
+  },
+  status: SourceResourceStatus,
+): void {
+  const reported = ['Ready', 'Suspended'];
+  cluster.statuses.put({ apiVersion, kind: 'Source', plural: 'sources', ...target, reported }, status);
+}
+
+/** The status that a resource shows, where it is one of ours. */
+function statusOf({ status }: Resource): SourceResourceStatus | undefined {
+  // Written by servers alone.
+  return isObject(status) && Array.isArray(status['conditions'])
+    ? (status as Json as unknown as SourceResourceStatus)
+    : undefined;
+}
+
+/** Somebody else was faster. */
+export function unlessStatus(status: number): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof ApiError && error.status === status)) throw error;
+  };
+}

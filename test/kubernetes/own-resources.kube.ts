@@ -1,0 +1,350 @@
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { approvePlan } from '../../src/features/config/plans/approvals.ts';
+import { setSourceSuspended } from '../../src/features/sources/source-admin.ts';
+import { type Client, createClient } from '../../src/kubernetes/client.ts';
+import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
+import { ApiError } from '../../src/kubernetes/errors.ts';
+import { asObject, asObjects, type JsonObject } from '../../src/lib/json.ts';
+import type { NamespaceRule } from '../../src/model/sources/kubernetes.ts';
+import { render } from '../charts/render.ts';
+import { openOffice } from '../sources/office-source.ts';
+import { conditionsAt, installDefinitions } from './definitions.ts';
+import { startApiServer } from './server.ts';
+
+let client: Client;
+
+beforeAll(async () => {
+  client = await clientOf(inject('kubeconfig'));
+  await installDefinitions(client);
+  await installPolicies();
+});
+
+afterAll(() => client.close());
+
+async function clientOf(kubeconfig: string, user?: string): Promise<Client> {
+  const connection = await connectByKubeconfig(kubeconfig);
+  const credentials = async () => {
+    const { tls, headers } = await connection.credentials();
+    return { tls, headers: { ...headers, ...(user === undefined ? {} : { 'impersonate-user': user }) } };
+  };
+  return createClient({ connection: { ...connection, credentials }, fieldManager: 'test' });
+}
+
+const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+
+/** The roles of the chart, and its policy about who approves. */
+async function installPolicies(): Promise<void> {
+  const paths: Readonly<Record<string, string>> = {
+    ClusterRole: `${rbac}/clusterroles`,
+    ValidatingAdmissionPolicy: `${policies}ies`,
+    ValidatingAdmissionPolicyBinding: `${policies}ybindings`,
+  };
+  const args = ['--kube-version', '1.37.0'];
+  for (const manifest of await render({ chart: 'charts/heddle-crds', over: { unknownFields: [] }, args })) {
+    const path = paths[manifest.kind];
+    if (path !== undefined)
+      await client.apply(`${path}/${manifest.metadata.name}`, JSON.parse(JSON.stringify(manifest)));
+  }
+}
+
+/** Requests of a user who has a role of the chart in a namespace. */
+async function userWith(role: string, user: string, namespace: string): Promise<Client> {
+  await client.apply(`${rbac}/namespaces/${namespace}/rolebindings/${user}`, {
+    ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { name: user, namespace } },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+  });
+  const own = await clientOf(inject('kubeconfig'), user);
+  onTestFinished(() => own.close());
+  return own;
+}
+
+/** A namespace of the cluster that is a source, and a server that reads it. */
+async function follow(namespace: string, rule: NamespaceRule = {}, of = { client, kubeconfig: inject('kubeconfig') }) {
+  const labels = { covered: namespace };
+  const home = `/api/v1/namespaces/${namespace}`;
+  await of.client.apply(home, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
+  const office = await openOffice();
+  const selector = { matchLabels: labels };
+  const config = { name: 'k8s', kubeconfigFile: of.kubeconfig, namespaces: [{ selector, ...rule }] };
+  const run = () => office.run([], { clusters: [config] });
+  const path = `/apis/heddle.dev/v1/namespaces/${namespace}`;
+  const source = `${path}/sources/k8s`;
+  const statusAt = async (at = source): Promise<JsonObject> => asObject((await of.client.get(at)).status ?? {});
+  return {
+    ...office,
+    ...{ path, source, run, desk: run(), home },
+    put: (name: string, spec: JsonObject = {}) =>
+      of.client.apply(`${path}/groups/${name}`, {
+        apiVersion: 'heddle.dev/v1',
+        kind: 'Group',
+        metadata: { name },
+        spec,
+      }),
+    remove: (...names: readonly string[]) =>
+      Promise.all(names.map((name) => of.client.delete(`${path}/groups/${name}`))),
+    conditions: () => conditionsAt(of.client, source).catch(() => ({})),
+    status: statusAt,
+    condition: async (type: string, at = source) =>
+      asObjects((await statusAt(at))['conditions'] ?? []).find((one) => one['type'] === type),
+    ask: (spec: JsonObject) => of.client.patch(source, { spec }),
+    plans: async () => (await of.client.list(`${path}/plans`)).items,
+  };
+}
+
+type Followed = Awaited<ReturnType<typeof follow>>;
+
+const letters = [...'abcdefgh'];
+
+/** Trips a guard, and returns the path of the plan that waits and its digest. */
+async function trip({ put, groups, remove, plans, path, status }: Followed) {
+  for (const name of letters) await put(name);
+  await expect.poll(groups).toEqual(letters);
+  await remove(...letters.slice(0, 7));
+  await expect.poll(async () => (await plans()).length).toBe(1);
+  const [plan] = await plans();
+  const at = `${path}/plans/${plan?.metadata.name}`;
+  await expect.poll(() => status(at)).toMatchObject({ counts: { delete: 7 } });
+  return { at, id: String(plan?.metadata.name), digest: String((await status(at))['digest']) };
+}
+
+const settled = { Ready: 'True', Reconciling: 'False', Stalled: 'False', GuardTripped: 'False', HeldBack: 'False' };
+
+test('a namespace that is a source has a resource that says how it fares, and a restart writes nothing to it', async () => {
+  const { put, conditions, status, source, desk, run, groups, path } = await follow('shown');
+  await put('devs');
+  await put('ops');
+  await expect.poll(conditions).toMatchObject({ ...settled, Unavailable: 'False', Accepted: 'True' });
+  await expect
+    .poll(status)
+    .toMatchObject({ source: 'k8s.shown', resources: 2, objects: 2, heldBack: 0, suspended: false });
+  expect(await status()).toMatchObject({ revision: expect.any(Number), lastAttemptResult: 'applied' });
+  const { metadata } = await client.get(source);
+  await desk.stop();
+  run();
+  await put('qa');
+  await expect.poll(groups).toEqual(['devs', 'ops', 'qa']);
+  await expect.poll(status).toMatchObject({ resources: 3, objects: 3 });
+  expect((await client.get(source)).metadata.uid).toBe(metadata.uid);
+  const { items } = await client.list('/apis/events.k8s.io/v1/namespaces/shown/events');
+  const ofSource = items.filter((event) => JSON.stringify(event).includes('"kind":"Source"'));
+  expect(ofSource.map((event) => JSON.parse(JSON.stringify(event)).reason).at(-1)).toBe('Applied');
+  expect(path).toContain('shown');
+});
+
+test('nothing is written to a source and a plan when another server takes over and nothing changed', async () => {
+  const followed = await follow('taken');
+  const { at } = await trip(followed);
+  const { source, run, desk, condition } = followed;
+  await expect.poll(() => condition('GuardTripped')).toMatchObject({ status: 'True' });
+  const versions = async () => [
+    (await client.get(source)).metadata.resourceVersion,
+    (await client.get(at)).metadata.resourceVersion,
+  ];
+  const before = await versions();
+  const second = run();
+  await desk.stop();
+  await expect.poll(() => second.reports.map(({ message }) => message).join()).toContain('wants an approval');
+  expect(await versions()).toEqual(before);
+});
+
+test('a plan that a guard stops is a resource, and only its own digest lets it through', async () => {
+  const followed = await follow('approved');
+  const { at, digest, id } = await trip(followed);
+  const { condition, status, groups, plans, conditions, rows } = followed;
+  await expect.poll(() => condition('GuardTripped')).toMatchObject({ status: 'True', reason: 'NeedsApproval' });
+  expect(await status()).toMatchObject({ plan: id, planDigest: digest });
+  expect(await status(at)).toMatchObject({
+    source: 'k8s.approved',
+    guards: [{ guard: 'deletes' }, { guard: 'kind' }],
+    changes: letters.slice(0, 7).map((name) => ({ action: 'delete', kind: 'Group', name })),
+  });
+  expect((await client.get(at)).metadata).toMatchObject({
+    ownerReferences: [{ kind: 'Source', name: 'k8s', controller: true }],
+  });
+  const approver = await userWith('heddle-approver', 'ana', 'approved');
+  const other = 'f'.repeat(64);
+  await approver.patch(at, { spec: { approvedDigest: other, approvedBy: 'ana' } });
+  await expect.poll(() => condition('Approved', at)).toMatchObject({ status: 'False', reason: 'DigestDiffers' });
+  expect(await groups()).toEqual(letters);
+  await approver.patch(at, { spec: { approvedDigest: digest, approvedBy: 'ana' } });
+  await expect.poll(groups).toEqual(['h']);
+  await expect.poll(plans).toEqual([]);
+  await expect.poll(conditions).toMatchObject(settled);
+  expect(await rows(`select approved_by ->> 'name' as name from plans where id = '${id}'`)).toEqual([{ name: 'ana' }]);
+  const audit = await rows(
+    `select initiator_name as name from audit_events where activity_code = 'config.plan.approved'`,
+  );
+  expect(audit).toEqual([{ name: 'ana' }]);
+});
+
+test('who states resources may not approve, and who approves gives the own name', async () => {
+  const followed = await follow('separate');
+  const { at, digest } = await trip(followed);
+  const author = await userWith('heddle-author', 'bea', 'separate');
+  const status = (asked: Promise<unknown>) =>
+    asked.then(
+      () => 200,
+      (error: unknown) => (error instanceof ApiError ? `${error.status} ${error.message}` : String(error)),
+    );
+  const approve = (of: Client, by: string) =>
+    status(of.patch(at, { spec: { approvedDigest: digest, approvedBy: by } }));
+  expect(await approve(author, 'bea')).toMatch(/^403 .*cannot patch resource "plans"/);
+  expect(await status(author.patch(followed.source, { spec: { suspend: false } }))).toBe(200);
+  const approver = await userWith('heddle-approver', 'cid', 'separate');
+  await expect.poll(() => approve(approver, 'bea')).toMatch(/^422 .*spec.approvedBy has to name who approves: cid/);
+  expect(await status(approver.delete(`${followed.path}/groups/h`))).toMatch(/^403/);
+  expect(await approve(approver, 'cid')).toBe(200);
+  await expect.poll(followed.groups).toEqual(['h']);
+});
+
+test('a plan that is deleted by hand waits still, and what changes it takes its place', async () => {
+  const followed = await follow('replanned');
+  const { at, id, digest } = await trip(followed);
+  const { plans, put, path, status } = followed;
+  const { metadata } = await client.get(at);
+  await client.delete(at);
+  await expect.poll(async () => (await plans()).map(({ metadata: { uid } }) => uid !== metadata.uid)).toEqual([true]);
+  await put('new');
+  await expect.poll(async () => (await plans()).map(({ metadata: { name } }) => name !== id)).toEqual([true]);
+  const [next] = await plans();
+  const nextAt = `${path}/plans/${next?.metadata.name}`;
+  await expect.poll(() => status(nextAt)).toMatchObject({ counts: { delete: 7, create: 1 } });
+  expect((await status(nextAt))['digest']).not.toBe(digest);
+});
+
+test('a source that is suspended by its resource stays so until that says otherwise', async () => {
+  const { put, ask, status, groups, engine, call, source, condition } = await follow('suspended');
+  await put('a');
+  await expect.poll(groups).toEqual(['a']);
+  await expect.poll(() => condition('Ready')).toMatchObject({ status: 'True' });
+  await ask({ suspend: true });
+  await expect.poll(status).toMatchObject({ suspended: true, observedGeneration: 2 });
+  await expect.poll(() => condition('Suspended')).toMatchObject({ status: 'True' });
+  await put('b');
+  await expect(setSourceSuspended(engine, call, 'k8s.suspended', false)).rejects.toThrow(/set `spec.suspend` to false/);
+  const { metadata } = await client.get(source);
+  await client.delete(source);
+  // It was not taken back by that.
+  await expect.poll(async () => (await client.get(source).catch(() => undefined))?.spec).toEqual({ suspend: true });
+  expect((await client.get(source)).metadata.uid).not.toBe(metadata.uid);
+  expect(await groups()).toEqual(['a']);
+  await ask({ suspend: false });
+  await expect.poll(groups).toEqual(['a', 'b']);
+  await expect.poll(status).toMatchObject({ suspended: false });
+  await setSourceSuspended(engine, call, 'k8s.suspended', true);
+  await expect.poll(status).toMatchObject({ suspended: true });
+});
+
+test('another value of reconcileRequestedAt reconciles now', async () => {
+  const { put, ask, status, groups, condition } = await follow('requested');
+  await put('a');
+  await expect.poll(groups).toEqual(['a']);
+  await expect.poll(() => condition('Ready')).toMatchObject({ status: 'True' });
+  await ask({ reconcileRequestedAt: 'one' });
+  await expect.poll(status).toMatchObject({ lastHandledReconcileAt: 'one', observedGeneration: 2 });
+  await ask({ reconcileRequestedAt: 'two' });
+  await expect.poll(status).toMatchObject({ lastHandledReconcileAt: 'two', observedGeneration: 3 });
+});
+
+test('a namespace chooses its conflict mode among those that the settings allow', async () => {
+  const { put, ask, status, condition, engine, account } = await follow('modes', { conflictModes: ['observe'] });
+  await put('a');
+  await expect.poll(() => condition('Ready')).toMatchObject({ status: 'True' });
+  await ask({ conflictMode: 'seed' });
+  await expect
+    .poll(() => condition('Accepted'))
+    .toMatchObject({
+      ...{ status: 'False', reason: 'NotAllowed' },
+      message: expect.stringContaining('allow observe and guard'),
+    });
+  await expect.poll(() => condition('Stalled')).toMatchObject({ status: 'True', reason: 'NotAllowed' });
+  await expect.poll(status).toMatchObject({ conflictMode: 'guard', observedGeneration: 2 });
+  await ask({ conflictMode: 'observe' });
+  await expect.poll(() => condition('Ready')).toMatchObject({ status: 'True' });
+  expect(await status()).toMatchObject({ conflictMode: 'observe', observedGeneration: 3 });
+  expect((await engine.snapshots.fresh(account)).settingsOf('k8s.modes').conflictMode).toBe('observe');
+});
+
+test('with approval: always every change waits, and it may be that the cluster approves none', async () => {
+  const { put, plans, status, condition, path, groups, engine, call } = await follow('preview', {
+    ...{ approval: 'always', approveInCluster: false },
+  });
+  await put('a');
+  await expect.poll(async () => (await plans()).length).toBe(1);
+  const [plan] = await plans();
+  const at = `${path}/plans/${plan?.metadata.name}`;
+  await expect
+    .poll(() => status(at))
+    .toMatchObject({
+      ...{
+        counts: { create: 1 },
+        guards: [{ guard: 'always', message: 'every change of k8s.preview wants an approval' }],
+      },
+    });
+  const digest = String((await status(at))['digest']);
+  await client.patch(at, { spec: { approvedDigest: digest, approvedBy: 'admin' } });
+  await expect.poll(() => condition('Approved', at)).toMatchObject({ status: 'False', reason: 'NotAllowed' });
+  expect(await groups()).toEqual([]);
+  await approvePlan(engine, call, String(plan?.metadata.name), digest);
+  await expect.poll(groups).toEqual(['a']);
+  await expect.poll(plans).toEqual([]);
+});
+
+test('without a rule that covers the namespace its resource goes, unless somebody asks for something in it', async () => {
+  const { put, source, home, ask, condition, status } = await follow('uncovered');
+  await put('a');
+  await expect.poll(() => condition('Ready')).toMatchObject({ status: 'True' });
+  const cover = (covered: string | null) => client.patch(home, { metadata: { labels: { covered } } });
+  await cover(null);
+  await expect.poll(() => client.get(source).catch((error: unknown) => (error as ApiError).status)).toBe(404);
+  await cover('uncovered');
+  await expect.poll(() => condition('Ready').catch(() => undefined)).toMatchObject({ status: 'True' });
+  await ask({ suspend: true });
+  await expect.poll(status).toMatchObject({ suspended: true });
+  await cover(null);
+  await expect.poll(() => condition('Ready')).toMatchObject({ status: 'False', reason: 'NotCovered' });
+});
+
+test('a source under another name asks nobody, and says so', async () => {
+  const { path, condition } = await follow('renamed');
+  await expect.poll(() => condition('Ready').catch(() => undefined)).toMatchObject({ type: 'Ready' });
+  const at = `${path}/sources/mine`;
+  const metadata = { name: 'mine', namespace: 'renamed' };
+  await client.create(`${path}/sources`, {
+    apiVersion: 'heddle.dev/v1',
+    kind: 'Source',
+    metadata,
+    spec: { suspend: true },
+  });
+  await expect
+    .poll(() => condition('Ready', at))
+    .toMatchObject({
+      ...{ status: 'False', reason: 'NameUnknown', message: expect.stringContaining('is the resource k8s') },
+    });
+});
+
+test('without the definition of plans the source says so, and the plan is approved otherwise', async () => {
+  await using server = await startApiServer();
+  const own = await clientOf(server.kubeconfig);
+  onTestFinished(() => own.close());
+  await installDefinitions(own);
+  const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/plans.heddle.dev';
+  await own.delete(definition);
+  await expect.poll(() => own.get(definition).catch((error: unknown) => (error as ApiError).status)).toBe(404);
+  const followed = await follow('undefined', {}, { client: own, kubeconfig: server.kubeconfig });
+  const { put, groups, remove, condition, conditions, engine, call, statusOf } = followed;
+  for (const name of letters) await put(name);
+  await expect.poll(groups).toEqual(letters);
+  await remove(...letters.slice(0, 7));
+  await expect.poll(() => condition('PlanShown')).toMatchObject({ status: 'False', reason: 'CannotBeWritten' });
+  const { planId = '', planDigest = '' } = await statusOf('k8s.undefined');
+  const said = (await condition('PlanShown'))?.['message'];
+  expect(said).toContain('the CustomResourceDefinition of Plan is not there');
+  expect(said).toContain(`\`heddle approve ${planId}\``);
+  await approvePlan(engine, call, planId, planDigest);
+  await expect.poll(groups).toEqual(['h']);
+  await expect.poll(conditions).toMatchObject(settled);
+  expect(await condition('PlanShown')).toBeUndefined();
+});
