@@ -46,6 +46,7 @@ export async function configureSources(
     valuesDir,
     transports,
     ownCluster: options.ownCluster,
+    managementUrl: options.publicUrl,
     environment,
     outbound,
     policy,

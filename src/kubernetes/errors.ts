@@ -26,3 +26,13 @@ export function reasonOf(error: unknown): string {
   if (error instanceof ApiError) return `the API server answered ${error.status}: ${error.message}`;
   return error instanceof Error ? error.message : String(error);
 }
+
+/** `undefined` where the API server says that there is no such object. */
+export async function unlessAbsent<Value>(found: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}

@@ -22,6 +22,7 @@ export interface ResourceMetadata {
   readonly generation?: number;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly { readonly uid: string }[];
   /** RFC 3339. */
   readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;

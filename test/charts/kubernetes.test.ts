@@ -70,14 +70,17 @@ describe('resources of Kubernetes', () => {
     });
   });
 
-  test('may name keys of Secrets where that is permitted, which takes a right more', async () => {
-    const kubernetes = { ...enabled.kubernetes, secrets: { read: true } };
+  test.each([
+    [{ read: true, write: false }, ['get']],
+    [{ read: false, write: true }, ['get', 'create', 'patch']],
+  ])('use Secrets as far as %o permits, which takes a right more', async (secrets, verbs) => {
+    const kubernetes = { ...enabled.kubernetes, secrets };
     const manifests = await render({ values: ['postgres'], over: { kubernetes } });
     expect(at(only(manifests, 'ClusterRole'), 'rules')).toContainEqual({
-      ...{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
+      ...{ apiGroups: [''], resources: ['secrets'], verbs },
     });
     const file = settingsFile(manifests);
-    expect(file.sources).toMatchObject([{ secrets: { read: true } }]);
+    expect(file.sources).toMatchObject([{ secrets }]);
     expect(serverFileFaults(file, options)).toEqual([]);
   });
 

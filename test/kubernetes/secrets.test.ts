@@ -108,7 +108,7 @@ describe('a key of a Secret', () => {
     const { header, touch, problems } = await reading(withChannels(['web'], [holding('Bearer first'), absent]));
     await expect.poll(() => header()).toBe('Bearer first');
     await touch('b');
-    expect(await problems()).toMatchObject([{ code: 'secret_unset' }]);
+    await expect.poll(problems).toMatchObject([{ code: 'secret_unset' }]);
     expect(await header()).toBe('Bearer first');
   });
 

@@ -249,6 +249,7 @@ describe('adoption', () => {
     ['heddle.dev/prevent-deletes', 'true', 'did you mean `heddle.dev/prevent-delete`?'],
     ['heddle.dev/prevent-delete', 'yes', 'write "true" or "false"'],
     ['heddle.dev/on-release', 'delete', 'write "prune" or "release"'],
+    ['heddle.dev/output-secret', 'devs', 'nothing is made for a Group that a Secret could hold'],
   ])('refuses the annotation %s: %s', (name, value, hint) => {
     const outcome = planOn(office, 'a', [document('Group', 'devs', {}, { annotations: { [name]: value } })]);
     expect(refusals(outcome)).toEqual(['annotation_invalid Group/devs /metadata/annotations']);

@@ -83,8 +83,8 @@ labels:
 {{- with .Values.kubernetes -}}
 {{- if .enabled -}}
 {{- $source := dict "name" .name "type" "kubernetes" "namespaces" .namespaces -}}
-{{- if .secrets.read -}}
-{{- $_ := set $source "secrets" (dict "read" true) -}}
+{{- if or .secrets.read .secrets.write -}}
+{{- $_ := set $source "secrets" .secrets -}}
 {{- end -}}
 {{- $_ := set $config "sources" (append (default list $config.sources) $source) -}}
 {{- end -}}

@@ -52,7 +52,11 @@ async function checkInput(read: DocumentInput, config: ValueConfig, strict: bool
   const checker = {
     validator: createValidator(registry),
     base: newSnapshot(registry),
-    planEnvironment: environmentOfPush(offlineEnvironment, values.found, { account: '', source: '' }),
+    planEnvironment: {
+      ...environmentOfPush(offlineEnvironment, values.found, { account: '', source: '' }),
+      // It may be a resource that is to go to a cluster.
+      outputSecretFault: undefined,
+    },
   };
   const first = await check(checker, input.documents.map(withoutAdoption));
   // Documents with a fault of their own keep the rules from being checked; the others need not wait for their repair.

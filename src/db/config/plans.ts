@@ -242,28 +242,3 @@ export function appliedPlanRow(plan: SavedPlan): RowValues {
     outputs: plan.outputs ?? null,
   };
 }
-
-/** Returns the sealed outputs of a plan and records that they were read: a second reader finds them `read`. */
-export async function takeOutputs(
-  database: Database,
-  account: string,
-  id: string,
-  now: string,
-): Promise<'no plan' | 'none' | 'read' | { readonly sealed: string }> {
-  const [rows] = await database.inAccount(
-    account,
-    [
-      statement<{ readonly outputs: Json | null }>(
-        `with found as (select id, outputs from plans where account_id = $1 and id = $2 and expires_at >= $3 for update),
-         taken as (update plans p set outputs = 'false' from found where p.account_id = $1 and p.id = found.id and found.outputs is not null)
-         select outputs from found`,
-        [account, id, now],
-      ),
-    ],
-    { write: true },
-  );
-  const [row] = rows;
-  if (row === undefined) return 'no plan';
-  if (row.outputs === null) return 'none';
-  return typeof row.outputs === 'string' ? { sealed: row.outputs } : 'read';
-}

@@ -35,6 +35,8 @@ export interface StatedCluster {
   readonly config: KubernetesConfig;
   /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
   readonly ownCluster: ServiceAddress | undefined;
+  /** Where machines and people reach the service, if that is known. */
+  readonly managementUrl?: string | undefined;
 }
 
 /** What a server's configuration says about sources. */
@@ -49,6 +51,8 @@ export interface ConfiguredSources extends Omit<GitSourceOptions, 'files'> {
   readonly stated: readonly StatedSource[];
   /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
   readonly ownCluster?: ServiceAddress | undefined;
+  /** Where machines and people reach the service, if that is known. */
+  readonly managementUrl?: string | undefined;
 }
 
 /** Puts the sources of a server together. Throws when two would have one name, or belong to no account. */
@@ -105,10 +109,15 @@ function definitionsOf(account: string, configured: ConfiguredSources & GitSourc
   ];
 }
 
-function clustersOf(account: string | undefined, { stated, ownCluster }: ConfiguredSources): readonly StatedCluster[] {
+function clustersOf(
+  account: string | undefined,
+  { stated, ownCluster, managementUrl }: ConfiguredSources,
+): readonly StatedCluster[] {
   return stated.flatMap((config) => {
     const own = config.account ?? account;
-    return config.type === 'kubernetes' && own !== undefined ? [{ account: own, config, ownCluster }] : [];
+    return config.type === 'kubernetes' && own !== undefined
+      ? [{ account: own, config, ownCluster, managementUrl }]
+      : [];
   });
 }
 

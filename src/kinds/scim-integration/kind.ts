@@ -48,6 +48,7 @@ export const scimIntegration = defineKind({
     },
     last_synced_at: lastSyncedAt,
   },
+  outputs: ['auth_token'],
   generate: (_, input) => newToken(input),
   activity: integrationActivity,
   activityMeta: (object) => ({ platform: object.spec.provider ?? '' }),

@@ -129,6 +129,7 @@ export const setupKey = defineKind({
   canonicalize: limitOneOff,
   check: checkLimit,
   checkState: checkAutoGroups,
+  outputs: ['key'],
   generate: makeKey,
   entries: { 'setup-key': (object) => object.derived.key_hash },
   activity: { create: 'setupkey.add', delete: 'setupkey.delete' },

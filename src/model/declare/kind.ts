@@ -245,6 +245,8 @@ export interface KindDeclaration<
    * to do, `precondition_failed` that the object is not in a state for it. What follows from another change is not asked.
    */
   checkMutation?(mutation: Mutation<O>, before: State, next: State): readonly Fault[];
+  /** The values of `generate` that are shown once. */
+  readonly outputs?: readonly string[];
   /** The values that the server generates when an object is created. */
   generate?(object: O, input: GeneratorInput): GeneratedValues;
   /** What else changes when an object comes, changes or goes. Pure; its edits are checked like all others. */

@@ -17,6 +17,8 @@ export interface PlanEnvironment {
   valueFrom(origin: string, name: string): string | undefined;
   /** How a value that is not there comes to be there; where not given, as for sources that the server reads. */
   unsetHint?(origin: string, name: string): string;
+  /** Why values that are made for objects of documents cannot go to Secrets; absent: they can. */
+  readonly outputSecretFault?: string | undefined;
   /** Whether documents may name one of the server's own values. */
   mayUse(use: ValueUse): boolean;
   /** Documents may carry secrets as they are. */

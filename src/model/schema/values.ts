@@ -12,6 +12,18 @@ export type PushedValues = Readonly<Record<string, string>>;
  */
 export type SecretKeys = ReadonlyMap<string, { readonly value: string } | { readonly reason: string }>;
 
+/** What a source of a cluster can do with the Secrets beside its resources. */
+export interface ClusterSecrets {
+  readonly keys: SecretKeys;
+  /** It writes values that are made for objects. */
+  readonly isWriting: boolean;
+}
+
+/** Whether the API server accepts a text as the name of a Secret; anything else would be another address. */
+export function isSecretName(text: string): boolean {
+  return /^(?=.{1,253}$)[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text);
+}
+
 const prefixes: Readonly<Record<string, string>> = { envRef: 'env:', fileRef: 'file:', [secretOrigin]: 'secret:' };
 
 /** The name of a value as it is sent with a push; `undefined` for an unknown origin. */
@@ -49,6 +61,12 @@ export function nameIn(named: Json | undefined): string | undefined {
 export const clusterHint =
   'only resources in a cluster may name a Secret; name a variable by `envRef` or a file by `fileRef`';
 
+const noClusterFault =
+  'only a resource in a cluster has a Secret beside it; take it out, and read the value with `heddle outputs`';
+
+const writingOffFault =
+  'the server writes no Secrets of this cluster; its operator permits it by `secrets: { write: true }` in the settings of the cluster, or `kubernetes.secrets.write` of the chart';
+
 /** Whose documents are planned. */
 type User = Pick<ValueUse, 'account' | 'source'>;
 
@@ -59,13 +77,14 @@ type User = Pick<ValueUse, 'account' | 'source'>;
 export function environmentOfSource(
   planEnvironment: PlanEnvironment,
   { account, source }: User,
-  secrets: SecretKeys | undefined,
+  secrets: ClusterSecrets | undefined,
 ): PlanEnvironment {
   return {
     ...planEnvironment,
+    outputSecretFault: secrets === undefined ? noClusterFault : secrets.isWriting ? undefined : writingOffFault,
     valueFrom(origin, name) {
       if (origin !== secretOrigin) return ownValue(planEnvironment, { account, source, isPushed: false }, origin, name);
-      const found = secrets?.get(name);
+      const found = secrets?.keys.get(name);
       return found !== undefined && 'value' in found ? found.value : undefined;
     },
     unsetHint: (origin, name) =>
@@ -86,6 +105,7 @@ export function environmentOfPush(
 ): PlanEnvironment {
   return {
     ...planEnvironment,
+    outputSecretFault: noClusterFault,
     valueFrom(origin, name) {
       if (origin === 'envRef' && !isValueVariable(name)) return undefined;
       // Nobody pushes what is in a cluster.
@@ -116,7 +136,7 @@ function ownValue(
     : undefined;
 }
 
-function reasonOf(secrets: SecretKeys | undefined, name: string): string {
-  const found = secrets?.get(name);
+function reasonOf(secrets: ClusterSecrets | undefined, name: string): string {
+  const found = secrets?.keys.get(name);
   return found !== undefined && 'reason' in found ? found.reason : clusterHint;
 }

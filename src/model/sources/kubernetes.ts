@@ -22,6 +22,8 @@ export interface KubernetesConfig {
 export interface SecretUse {
   /** Resources may name keys of Secrets beside them. */
   readonly read?: boolean;
+  /** What is made for objects, such as setup keys, goes to Secrets that resources name. */
+  readonly write?: boolean;
 }
 
 /** What the resources of some namespaces may state, and how that is applied. */
@@ -129,6 +131,11 @@ export const kubernetesMembers: JsonObject = {
       read: {
         type: 'boolean',
         description: 'Whether resources may name keys of Secrets beside them by `valueFrom.secretKeyRef`.',
+      },
+      write: {
+        type: 'boolean',
+        description:
+          'Whether what is made for objects, such as setup keys, is written to the Secrets that resources name by the annotation `heddle.dev/output-secret`.',
       },
     },
   },

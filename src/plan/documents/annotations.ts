@@ -1,6 +1,8 @@
 import { nearest } from '../../lib/nearest.ts';
 import { type Fault, type Kind, statesOnly } from '../../model/declare/kind.ts';
+import type { PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import { isOwnAnnotation, previousNamesAnnotation } from '../../model/document.ts';
+import { isSecretName } from '../../model/schema/values.ts';
 import { membershipModes } from '../../model/sources/settings.ts';
 import { membershipFields } from '../../model/state/members.ts';
 
@@ -16,6 +18,9 @@ export const releaseAnnotation = 'heddle.dev/on-release';
 /** Whose elements a membership holds: `additive` or `exclusive`. */
 export const membershipAnnotation = 'heddle.dev/membership';
 
+/** Names the Secret beside a resource that what is made for its object goes to. */
+export const outputSecretAnnotation = 'heddle.dev/output-secret';
+
 /** The annotations that mean something, with the values that they may have; none for free texts. */
 const known: Readonly<Record<string, readonly string[] | undefined>> = {
   [adoptAnnotation]: undefined,
@@ -23,12 +28,19 @@ const known: Readonly<Record<string, readonly string[] | undefined>> = {
   [protectAnnotation]: ['true', 'false'],
   [releaseAnnotation]: ['prune', 'release'],
   [membershipAnnotation]: membershipModes,
+  [outputSecretAnnotation]: undefined,
 };
 
 /** What is wrong with the annotations of a document; those of others may say anything. */
-export function annotationFaults(kind: Kind, annotations: Readonly<Record<string, string>>): readonly Fault[] {
+export function annotationFaults(
+  kind: Kind,
+  annotations: Readonly<Record<string, string>>,
+  environment: Pick<PlanEnvironment, 'outputSecretFault'>,
+): readonly Fault[] {
   return Object.entries(annotations).flatMap(([name, value]) => {
-    const message = isOwnAnnotation(name) ? faultOf(kind, name, value) : undefined;
+    const message = isOwnAnnotation(name)
+      ? (faultOf(kind, name, value) ?? outputFaultOf(kind, name, value, environment))
+      : undefined;
     return message === undefined ? [] : [{ code: 'annotation_invalid', path: '', message }];
   });
 }
@@ -48,6 +60,20 @@ function faultOf(kind: Kind, name: string, value: string): string | undefined {
   if (isMembership && membershipFields(kind.spec).length === 0)
     return `${kind.name} has no members; remove \`${name}\``;
   return undefined;
+}
+
+function outputFaultOf(
+  kind: Kind,
+  name: string,
+  value: string,
+  { outputSecretFault }: Pick<PlanEnvironment, 'outputSecretFault'>,
+): string | undefined {
+  if (name !== outputSecretAnnotation) return undefined;
+  if (kind.outputs === undefined)
+    return `nothing is made for a ${kind.name} that a Secret could hold; take \`${name}\` out`;
+  if (!isSecretName(value))
+    return `\`${name}\` is \`${value}\`, which no Secret can be called; write lower-case letters, digits, dots and dashes`;
+  return outputSecretFault === undefined ? undefined : `\`${name}\` cannot be followed: ${outputSecretFault}`;
 }
 
 /** Whether an object of the kind can go because its document went. */

@@ -96,16 +96,13 @@ export function* editTarget(input: Planning, target: Target, names: Names): Gene
   const { account, sealForm: form } = input.snapshot;
   // What is re-created takes its secrets along when it gets its id.
   const sealing = { account, object: existing?.id ?? target.id, form, before: existing?.spec };
-  const sealed = sealSecrets(
-    desired.kind.spec,
-    resolved.spec,
-    sealing,
-    input.planEnvironment ?? emptyEnvironment,
-    'document',
-  );
+  const { planEnvironment = emptyEnvironment } = input;
+  const sealed = sealSecrets(desired.kind.spec, resolved.spec, sealing, planEnvironment, 'document');
   const canonical = canonicalStated(desired.kind, sealed.spec);
   const faults = [...resolved.faults, ...parent.faults, ...sealed.faults, ...canonical.faults];
-  const notes = annotationFaults(desired.kind, desired.annotations).map((fault) => annotationProblem(desired, fault));
+  const notes = annotationFaults(desired.kind, desired.annotations, planEnvironment).map((fault) =>
+    annotationProblem(desired, fault),
+  );
   const said = [...[...resolved.pending, ...parent.pending].map(waitingFor), ...resolved.former, ...parent.former];
   const warnings = yield* mapInSteps(said, (fault) => problemOf(desired, fault));
   if (faults.length + notes.length > 0) {

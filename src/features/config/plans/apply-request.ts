@@ -2,7 +2,7 @@ import type { Lease } from '../../../db/leases/leases.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import type { Document, ForeignFile } from '../../../model/document.ts';
 import type { Problem } from '../../../model/problem.ts';
-import type { PushedValues, SecretKeys } from '../../../model/schema/values.ts';
+import type { ClusterSecrets, PushedValues } from '../../../model/schema/values.ts';
 import type { FileRules } from '../../../model/sources/file-rules.ts';
 import type { CommitInfo } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
@@ -36,8 +36,8 @@ export interface ApplyRequest extends RequestedOptions, Locator {
   readonly plannedBy?: Actor;
   /** The values that were sent with pushed documents; absent for a source that the server reads. */
   readonly values?: PushedValues;
-  /** What resources of a cluster name of the Secrets beside them; a plan that is stored does not keep it. */
-  readonly secrets?: SecretKeys;
+  /** The Secrets beside resources of a cluster; a plan that is stored does not keep them. */
+  readonly secrets?: ClusterSecrets;
   /** No caller waits for the values that are shown once: they are stored with the plan until they are read. */
   readonly keepOutputs?: boolean;
   /** Nothing is written without this lease; throws `LeaseLost`. */

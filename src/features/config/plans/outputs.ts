@@ -1,7 +1,8 @@
 import type { Committed } from '../../../commit/commit.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { type Output, objectOutputs } from '../../../commit/shown-once.ts';
-import { type SavedPlan, takeOutputs } from '../../../db/config/plans.ts';
+import { type ObjectOutput, type Output, objectOutputs } from '../../../commit/shown-once.ts';
+import { listSealedOutputs, replaceOutputs, type SealedOutputs, takeOutputs } from '../../../db/config/plan-outputs.ts';
+import type { SavedPlan } from '../../../db/config/plans.ts';
 import { Conflict, NotFound } from '../../../model/errors.ts';
 import { sealPlaces } from '../../../model/schema/sealing.ts';
 import type { Plan } from '../../../plan/plan.ts';
@@ -9,7 +10,11 @@ import { viewPlan } from '../../../plan/view/view.ts';
 
 /** What a plan has to show once. */
 export function outputsOf(plan: Plan): readonly Output[] {
-  return objectOutputs(plan).map(({ id: _, ...output }) => output);
+  return objectOutputs(plan).map(shownOutput);
+}
+
+function shownOutput({ kind, key, field, value }: Output): Output {
+  return { kind, key, field, value };
 }
 
 /** How long values are stored until they are read, in days. */
@@ -22,7 +27,7 @@ export function keepOutputs(
   source: string,
   { plan, revision, before, after }: Extract<Committed, { readonly ok: true }>,
 ): SavedPlan | undefined {
-  const outputs = outputsOf(plan);
+  const outputs = objectOutputs(plan);
   if (outputs.length === 0) return undefined;
   const id = engine.newId();
   const createdAt = engine.now();
@@ -48,8 +53,59 @@ export async function readOutputs(engine: Engine, { account }: Call, id: string)
       'gone',
       `the outputs of plan ${id} were read already, and they are shown once; renew the value where the interface offers it, or make the object anew`,
     );
-  // Written by `keepOutputs` alone.
-  return found === 'none'
-    ? []
-    : JSON.parse(engine.planEnvironment.vault.open(found.sealed, sealPlaces.outputs(account, id)));
+  return found === 'none' ? [] : open(engine, account, { plan: id, sealed: found.sealed }).map(shownOutput);
+}
+
+/** Earlier releases kept outputs without the ids of their objects. */
+type KeptOutput = Output & Partial<Pick<ObjectOutput, 'id'>>;
+
+function open(engine: Engine, account: string, { plan, sealed }: SealedOutputs): readonly KeptOutput[] {
+  // Written by `keepOutputs` and `settleOutputs` alone.
+  return JSON.parse(engine.planEnvironment.vault.open(sealed, sealPlaces.outputs(account, plan)));
+}
+
+/** Values that were made for an object and that nobody read yet. */
+export interface UnreadOutputs {
+  /** The newest where they were made several times. */
+  readonly values: Readonly<Record<string, string>>;
+  /** The plans that keep them, and older ones. */
+  readonly plans: readonly string[];
+}
+
+/** What was made for the objects of a source and nobody read yet, by the object's id. */
+export async function unreadOutputs(
+  engine: Engine,
+  account: string,
+  source: string,
+): Promise<ReadonlyMap<string, UnreadOutputs>> {
+  const found = new Map<string, UnreadOutputs>();
+  for (const sealed of await listSealedOutputs(engine.database, account, source, engine.now()))
+    for (const [id, outputs] of Map.groupBy(open(engine, account, sealed), (output) => output.id)) {
+      if (id === undefined) continue;
+      const values = Object.fromEntries(outputs.map(({ field, value }) => [field, value]));
+      found.set(id, { values, plans: [...(found.get(id)?.plans ?? []), sealed.plan] });
+    }
+  return found;
+}
+
+/** Notes that values made for an object are where they belong, so that nobody reads them again. */
+export async function settleOutputs(
+  engine: Engine,
+  { account, source, object }: { readonly account: string; readonly source: string; readonly object: string },
+  { plans }: UnreadOutputs,
+): Promise<void> {
+  for (const plan of await listSealedOutputs(engine.database, account, source, engine.now())) {
+    if (!plans.includes(plan.plan)) continue;
+    const others = open(engine, account, plan).filter(({ id }) => id !== object);
+    const place = sealPlaces.outputs(account, plan.plan);
+    const sealed = others.length === 0 ? undefined : engine.planEnvironment.vault.seal(JSON.stringify(others), place);
+    // Read, or sealed otherwise, meanwhile: what is left is settled the next time.
+    await replaceOutputs(engine.database, account, plan, sealed);
+  }
+}
+
+/** Whether a plan has something to show that nobody read yet. */
+export async function hasUnreadOutputs(engine: Engine, account: string, source: string, id: string): Promise<boolean> {
+  const plans = await listSealedOutputs(engine.database, account, source, engine.now());
+  return plans.some(({ plan }) => plan === id);
 }

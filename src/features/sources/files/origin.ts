@@ -1,6 +1,6 @@
 import type { SourceFile } from '../../../model/document.ts';
 import type { Problem } from '../../../model/problem.ts';
-import type { SecretKeys } from '../../../model/schema/values.ts';
+import type { ClusterSecrets } from '../../../model/schema/values.ts';
 import type { CommitInfo } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { HeldBack } from '../../../plan/plan.ts';
@@ -24,8 +24,8 @@ export type Fetched =
       readonly uids?: string;
       /** How far what holds the files had come, where that is counted. */
       readonly version?: string;
-      /** What the files name of the Secrets beside them, where they are resources of a cluster; no part of the digest. */
-      readonly secrets?: SecretKeys;
+      /** The Secrets beside the files, where they are resources of a cluster; no part of the digest. */
+      readonly secrets?: ClusterSecrets;
     }
   | {
       readonly ok: false;
@@ -58,7 +58,9 @@ export interface Origin {
   /** Reads what is there now for another purpose: it does not count as fetched. */
   peek(): Promise<Fetched>;
   /** Takes notice of how the reconcile of what was fetched last ended, to say so where the documents are. */
-  concluded?(outcome: OriginOutcome): void;
+  concluded?(outcome: OriginOutcome): Promise<void>;
+  /** What was fetched would end as it did last time, and is not applied again. */
+  unchanged?(state: Snapshot): Promise<void>;
   /** Calls `changed` when something else may be there than was fetched last. Returns a function that ends it. */
   watch(changed: () => void): () => Promise<void>;
 }

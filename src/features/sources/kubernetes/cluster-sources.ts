@@ -11,6 +11,7 @@ import { apiVersion } from '../../../model/document.ts';
 import { pluralOf } from '../../../model/lower/crd/names.ts';
 import { type KubernetesConfig, type NamespaceRule, ruleFor } from '../../../model/sources/kubernetes.ts';
 import { recordedSpec } from '../../../model/sources/spec.ts';
+import { settleOutputs, unreadOutputs } from '../../config/plans/outputs.ts';
 import type { SourceDefinition } from '../definition.ts';
 import type { SourceLeaseKeeper } from '../leases.ts';
 import type { Reporter } from '../loop/report.ts';
@@ -20,6 +21,7 @@ import { type Cluster, openCluster } from './cluster.ts';
 import { holdLease } from './held-lease.ts';
 import { keptReason } from './losses.ts';
 import { openNamespace } from './namespace-origin.ts';
+import type { OutputStore } from './output-secrets.ts';
 import { type ClusterResources, showClusterResources } from './resources/cluster-resources.ts';
 import { followOwnResources, type OwnResources } from './resources/own-resources.ts';
 import { readSourceRequest, requestedSettings, type SourceRequest } from './resources/source-request.ts';
@@ -47,6 +49,8 @@ export interface ClusterSourcesOptions {
   readonly report: Reporter;
   /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
   readonly ownCluster?: ServiceAddress | undefined;
+  /** Where machines and people reach the service, if that is known. */
+  readonly managementUrl?: string | undefined;
 }
 
 /** Follows a cluster while this server has its lease: one server reads it, however many there are. */
@@ -70,7 +74,7 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
       const client = createClient({ connection: await connectionOf(options), fieldManager: 'heddle' });
       const cluster = openCluster({
         ...{ client, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner },
-        readsSecrets: config.secrets?.read === true,
+        secrets: config.secrets ?? {},
       });
       const own = followOwnResources({
         client,
@@ -184,7 +188,7 @@ function define(
   namespace: string,
   { rule, request }: { readonly rule: NamespaceRule; readonly request: SourceRequest },
 ): SourceDefinition {
-  const { account, config, engine } = options;
+  const { account, config, engine, managementUrl } = options;
   const name = `${config.name}.${namespace}`;
   const stated = { ...rule, ...requestedSettings(request, rule), cluster: config.name, namespace };
   return {
@@ -194,7 +198,12 @@ function define(
     noted: () => shown.touch(namespace),
     open({ statedFiles }) {
       const now = () => engine.now();
-      return openNamespace({ cluster, namespace, source: name, apiVersion, kinds: kindsOf(engine), statedFiles, now });
+      const outputs: OutputStore = {
+        unread: () => unreadOutputs(engine, account, name),
+        settle: (object, unread) => settleOutputs(engine, { account, source: name, object }, unread),
+      };
+      const about = { cluster, namespace, source: name, apiVersion, kinds: kindsOf(engine), statedFiles, now };
+      return openNamespace({ ...about, outputs, managementUrl });
     },
   };
 }

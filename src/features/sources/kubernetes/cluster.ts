@@ -1,9 +1,10 @@
 import type { Client } from '../../../kubernetes/client.ts';
-import { ApiError } from '../../../kubernetes/errors.ts';
-import { createPacer } from '../../../kubernetes/pacer.ts';
+import { unlessAbsent } from '../../../kubernetes/errors.ts';
 import { type ReflectorState, startReflector } from '../../../kubernetes/reflector.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
+import type { SecretUse } from '../../../model/sources/kubernetes.ts';
 import { type ResourceKind, withoutBookkeeping } from './resource-file.ts';
+import { createSecretAccess, type SecretAccess } from './secret-access.ts';
 import { followResources, type StatedResources } from './stated-resources.ts';
 import { createStatusWriter, type StatusWriter } from './status/status-writer.ts';
 
@@ -17,10 +18,7 @@ export interface Cluster extends Omit<StatedResources, 'stop'> {
   namespaceState(): ReflectorState;
   /** A namespace as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
   readNamespace(name: string): Promise<Resource | undefined>;
-  /** Whether Secrets may be read. */
-  readonly readsSecrets: boolean;
-  /** A Secret as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
-  readSecret(namespace: string, name: string): Promise<Resource | undefined>;
+  readonly secrets: SecretAccess;
   /** The CustomResourceDefinition of a kind as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
   readDefinition(plural: string): Promise<Resource | undefined>;
   /** The id of the CustomResourceDefinition of a kind, as it was read last; empty where it cannot be read. */
@@ -40,17 +38,14 @@ export interface ClusterOptions {
   readonly onError: (error: unknown) => void;
   /** Names this server in events. */
   readonly instance: string;
-  readonly readsSecrets: boolean;
+  readonly secrets: SecretUse;
 }
-
-/** So many requests for Secrets are under way at once, and so many begin a second. */
-const secretPace = { atOnce: 16, perSecond: 50 };
 
 const namespacesPath = '/api/v1/namespaces';
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Follows the namespaces of a cluster and the resources in them. */
-export function openCluster({ client, apiVersion, kinds, onError, instance, readsSecrets }: ClusterOptions): Cluster {
+export function openCluster({ client, apiVersion, kinds, onError, instance, secrets }: ClusterOptions): Cluster {
   const [group = ''] = apiVersion.split('/');
   const listeners = new Set<(namespace: string | undefined) => void>();
   const starting = createGate(kinds.length + 1);
@@ -68,7 +63,6 @@ export function openCluster({ client, apiVersion, kinds, onError, instance, read
   });
   const resources = followResources({ client, apiVersion, kinds, onError, onState, onChange: notify });
 
-  const secretReads = createPacer(secretPace);
   const definitionIds = new Map<string, string>();
   const readDefinition = async (plural: string): Promise<Resource | undefined> => {
     const found = await unlessAbsent(client.get(`${definitionsPath}/${plural}.${group}`));
@@ -85,9 +79,7 @@ export function openCluster({ client, apiVersion, kinds, onError, instance, read
     stateOf: resources.stateOf,
     version: resources.version,
     readNamespace: (name) => unlessAbsent(client.get(`${namespacesPath}/${name}`)),
-    readsSecrets,
-    readSecret: (namespace, name) =>
-      secretReads.run(() => unlessAbsent(client.get(`${namespacesPath}/${namespace}/secrets/${name}`))),
+    secrets: createSecretAccess(client, secrets),
     readDefinition,
     async definitionId(plural) {
       const known = definitionIds.get(plural);
@@ -104,15 +96,6 @@ export function openCluster({ client, apiVersion, kinds, onError, instance, read
       client.close();
     },
   };
-}
-
-async function unlessAbsent(found: Promise<Resource>): Promise<Resource | undefined> {
-  try {
-    return await found;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  }
 }
 
 /** Opens once so many different names have passed it. */

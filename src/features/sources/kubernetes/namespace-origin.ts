@@ -1,16 +1,18 @@
 import { reasonOf } from '../../../kubernetes/errors.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import type { SourceFile } from '../../../model/document.ts';
-import type { Fetched, Origin } from '../files/origin.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Fetched, Origin, OriginOutcome } from '../files/origin.ts';
 import { digestOfContent, everyFile } from '../files/selection.ts';
 import type { Cluster } from './cluster.ts';
 import { type LastApplied, lossFault, namespaceFault, uidsOf } from './losses.ts';
+import { type OutputStore, outputSecretOf, type StatedObject, writeOutputSecrets } from './output-secrets.ts';
 import { createReminder } from './reminder.ts';
-import { fileOf, isTerminating, pluralOfPath, type ResourceKind } from './resource-file.ts';
+import { fileOf, isTerminating, pathOf, pluralOfPath, type ResourceKind } from './resource-file.ts';
 import { readSecretKeys } from './secrets.ts';
 import { createSettler, plainSettle } from './settle.ts';
 import type { Stated } from './stated-resources.ts';
-import { createStatusReport } from './status/status-report.ts';
+import { createStatusReport, objectsByFile } from './status/status-report.ts';
 
 /** A namespace of a cluster as a source of documents. */
 export interface NamespaceOptions {
@@ -24,6 +26,8 @@ export interface NamespaceOptions {
   readonly statedFiles: () => Promise<ReadonlySet<string>>;
   /** ISO 8601. */
   readonly now: () => string;
+  readonly outputs: OutputStore;
+  readonly managementUrl?: string | undefined;
   readonly settle?: typeof plainSettle;
 }
 
@@ -37,20 +41,33 @@ export function openNamespace(options: NamespaceOptions): Origin {
   let changed: (() => void) | undefined;
   // Secrets are not watched: one that is missing is looked for until it is there.
   const reminder = createReminder(() => changed?.());
+  const outputReminder = createReminder(() => changed?.());
+  let last: OriginOutcome | undefined;
+  const concluded = async (outcome: OriginOutcome): Promise<void> => {
+    last = outcome;
+    const outputs = await writeOutputSecrets(options, objectsIn(options, outcome.state));
+    const isOpen = [...outputs.values()].some(({ problem }) => problem?.code === 'output_secret_unwritten');
+    outputReminder.note(changed !== undefined && isOpen);
+    report.concluded(outcome, outputs);
+  };
   return {
     async fetch(last) {
       const { fetched, stated } = await readNamespace(options, last);
       if (!fetched.ok) return fetched;
       try {
-        const secrets = await readSecretKeys(options, stated);
-        reminder.note(changed !== undefined && [...secrets.values()].some((found) => 'reason' in found));
-        return { ...fetched, secrets };
+        const keys = await readSecretKeys(options, stated);
+        reminder.note(changed !== undefined && [...keys.values()].some((found) => 'reason' in found));
+        return { ...fetched, secrets: { keys, isWriting: cluster.secrets.mayWrite } };
       } catch (error) {
         return { ok: false, reason: `Secrets that resources name cannot be read: ${reasonOf(error)}` };
       }
     },
     peek: async () => (await readNamespace(options, undefined)).fetched,
-    concluded: report.concluded,
+    concluded,
+    async unchanged(state) {
+      const isNamed = cluster.statedIn(namespace).some((one) => outputSecretOf(one) !== undefined);
+      if (last !== undefined && isNamed) await concluded({ ...last, state });
+    },
     watch(notify) {
       changed = notify;
       const settler = createSettler(notify, settle);
@@ -62,10 +79,23 @@ export function openNamespace(options: NamespaceOptions): Origin {
         changed = undefined;
         settler.stop();
         reminder.stop();
+        outputReminder.stop();
         report.stop();
       };
     },
   };
+}
+
+/** The resources of a namespace that have objects. */
+function objectsIn({ cluster, namespace, source }: NamespaceOptions, state: Snapshot): readonly StatedObject[] {
+  const objects = objectsByFile(state, source);
+  return cluster.statedIn(namespace).flatMap((stated): readonly StatedObject[] => {
+    const { kind, resource } = stated;
+    const file = pathOf({ namespace, plural: kind.plural, name: resource.metadata.name });
+    const object = objects.get(file);
+    if (object === undefined || isTerminating(resource)) return [];
+    return [{ ...stated, file, object, outputs: state.registry.get(object.kind).outputs ?? [] }];
+  });
 }
 
 /** What is there, and the resources that say so. */

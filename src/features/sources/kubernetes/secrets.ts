@@ -2,13 +2,13 @@ import { ApiError, reasonOf } from '../../../kubernetes/errors.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
 import { membersOf } from '../../../lib/json.ts';
 import { secretOrigin } from '../../../model/lower/shape.ts';
-import { namedValues, type SecretKeys } from '../../../model/schema/values.ts';
+import { isSecretName, namedValues, type SecretKeys } from '../../../model/schema/values.ts';
 import type { Cluster } from './cluster.ts';
 import type { Stated } from './stated-resources.ts';
 
 /** Where Secrets are looked up. */
 export interface SecretsOptions {
-  readonly cluster: Pick<Cluster, 'readSecret' | 'readsSecrets'>;
+  readonly cluster: Pick<Cluster, 'secrets'>;
   readonly namespace: string;
 }
 
@@ -38,17 +38,14 @@ function keyIn(name: string): string {
   return name.slice(name.indexOf('/') + 1);
 }
 
-/** What the API server accepts as the name of a Secret; anything else would be another address. */
-const secretName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
-
 async function readSecret(
   { cluster, namespace }: SecretsOptions,
   name: string,
 ): Promise<{ readonly secret: Resource } | { readonly reason: string }> {
-  if (!cluster.readsSecrets) return { reason: offHint };
-  if (!secretName.test(name)) return { reason: `no Secret can have the name \`${name}\`; correct it` };
+  if (!cluster.secrets.mayRead) return { reason: offHint };
+  if (!isSecretName(name)) return { reason: `no Secret can have the name \`${name}\`; correct it` };
   try {
-    const secret = await cluster.readSecret(namespace, name);
+    const secret = await cluster.secrets.read(namespace, name);
     if (secret !== undefined) return { secret };
     return { reason: `the namespace ${namespace} has no Secret \`${name}\`; create it, and it is read by itself` };
   } catch (error) {

@@ -15,6 +15,7 @@ import { applyApproved } from '../../config/plans/apply-plan.ts';
 import type { ApplyRequest } from '../../config/plans/apply-request.ts';
 import { awaitApproval } from '../../config/plans/approvals.ts';
 import type { Reconciled } from '../../config/plans/documents.ts';
+import { hasUnreadOutputs } from '../../config/plans/outputs.ts';
 import type { Fetched, Origin, OriginOutcome } from '../files/origin.ts';
 import { claimsOfOthers, countDrift, handRunOf, inventoryOf } from '../sources.ts';
 import type { Clock } from './loop.ts';
@@ -96,17 +97,16 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     const keyOn = (values: string, revision: number) => keyOf({ fetched, values, others, revision }, options.version);
     // That a loop was stopped is no longer so once its documents are found to be in place.
     const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
-    if (isSeen && !fresh(keyOn(valuesIn(options, memory, fetched), state.revision))) return { result: 'same' };
-    const { event, revision, outcome } = await record.during(() => apply(options, fetched, memory, record.status()));
-    origin.concluded?.(outcome);
+    if (isSeen && !fresh(keyOn(valuesIn(options, memory, fetched), state.revision)))
+      return await concludeSame(options, state);
+    const ended = await record.during(() => apply(options, fetched, memory, record.status()));
+    await announce(options, ended);
+    const { event, revision } = ended;
     reported = '';
-    const isHot = isProbe && event.what === 'applied' && event.revision !== undefined;
-    await record.note(isHot ? { ...event, isHot } : event);
+    await record.note(notedAs(event, isProbe));
     // With the values from before: one that changed meanwhile is still to be applied.
     const key = keyOn(memory.valuesDigest, revision);
-    const content = `${fetched.digest} ${memory.valuesDigest}`;
-    if (event.what !== 'applied') return { result: 'refused', key, content };
-    return { result: 'done', key, content, wrote: event.revision !== undefined };
+    return conclusionOf(event, key, `${fetched.digest} ${memory.valuesDigest}`);
   };
 
   const attempt = async (fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
@@ -183,6 +183,31 @@ interface Ended {
   /** The revision that it was decided on, or that it made. */
   readonly revision: number;
   readonly outcome: OriginOutcome;
+  /** The plan that keeps values to be read once. */
+  readonly kept?: string | undefined;
+}
+
+/** Says where the documents are how it ended, and how to read what was made and did not go where they say. */
+async function announce({ engine, account, name, origin, report }: ReconcilerOptions, ended: Ended): Promise<void> {
+  const { outcome, kept } = ended;
+  await origin.concluded?.(outcome);
+  if (kept !== undefined && (await hasUnreadOutputs(engine, account, name, kept)))
+    report({ level: 'info', message: outputsMessage(name, kept) });
+}
+
+async function concludeSame({ origin }: ReconcilerOptions, state: Snapshot): Promise<Conclusion> {
+  await origin.unchanged?.(state);
+  return { result: 'same' };
+}
+
+/** A loop that was stopped is still hot when a probe changed something. */
+function notedAs(event: Ended['event'], isProbe: boolean): Ended['event'] {
+  return isProbe && event.what === 'applied' && event.revision !== undefined ? { ...event, isHot: true } : event;
+}
+
+function conclusionOf(event: Ended['event'], key: string, content: string): Conclusion {
+  if (event.what !== 'applied') return { result: 'refused', key, content };
+  return { result: 'done', key, content, wrote: event.revision !== undefined };
 }
 
 /** Reads the documents and applies them. */
@@ -259,7 +284,6 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       const message = heldMessage(appliedMessage(name, attempt.documents, result), held.length);
       const level = held.length === 0 ? 'info' : 'warn';
       if (!attempt.isKnown || revision !== undefined) report({ level, message, problems });
-      if (kept !== undefined) report({ level: 'info', message: outputsMessage(name, kept) });
       const { confirmed } = attempt;
       const made = revision === undefined ? (confirmed === undefined ? {} : { confirmed }) : { revision };
       const event = { ...content, what: 'applied', message, at: after.revision, ...made } as const;
@@ -270,7 +294,7 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
         ...(held.length === 0 ? {} : { problems, heldBack: held.length }),
       };
       const outcome = { what: 'applied', state: after, heldBack: held } as const;
-      return { event: { ...event, ...found }, revision: after.revision, outcome };
+      return { event: { ...event, ...found }, revision: after.revision, outcome, kept };
     }
     case 'needs_approval': {
       const { planId } = attempt;

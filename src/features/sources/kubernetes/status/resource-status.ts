@@ -16,6 +16,7 @@ export interface ResourceStatus {
   readonly revision?: number;
   readonly source: string;
   readonly planId?: string;
+  readonly outputSecret?: string;
   readonly problems?: readonly ResourceProblem[];
   readonly conditions: readonly Condition[];
 }
@@ -37,6 +38,8 @@ export interface ResourceOutcome {
   readonly problems: readonly Problem[];
   /** A plan that would change it waits for an approval. */
   readonly waiting?: { readonly planId: string; readonly message: string } | undefined;
+  /** The Secret that holds what was made for the object. */
+  readonly outputSecret?: string | undefined;
   /** How many values that it states are different in the account. */
   readonly drifted: number;
 }
@@ -56,7 +59,7 @@ export function resourceStatus(
   before: ResourceStatus | undefined,
   now: string,
 ): ResourceStatus {
-  const { source, generation, object, problems, waiting } = outcome;
+  const { source, generation, object, problems, waiting, outputSecret } = outcome;
   const time = `${now.slice(0, 19)}Z`;
   const former = new Map((before?.conditions ?? []).map((condition) => [condition.type, condition]));
   const notReadySince = former.get('Ready')?.status === 'False' ? former.get('Ready')?.lastTransitionTime : undefined;
@@ -71,6 +74,7 @@ export function resourceStatus(
     ...(object === undefined ? {} : object),
     source,
     ...(waiting === undefined ? {} : { planId: waiting.planId }),
+    ...(outputSecret === undefined ? {} : { outputSecret }),
     ...(problems.length === 0 ? {} : { problems: problems.slice(0, mostProblems).map(shown) }),
     conditions,
   };
@@ -92,7 +96,7 @@ function findings(outcome: ResourceOutcome, isExpected: boolean): readonly Findi
         ]
       : ['Drifted', 'False', 'InSync', ''];
   if (first !== undefined) {
-    const reason = isConflict ? 'Conflicted' : isMissing(problems) ? 'ReferenceMissing' : 'Invalid';
+    const reason = isConflict ? 'Conflicted' : reasonFor(problems);
     const more = others.length === 0 ? '' : `; and ${others.length} more`;
     const message = `${first.message}${more}`;
     return [
@@ -127,10 +131,15 @@ function findings(outcome: ResourceOutcome, isExpected: boolean): readonly Findi
   ];
 }
 
+function reasonFor(problems: readonly Problem[]): string {
+  if (problems.every(({ code }) => code.startsWith('output_secret_'))) return 'OutputNotWritten';
+  return isMissing(problems) ? 'ReferenceMissing' : 'Invalid';
+}
+
 /** Whether all that is wrong is that something is not there, or not applied, to which the resource refers. */
 export function isMissing(problems: readonly Problem[]): boolean {
   const codes: ReadonlySet<string> = new Set([
-    ...['reference_unknown', 'reference_held_back', 'reference_pending', 'secret_unset'],
+    ...['reference_unknown', 'reference_held_back', 'reference_pending', 'secret_unset', 'output_secret_unwritten'],
   ]);
   return problems.length > 0 && problems.every(({ code }) => codes.has(code));
 }

@@ -1,9 +1,11 @@
 import { isObject } from '../../../../lib/json.ts';
 import type { Problem } from '../../../../model/problem.ts';
 import type { StoredObject } from '../../../../model/state/object.ts';
+import type { Snapshot } from '../../../../model/state/snapshot.ts';
 import { driftOf } from '../../../../plan/ownership/drift.ts';
 import type { OriginOutcome } from '../../files/origin.ts';
 import type { Cluster } from '../cluster.ts';
+import type { OutputSecret } from '../output-secrets.ts';
 import { pathOf } from '../resource-file.ts';
 import type { Stated } from '../stated-resources.ts';
 import { isMissing, isUnseen, missingMs, type ResourceStatus, resourceStatus } from './resource-status.ts';
@@ -20,26 +22,31 @@ export interface StatusReportOptions {
 
 /** Writes to the resources of a namespace what became of them. */
 export interface StatusReport {
-  concluded(outcome: OriginOutcome): void;
+  concluded(outcome: OriginOutcome, outputs: OutputSecrets): void;
   stop(): void;
 }
+
+/** By file: the Secrets that hold what was made for objects. */
+type OutputSecrets = ReadonlyMap<string, OutputSecret>;
 
 /** Creates a report. What is missing is looked at once more when it has been missing for long. */
 export function createStatusReport(options: StatusReportOptions): StatusReport {
   let again: NodeJS.Timeout | undefined;
-  const concluded = (outcome: OriginOutcome): void => {
+  const concluded = (outcome: OriginOutcome, outputs: OutputSecrets): void => {
     clearTimeout(again);
-    if (report(options, outcome)) again = setTimeout(() => report(options, outcome), missingMs);
+    if (report(options, outcome, outputs)) again = setTimeout(() => report(options, outcome, outputs), missingMs);
   };
   return { concluded, stop: () => clearTimeout(again) };
 }
 
 /** Returns whether something that is missing is expected to come. */
-function report({ cluster, namespace, source, apiVersion, now }: StatusReportOptions, outcome: OriginOutcome): boolean {
+function report(
+  { cluster, namespace, source, apiVersion, now }: StatusReportOptions,
+  outcome: OriginOutcome,
+  outputs: OutputSecrets,
+): boolean {
   const { state } = outcome;
-  const objects = new Map<string, StoredObject>();
-  for (const object of state.declaredBy(source))
-    for (const by of object.declared) if (by.source === source) objects.set(by.file, object);
+  const objects = objectsByFile(state, source);
   const drifted = new Map<string, number>();
   for (const { object } of driftOf(state, now(), source)) drifted.set(object.id, (drifted.get(object.id) ?? 0) + 1);
   const problemsOf = problemsByFile(outcome);
@@ -49,7 +56,8 @@ function report({ cluster, namespace, source, apiVersion, now }: StatusReportOpt
     const { name, uid, generation = 0, deletionTimestamp } = resource.metadata;
     if (deletionTimestamp !== undefined) continue;
     const file = pathOf({ namespace, plural: kind.plural, name });
-    const problems = problemsOf.get(file) ?? [];
+    const output = outputs.get(file);
+    const problems = [...(problemsOf.get(file) ?? []), ...(output?.problem === undefined ? [] : [output.problem])];
     const shown = statusOf(stated);
     const isWaiting = outcome.what === 'waiting' && problems.length === 0;
     // What did not change stays as it was: that another resource waits or is wrong stands on that one, and on the source.
@@ -60,6 +68,7 @@ function report({ cluster, namespace, source, apiVersion, now }: StatusReportOpt
         ...{ source, generation, problems },
         object: object === undefined ? undefined : { id: object.id, revision: object.updatedRevision },
         waiting: isWaiting ? { planId: outcome.planId, message: outcome.message } : undefined,
+        outputSecret: output === undefined || output.problem !== undefined ? undefined : output.name,
         drifted: object === undefined ? 0 : (drifted.get(object.id) ?? 0),
       },
       shown,
@@ -69,6 +78,14 @@ function report({ cluster, namespace, source, apiVersion, now }: StatusReportOpt
     cluster.statuses.put({ apiVersion, ...kind, namespace, name, uid, shown }, status);
   }
   return isExpecting;
+}
+
+/** The objects that a source states, by the file that does. */
+export function objectsByFile(state: Snapshot, source: string): ReadonlyMap<string, StoredObject> {
+  const objects = new Map<string, StoredObject>();
+  for (const object of state.declaredBy(source))
+    for (const by of object.declared) if (by.source === source) objects.set(by.file, object);
+  return objects;
 }
 
 function problemsByFile(outcome: OriginOutcome): ReadonlyMap<string, readonly Problem[]> {
