@@ -52,6 +52,18 @@ test('who approves a plan has to give the own name, unless a value says otherwis
   expect(without.filter(({ metadata }) => metadata.name === 'heddle-approved-by')).toEqual([]);
 });
 
+test('tools that can send no other requests may be excepted by their field manager', async () => {
+  const conditions = async (over: object) =>
+    at(only(await render({ chart, over }), 'ValidatingAdmissionPolicy', '-unknown-fields'), 'spec.matchConditions');
+  expect(await conditions({})).toBeUndefined();
+  expect(await conditions({ unknownFieldsExcept: ['helm', 'argocd-controller'] })).toEqual([
+    {
+      name: 'other-managers',
+      expression: `!(request.options.?fieldManager.orValue('') in ["helm","argocd-controller"])`,
+    },
+  ]);
+});
+
 test.each([
   ['values say so', { chart, over: { unknownFields: [], approvedBy: [] } }],
   ['Kubernetes has none', { chart, over: { approvedBy: ['Audit'] }, args: kubernetes('1.29.3') }],

@@ -1,10 +1,14 @@
 import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type Client, createClient } from '../../src/kubernetes/client.ts';
 import { type Connection, connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { helm, kubectl } from '../charts/helm.ts';
 import { render } from '../charts/render.ts';
 
 const groups = '/apis/heddle.dev/v1/namespaces/strict/groups';
@@ -23,7 +27,8 @@ beforeAll(async () => {
     ValidatingAdmissionPolicyBinding: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
   };
   const args = ['--kube-version', '1.37.0'];
-  for (const manifest of await render({ chart: 'charts/heddle-crds', over: { unknownFields: ['Deny'] }, args })) {
+  const over = { unknownFields: ['Deny'], unknownFieldsExcept: ['helm-controller'], roles: { create: false } };
+  for (const manifest of await render({ chart: 'charts/heddle-crds', over, args })) {
     const object = JSON.parse(JSON.stringify(manifest));
     if (manifest.kind.endsWith('Binding')) object.spec.matchResources = { namespaceSelector };
     await client.apply(`${paths[manifest.kind]}/${manifest.metadata.name}`, object);
@@ -44,15 +49,46 @@ const group = (name: string, spec: JsonObject) => ({
 });
 
 /** The status of the answer to a request as the clients send it that people use. */
-async function send(method: string, path: string, body: object, type = 'application/json'): Promise<number> {
+async function send(method: string, path: string, body: object, type?: string): Promise<number> {
+  return (await answer(method, path, body, type)).status;
+}
+
+async function answer(method: string, path: string, body: object, type = 'application/json') {
   const { tls, headers } = await connection.credentials();
   const options = { ...tls, method, headers: { ...headers, 'content-type': type } };
   const sent = request(`${connection.server}${groups}${path}`, options);
   sent.end(JSON.stringify(body));
   const [response] = await once(sent, 'response');
-  await textOf(response);
-  return Number(response.statusCode);
+  return { status: Number(response.statusCode), text: await textOf(response) };
 }
+
+/** The statuses of the answers to what a tool sends for a new resource, then for another value in it. */
+async function statusesOf(name: string, tool: Tool): Promise<readonly number[]> {
+  const statuses: number[] = [];
+  for (const [method, path, spec, type] of tool(name)) {
+    const body = method === 'PATCH' && type === merge ? { spec } : group(name, spec);
+    statuses.push(await send(method, path, body, type));
+  }
+  return statuses;
+}
+
+type Tool = (name: string) => readonly (readonly [method: string, path: string, spec: JsonObject, type?: string])[];
+
+const [first, second] = [{ name: 'A' }, { name: 'B' }];
+/** A plain creation, then the patch that the tool has computed; so do Helm 3, and Argo CD without ServerSideApply=true. */
+const byClient =
+  (query: string): Tool =>
+  (name) => [
+    ['POST', `?${query}`, first],
+    ['PATCH', `/${name}?${query}`, second, merge],
+  ];
+/** The same request for both, after a dry run. */
+const byServer =
+  (query: string): Tool =>
+  (name) =>
+    [`dryRun=All&${query}`, query].flatMap((asked) =>
+      [first, second].map((spec) => ['PATCH', `/${name}?${asked}`, spec, apply] as const),
+    );
 
 const apply = 'application/apply-patch+yaml';
 const merge = 'application/merge-patch+json';
@@ -101,4 +137,91 @@ test('the status can be written', async () => {
   };
   const answer = await send('PATCH', '/written/status?fieldManager=heddle&force=true', status, apply);
   expect(answer).toBe(200);
+});
+
+test.each<[string, Tool, readonly number[]]>([
+  ['Flux is never refused', byServer('fieldManager=kustomize-controller&force=true'), [201, 201, 201, 200]],
+  ['Helm 4 is not', byServer('fieldManager=helm&fieldValidation=Strict&force=false'), [201, 201, 201, 200]],
+  [
+    'Argo CD with ServerSideApply=true is not',
+    byServer('fieldManager=argocd-controller&force=true'),
+    [201, 201, 201, 200],
+  ],
+  ['Argo CD without it is refused', byClient('fieldManager=argocd-controller'), [422, 404]],
+  ['Helm 3 is refused', byClient('fieldManager=helm'), [422, 404]],
+  ['Helm 3 in a controller that is excepted is not', byClient('fieldManager=helm-controller'), [201, 200]],
+  ['kubectl apply is not', byClient('fieldManager=kubectl-client-side-apply&fieldValidation=Strict'), [201, 200]],
+  [
+    'kubectl apply --validate=false is refused',
+    byClient('fieldManager=kubectl-client-side-apply&fieldValidation=Ignore'),
+    [422, 404],
+  ],
+])('by the requests that tools send, %s', async (title, tool, statuses) => {
+  await isHeld();
+  expect(await statusesOf(title.toLowerCase().replaceAll(/[^a-z\d]+/g, '-'), tool)).toEqual(statuses);
+});
+
+test('a refusal names who can be excepted', async () => {
+  await isHeld();
+  const { text } = await answer('POST', '?fieldManager=helm', group('named', first));
+  expect(JSON.parse(text).message).toMatch(/or use server-side apply \(this is the field manager helm\)$/);
+});
+
+describe('the tools themselves', () => {
+  let folder: string;
+  const file = () => join(folder, 'group.yaml');
+  const inStrict = ['--namespace', 'strict'];
+  const run = (...args: readonly string[]) => kubectl([...args, ...inStrict], inject('kubeconfig'));
+  const write = (name: string, spec: JsonObject) => writeFile(file(), JSON.stringify(group(name, spec)));
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'heddle-tools-'));
+    await mkdir(join(folder, 'chart/templates'), { recursive: true });
+    await writeFile(join(folder, 'chart/Chart.yaml'), 'apiVersion: v2\nname: groups\nversion: 1.0.0\n');
+    await writeFile(
+      join(folder, 'chart/templates/group.yaml'),
+      `${JSON.stringify(group('NAME', {})).replace('"NAME"', '{{ .Release.Name }}').replace('"spec":{}', '"spec":{{ toJson .Values.spec }}')}\n`,
+    );
+  });
+
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test.each<[string, readonly string[]]>([
+    ['kubectl-apply', ['apply']],
+    ['kubectl-server-side', ['apply', '--server-side']],
+    ['kubectl-replace', ['replace', '--force']],
+  ])('%s is not refused, and says what is mistyped', async (name, command) => {
+    await isHeld();
+    for (const spec of [first, second]) {
+      await write(name, spec);
+      await run(...command, '--filename', file());
+    }
+    await write(name, { nam: 'C' });
+    await expect(run(...command, '--filename', file())).rejects.toThrow(/spec\.nam\b/);
+  });
+
+  test('kubectl patch and kubectl apply --validate=false are refused', async () => {
+    await isHeld();
+    await write('kubectl-patch', first);
+    await run('create', '--filename', file());
+    const patch = ['patch', 'groups.heddle.dev', 'kubectl-patch', '--type=merge', '--patch', '{"spec":{"nam":"B"}}'];
+    // What it would do is nothing: the field is dropped, and the rest stays.
+    await run(...patch);
+    await expect(run(...patch.with(-1, '{"spec":{"name":"B"}}'))).rejects.toThrow(/use server-side apply/);
+    await write('kubectl-careless', first);
+    await expect(run('apply', '--validate=false', '--filename', file())).rejects.toThrow(/use server-side apply/);
+  });
+
+  test('helm is not refused where the API server merges, and says what is mistyped', async () => {
+    await isHeld();
+    const call = (what: string, spec: JsonObject, ...flags: readonly string[]) =>
+      helm(
+        [what, 'helm', join(folder, 'chart'), ...inStrict, '--set-json', `spec=${JSON.stringify(spec)}`, ...flags],
+        inject('kubeconfig'),
+      );
+    expect(await call('install', first)).toMatchObject({ code: 0 });
+    expect(await call('upgrade', second)).toMatchObject({ code: 0 });
+    expect((await call('upgrade', { nam: 'C' })).err).toMatch(/spec\.nam\b/);
+    expect((await call('upgrade', { name: 'C' }, '--server-side=false')).err).toContain('use server-side apply');
+  });
 });
