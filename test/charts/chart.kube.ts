@@ -65,10 +65,21 @@ test('the rights of the chart are enough to follow a namespace, deletions includ
   office.run([], { clusters: [{ name: 'k8s', kubeconfigFile, namespaces }] });
   await expect.poll(() => conditionsAt(admin, pathOf('b'))).toMatchObject({ Ready: 'True' });
   const events = async () => (await admin.list('/apis/events.k8s.io/v1/namespaces/rights/events')).items;
-  await expect.poll(async () => (await events()).length).toBe(2);
+  const own = '/apis/heddle.dev/v1/namespaces/rights';
+  await expect.poll(() => conditionsAt(admin, `${own}/sources/k8s`).catch(() => ({}))).toMatchObject({ Ready: 'True' });
+  await expect.poll(async () => (await events()).length).toBeGreaterThan(2);
   expect(await office.groups()).toEqual(['a', 'b']);
   await admin.delete(pathOf('a'));
   await expect.poll(office.groups).toEqual(['b']);
+});
+
+test('the rights of the chart are enough to show plans and to take them away', async () => {
+  const plans = '/apis/heddle.dev/v1/namespaces/rights/plans';
+  const metadata = { name: 'waiting', namespace: 'rights' };
+  await server.create(plans, { apiVersion: 'heddle.dev/v1', kind: 'Plan', metadata, spec: {} });
+  await server.delete(`${plans}/waiting`);
+  const approve = server.patch(`${plans}/waiting`, { spec: { approvedDigest: 'a'.repeat(64) } });
+  await expect(approve).rejects.toMatchObject({ status: 403, reason: 'Forbidden' });
 });
 
 test.each<[string, () => Promise<unknown>]>([

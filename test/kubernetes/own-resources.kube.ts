@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { approvePlan } from '../../src/features/config/plans/approvals.ts';
 import { setSourceSuspended } from '../../src/features/sources/source-admin.ts';
@@ -58,6 +60,14 @@ async function userWith(role: string, user: string, namespace: string): Promise<
   const own = await clientOf(inject('kubeconfig'), user);
   onTestFinished(() => own.close());
   return own;
+}
+
+/** The patches of the commands on the page for users that change a resource, with what differs in each case put in. */
+async function patchesOnPage(resource: 'source' | 'plan', values: Readonly<Record<string, string>> = {}) {
+  const page = await readFile(fileURLToPath(new URL('../../docs/kubernetes.md', import.meta.url)), 'utf8');
+  const commands = page.matchAll(new RegExp(`^kubectl patch ${resource} .* --type merge -p '(.*)'$`, 'gm'));
+  const texts = [...commands].map(([, text = '']) => text.replace(/[A-Z]{4,}/g, (name) => values[name] ?? name));
+  return texts.map((text) => asObject(JSON.parse(text)));
 }
 
 /** A namespace of the cluster that is a source, and a server that reads it. */
@@ -168,7 +178,8 @@ test('a plan that a guard stops is a resource, and only its own digest lets it t
   await approver.patch(at, { spec: { approvedDigest: other, approvedBy: 'ana' } });
   await expect.poll(() => condition('Approved', at)).toMatchObject({ status: 'False', reason: 'DigestDiffers' });
   expect(await groups()).toEqual(letters);
-  await approver.patch(at, { spec: { approvedDigest: digest, approvedBy: 'ana' } });
+  const [approval = {}] = await patchesOnPage('plan', { DIGEST: digest, USER: 'ana' });
+  await approver.patch(at, approval);
   await expect.poll(groups).toEqual(['h']);
   await expect.poll(plans).toEqual([]);
   await expect.poll(conditions).toMatchObject(settled);
@@ -347,4 +358,16 @@ test('without the definition of plans the source says so, and the plan is approv
   await expect.poll(groups).toEqual(['h']);
   await expect.poll(conditions).toMatchObject(settled);
   expect(await condition('PlanShown')).toBeUndefined();
+});
+
+test('what the page for users asks of a source is done', async () => {
+  const { put, source, status, condition } = await follow('asked', { conflictModes: ['observe'] });
+  await put('a');
+  await expect.poll(() => condition('Ready')).toMatchObject({ status: 'True' });
+  const patches = await patchesOnPage('source');
+  expect(patches.length).toBe(3);
+  for (const patch of patches) await client.patch(source, patch);
+  await expect.poll(status).toMatchObject({ suspended: true, conflictMode: 'observe', observedGeneration: 4 });
+  await client.patch(source, { spec: { suspend: false } });
+  await expect.poll(status).toMatchObject({ suspended: false, lastHandledReconcileAt: '2026-11-23T09:00:00Z' });
 });
