@@ -220,7 +220,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(async () => localPeople.mailer?.close());
     const identityProvider = openIdentityProvider(engine, options, onDefect, localPeople);
     const leases = openLeases(options, log, closing);
-    const integrations = createIntegrations(engine, outbound);
+    const integrations = await createIntegrations(engine, options, { outbound, closing });
     const machines = createMachines(engine, options.geoDatabase, { onDefect, log, closing, leases: leases.leases });
     const api = await createApi({
       engine,

@@ -1,3 +1,4 @@
+import type { ServeOptions } from '../app.ts';
 import type { Engine } from '../commit/engine.ts';
 import type { Report } from '../commit/report-once.ts';
 import type { LeaseKeeper } from '../db/leases/lease-keeper.ts';
@@ -14,6 +15,11 @@ interface Integrations {
   run(options: RunOptions): () => Promise<void>;
 }
 
+interface IntegrationParts {
+  readonly outbound: Outbound;
+  readonly closing: (() => Promise<unknown>)[];
+}
+
 interface RunOptions {
   readonly leaseSeconds: number;
   readonly leases?: LeaseKeeper;
@@ -21,8 +27,16 @@ interface RunOptions {
 }
 
 /** Wires what a server does for integrations. */
-export function createIntegrations(engine: Engine, outbound: Outbound): Integrations {
-  const open = createTargets({ outbound, signer: createWebhookSigner(engine), now: Date.now });
+export async function createIntegrations(
+  engine: Engine,
+  { mail: server, publicUrl }: Pick<ServeOptions, 'mail' | 'publicUrl'>,
+  { outbound, closing }: IntegrationParts,
+): Promise<Integrations> {
+  // Few servers send mails.
+  const transport = server && (await import('../outbound/mail.ts')).createMailTransport({ ...server, pool: true });
+  const mail = server && transport && { transport, from: server.from };
+  closing.unshift(async () => transport?.close());
+  const open = createTargets({ outbound, mail, publicUrl, signer: createWebhookSigner(engine), now: Date.now });
   return {
     services: { openTarget: open },
     run: (options) => runDeliveries({ ...options, engine, open, random: Math.random }),

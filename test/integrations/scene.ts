@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
 import { runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
 import { createWebhookSigner, listPublicKeys } from '../../src/features/integrations/notifications/webhook-keys.ts';
-import { createTargets } from '../../src/features/integrations/targets.ts';
+import { createTargets, type TargetOptions } from '../../src/features/integrations/targets.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { parseAllowList } from '../../src/lib/net/public-address.ts';
 import { createObject, deleteObject, replaceObject } from '../../src/objects/objects.ts';
@@ -29,8 +29,8 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
   return {
     ...office,
     /** Starts a server that delivers, by default the first one. */
-    run(own: Engine = engine, { allow = ['127.0.0.1'], leaseSeconds = 30 } = {}): Post {
-      const post = runPost(own, allow, leaseSeconds);
+    run(own: Engine = engine, options: PostOptions = {}): Post {
+      const post = runPost(own, options);
       posts.push(post);
       return post;
     },
@@ -53,12 +53,18 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
   };
 }
 
-function runPost(engine: Engine, allow: readonly string[], leaseSeconds: number): Post {
+/** What a server that delivers has that others have not. */
+interface PostOptions extends Pick<TargetOptions, 'mail' | 'publicUrl'> {
+  readonly allow?: readonly string[];
+  readonly leaseSeconds?: number;
+}
+
+function runPost(engine: Engine, { allow = ['127.0.0.1'], leaseSeconds = 30, ...given }: PostOptions): Post {
   const reports: string[] = [];
   const list = parseAllowList(allow);
   if ('wrong' in list) throw new Error(`${list.wrong} is no address`);
   const outbound = createOutbound({ allow: list, userAgent: 'Heddle/test', connectMs: 2000 });
-  const open = createTargets({ outbound, signer: createWebhookSigner(engine), now: Date.now });
+  const open = createTargets({ ...given, outbound, signer: createWebhookSigner(engine), now: Date.now });
   const end = runDeliveries({
     ...{ engine, open, leaseSeconds, pollMs: 50, gatherMs: 5 },
     random: () => 0,

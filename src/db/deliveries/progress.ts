@@ -34,12 +34,14 @@ export function advance(
   database: Database,
   held: HeldDelivery,
   cursor: number,
-  { delivered }: { readonly delivered: boolean },
+  { delivered, note }: { readonly delivered: boolean; readonly note?: string | undefined },
 ): Promise<boolean> {
-  return write(database, held, delivered ? deliveredText : skippedText, [cursor]);
+  if (!delivered) return write(database, held, skippedText, [cursor]);
+  return write(database, held, deliveredText, [cursor, note ?? null]);
 }
 
-const deliveredText = `update deliveries d set cursor = $6, batch_end = null, ${working}, last_success_at = clock_timestamp()
+const deliveredText = `update deliveries d set cursor = $6, batch_end = null, ${working}, last_success_at = clock_timestamp(),
+  last_error = coalesce($7, last_error), last_error_at = case when $7::text is null then last_error_at else clock_timestamp() end
 where ${isHeld} returning 1`;
 const skippedText = `update deliveries d set cursor = $6 where ${isHeld} returning 1`;
 

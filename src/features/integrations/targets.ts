@@ -1,11 +1,13 @@
 import type { Channel, Target } from './deliveries/target.ts';
+import { type EmailOptions, openEmail } from './notifications/email.ts';
 import { openWebhook, type WebhookOptions } from './notifications/webhook.ts';
 
 /** What targets of all types are made with. */
-export type TargetOptions = WebhookOptions;
+export type TargetOptions = WebhookOptions & EmailOptions;
 
 /** How a target is made, by the type of the channel: one line each. */
 const openers: Readonly<Record<string, (channel: Channel, options: TargetOptions) => Target>> = {
+  email: openEmail,
   webhook: openWebhook,
 };
 

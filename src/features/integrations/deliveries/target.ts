@@ -15,12 +15,12 @@ export interface DeliveryEvent {
 }
 
 /**
- * What came of a delivery. `accepted`: the receiver has it. `retry`: it is tried again by itself, as long as it takes.
+ * What came of a delivery. `accepted`: the receiver has it; people see the note. `retry`: it is tried again by itself, as long as it takes.
  * `pause`: people have to do something first, so it is hardly ever tried again by itself. `refused`: the receiver does not
  * want what is in it; a batch is tried again event by event, and a single event is set aside.
  */
 export type Verdict =
-  | { readonly outcome: 'accepted' }
+  | { readonly outcome: 'accepted'; readonly note?: string }
   | { readonly outcome: 'retry'; readonly reason: string; readonly afterMs?: number }
   | { readonly outcome: 'pause'; readonly reason: string }
   | { readonly outcome: 'refused'; readonly reason: string };

@@ -151,7 +151,7 @@ async function sendNext(
   if (batch.events.length > 1 && last !== end && !(await beginBatch(database, held, last))) return 'done';
   const verdict = await deliver(attempt, target, batch.events);
   if (verdict.outcome === 'accepted')
-    return isWritten(await advance(database, held, batch.cursor, { delivered: true }));
+    return isWritten(await advance(database, held, batch.cursor, { delivered: true, note: verdict.note }));
   if (verdict.outcome !== 'refused') return fail(attempt, verdict);
   if (batch.events.length > 1) return (await endBatch(database, held)) ? { singlyTo: last } : 'done';
   const step = isWritten(await setAside(database, held, last, verdict.reason));

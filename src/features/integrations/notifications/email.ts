@@ -1,0 +1,62 @@
+import type { MailTransport } from '../../../outbound/mail.ts';
+import { MailFailure } from '../../../outbound/mail-failure.ts';
+import type { Channel, DeliveryEvent, Target, Verdict } from '../deliveries/target.ts';
+import { type MailFrame, notificationMail } from './mail-text.ts';
+
+/** What mails are sent with. */
+export interface EmailOptions {
+  /** Absent: the server has no mail server. */
+  readonly mail?: { readonly transport: Pick<MailTransport, 'send'>; readonly from: string } | undefined;
+  /** Where people reach the server; absent: nobody said so. */
+  readonly publicUrl?: string | undefined;
+}
+
+/** When more events than this wait, they come as one mail. */
+const mostSingly = 20;
+
+/** Mails events: each by itself, or a list of them when many wait. */
+export function openEmail({ account, id, settings = {} }: Channel, { mail, publicUrl }: EmailOptions): Target {
+  const { emails } = settings;
+  const frame: MailFrame = {
+    ...{ account, channel: id, to: Array.isArray(emails) ? emails.map(String) : [] },
+    host: /@([^\s<>@]+)>?\s*$/.exec(mail?.from ?? '')?.[1] ?? 'localhost',
+    settingsUrl: publicUrl === undefined ? undefined : `${publicUrl.replace(/\/+$/, '')}/#notifications`,
+  };
+  return {
+    take: (waiting) => (waiting.length > mostSingly ? waiting.length : 1),
+    deliver: async (batch) => (mail === undefined ? noServer : send(mail.transport, frame, batch)),
+  };
+}
+
+const noServer: Verdict = {
+  outcome: 'pause',
+  reason: 'this server has no mail server; its operator sets HEDDLE_SMTP_URL and HEDDLE_MAIL_FROM',
+};
+
+async function send(
+  transport: Pick<MailTransport, 'send'>,
+  frame: MailFrame,
+  batch: readonly DeliveryEvent[],
+): Promise<Verdict> {
+  try {
+    const refused = await transport.send(notificationMail(frame, batch));
+    if (refused.length === 0) return { outcome: 'accepted' };
+    return { outcome: 'accepted', note: `the mail server refuses ${refused.join(', ')}; the others got the mail` };
+  } catch (error) {
+    if (!(error instanceof MailFailure)) throw error;
+    return verdictOf(error);
+  }
+}
+
+function verdictOf({ refusal, message: reason }: MailFailure): Verdict {
+  switch (refusal) {
+    case 'away':
+      return { outcome: 'retry', reason };
+    case 'content':
+      return { outcome: 'refused', reason };
+    case 'addresses':
+      return { outcome: 'pause', reason: `${reason}; correct them` };
+    case 'credentials':
+      return { outcome: 'pause', reason: `${reason}; its operator sees to that` };
+  }
+}

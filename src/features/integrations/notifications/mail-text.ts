@@ -1,0 +1,102 @@
+import type { OutgoingMail } from '../../../outbound/mail.ts';
+import type { DeliveryEvent } from '../deliveries/target.ts';
+
+/** What the mails of a channel have in common. */
+export interface MailFrame {
+  readonly account: string;
+  readonly channel: string;
+  readonly to: readonly string[];
+  /** The host in the ids of mails. */
+  readonly host: string;
+  /** Where people change what they get; absent: the server does not know its address. */
+  readonly settingsUrl?: string | undefined;
+}
+
+const longestSubject = 200;
+
+/** The mail about one event, or about several of them as a list. The same events make the same mail. */
+export function notificationMail(frame: MailFrame, events: readonly DeliveryEvent[]): OutgoingMail {
+  const [first] = events;
+  const subject =
+    first !== undefined && events.length === 1 ? `${first.activity}: ${nameOf(first)}` : `${events.length} events`;
+  const { settingsUrl } = frame;
+  return {
+    to: frame.to,
+    subject: oneLine(`[Heddle] ${subject}`).slice(0, longestSubject),
+    text: textOf(frame, events),
+    html: htmlOf(frame, events),
+    messageId: `<${frame.channel}.${idsOf(events)}@${frame.host}>`,
+    headers: {
+      'Auto-Submitted': 'auto-generated',
+      ...(settingsUrl === undefined ? {} : { 'List-Unsubscribe': `<${settingsUrl}>` }),
+    },
+  };
+}
+
+function idsOf(events: readonly DeliveryEvent[]): string {
+  return [...new Set([events[0]?.id ?? 0, events.at(-1)?.id ?? 0])].join('-');
+}
+
+function nameOf({ target }: DeliveryEvent): string {
+  return target.name === '' ? target.id : target.name;
+}
+
+/** What a person wants to know about an event, by name. */
+function rowsOf(event: DeliveryEvent): readonly (readonly [name: string, value: string])[] {
+  const { at, code, initiator, target, meta, id } = event;
+  const by = initiator.email === '' ? initiator.name : `${initiator.name} <${initiator.email}>`;
+  const more = Object.entries(meta).filter(([name]) => name !== 'name');
+  const rows: readonly (readonly [string, string])[] = [
+    ['When', readable(at)],
+    ['By', by],
+    ['Target', target.name === '' ? target.id : `${target.name} (${target.id})`],
+    ...more.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
+    ['Event', `${id} (${code})`],
+  ];
+  return rows.map(([name, value]) => [oneLine(name), oneLine(value)] as const).filter(([, value]) => value !== '');
+}
+
+function lineOf(event: DeliveryEvent): string {
+  const { at, activity, initiator } = event;
+  return oneLine(
+    `${readable(at)} ${activity}: ${nameOf(event)}${initiator.name === '' ? '' : `, by ${initiator.name}`}`,
+  );
+}
+
+function textOf(frame: MailFrame, events: readonly DeliveryEvent[]): string {
+  const [only] = events;
+  const lines =
+    only !== undefined && events.length === 1
+      ? [oneLine(`${only.activity}: ${nameOf(only)}`), '', ...rowsOf(only).map(([name, value]) => `${name}: ${value}`)]
+      : [`${events.length} events, the oldest first:`, '', ...events.map(lineOf)];
+  return [...lines, '', footerOf(frame), ''].join('\n');
+}
+
+function htmlOf(frame: MailFrame, events: readonly DeliveryEvent[]): string {
+  const [only] = events;
+  const body =
+    only !== undefined && events.length === 1
+      ? `<p><b>${escaped(oneLine(`${only.activity}: ${nameOf(only)}`))}</b></p><table>${rowsOf(only)
+          .map(([name, value]) => `<tr><td>${escaped(name)}</td><td>${escaped(value)}</td></tr>`)
+          .join('')}</table>`
+      : `<p>${events.length} events, the oldest first:</p><ul>${events.map((event) => `<li>${escaped(lineOf(event))}</li>`).join('')}</ul>`;
+  return `<!doctype html><html><body>${body}<p><small>${escaped(footerOf(frame))}</small></p></body></html>`;
+}
+
+function footerOf({ account, channel, settingsUrl }: MailFrame): string {
+  const where = settingsUrl === undefined ? '' : ` Change it at ${settingsUrl}.`;
+  return `The notification channel ${channel} of the account ${account} sends this.${where}`;
+}
+
+function readable(timestamp: string): string {
+  return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
+}
+
+/** Names come from people: they may not begin a line of their own. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+import { onTestFinished } from 'vitest';
+import { createMailTransport } from '../../src/outbound/mail.ts';
+
+/** A mail as the server got it. */
+export interface MailReceived {
+  readonly to: readonly string[];
+  /** By lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parts behind the headers, decoded. */
+  readonly body: string;
+}
+
+/** A mail server. */
+export interface Mailbox {
+  readonly received: readonly MailReceived[];
+  /** How often somebody began to send a mail. */
+  readonly attempts: () => number;
+  /** Answers the next attempts so, each once. */
+  next(...codes: readonly number[]): void;
+  /** A mail server with this way to it. */
+  readonly mail: { readonly transport: ReturnType<typeof createMailTransport>; readonly from: string };
+}
+
+/** Starts a mail server that takes mails with the password `secret`. */
+export async function startMailbox(password = 'secret'): Promise<Mailbox> {
+  const received: MailReceived[] = [];
+  const codes: number[] = [];
+  let attempts = 0;
+  const refusal = (responseCode: number) => Object.assign(new Error('refused'), { responseCode });
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    authMethods: ['PLAIN', 'LOGIN'],
+    onAuth: (auth, _session, done) =>
+      auth.password === 'secret' ? done(null, { user: auth.username }) : done(new Error('no')),
+    onRcptTo: ({ address }, _session, done) => (address.startsWith('refused') ? done(refusal(550)) : done()),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        attempts += 1;
+        const code = codes.shift();
+        if (code !== undefined && code >= 400) {
+          done(refusal(code));
+          return;
+        }
+        const to = session.envelope.rcptTo.map(({ address }) => address);
+        received.push({ to, ...read(Buffer.concat(chunks).toString('latin1')) });
+        done();
+      });
+    },
+  });
+  const listening = server.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  // It listens on TCP.
+  const { port } = listening.address() as AddressInfo;
+  const url = `smtp://heddle:${password}@127.0.0.1:${port}`;
+  const from = 'Heddle <heddle@mesh.example.com>';
+  const transport = createMailTransport({ url, from, pool: true });
+  onTestFinished(async () => {
+    transport.close();
+    await new Promise<void>((resolve) => server.close(resolve));
+  });
+  return { received, attempts: () => attempts, next: (...more) => void codes.push(...more), mail: { transport, from } };
+}
+
+function read(text: string): Omit<MailReceived, 'to'> {
+  const at = text.indexOf('\r\n\r\n');
+  const unfolded = text.slice(0, at).replace(/\r\n[ \t]+/g, ' ');
+  const headers = unfolded.split('\r\n').map((line): [string, string] => {
+    const [, name = '', value = ''] = /^([^:]+):\s*(.*)$/.exec(line) ?? [];
+    return [name.toLowerCase(), decodeWords(value)];
+  });
+  return { headers: Object.fromEntries(headers), body: decode(text.slice(at + 4)) };
+}
+
+/** Undoes quoted-printable. */
+function decode(text: string): string {
+  const bytes = text
+    .replace(/=\r\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
+/** Undoes the encoding of words in headers. */
+function decodeWords(text: string): string {
+  return text
+    .replace(/\?=\s+=\?/g, '?==?')
+    .replace(/=\?utf-8\?([QB])\?(.*?)\?=/gi, (_, way: string, word: string) =>
+      way.toUpperCase() === 'B' ? Buffer.from(word, 'base64').toString('utf8') : decode(word.replaceAll('_', ' ')),
+    );
+}
