@@ -47,6 +47,12 @@ async function joinGroup(group: string, peer: string | undefined): Promise<void>
   await call('PUT', `/api/groups/${id}`, { name, peers: [peer ?? ''] });
 }
 
+const channel = `apiVersion: heddle.dev/v1
+kind: NotificationChannel
+metadata: { name: chat }
+spec: { type: email, target: { emails: [ops@example.com] }, event_types: [user.join] }
+`;
+
 /** What happens beside the command lines, by the words of the files. */
 const events: Stage['events'] = {
   'Machines of staff and web servers enrol, and somebody makes the group Printers.': async () => {
@@ -63,6 +69,7 @@ const events: Stage['events'] = {
     const { id, ...route } = await find('/api/routes', 'network_id', 'office');
     await call('PUT', `/api/routes/${id}`, { ...route, metric: 900 }, { 'x-break-glass': 'incident 4711' });
   },
+  'Somebody writes channel.yaml.': () => writeFile(join(stage.directory, 'channel.yaml'), channel),
   'The operator puts the token into the data directory.': async () => {
     await mkdir(join(stage.directory, '.heddle'));
     await writeFile(join(stage.directory, '.heddle/operator-token'), operatorToken);

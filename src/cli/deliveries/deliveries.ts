@@ -1,0 +1,154 @@
+import { NotFound } from '../../model/errors.ts';
+import { type Delivery, deliveries as operations } from '../../operations/config/deliveries.ts';
+import { notifications } from '../../operations/notifications.ts';
+import { guessHint } from '../arguments.ts';
+import { type Client, call, clientSettings, connect } from '../client.ts';
+import { defineCommand, type Invocation } from '../command.ts';
+import { exit } from '../exit.ts';
+import { printFailure, writeJson } from '../failure.ts';
+import { jsonFlag } from '../flags.ts';
+import { renderDelivery, renderDeliveryTable } from '../render/deliveries.ts';
+import { printable } from '../terminal/paint.ts';
+
+const argument = {
+  placeholder: 'CHANNEL',
+  doc: 'the key or id of a channel, as `heddle deliveries` lists them',
+  most: 1,
+};
+
+const eventFlag = {
+  event: { placeholder: 'NUMBER', doc: 'Only this event, by its number in the audit log (default: all of them).' },
+};
+
+export const deliveries = defineCommand({
+  name: 'deliveries',
+  summary: 'Show how events are delivered to channels, or everything about one of them.',
+  argument: {
+    ...argument,
+    placeholder: '[CHANNEL]',
+    doc: 'a channel, to show its last error and what was set aside',
+    least: 0,
+  },
+  flags: jsonFlag,
+  settings: clientSettings,
+  examples: [
+    ['heddle deliveries', 'A line a channel, and what is amiss with it'],
+    ['heddle deliveries network-chat', 'Everything about one channel'],
+  ],
+  async run({ flags, positionals: [name], config, terminal }) {
+    const client = await connect(config);
+    const found = await call(client, operations.list);
+    const json = flags['json'] === true;
+    if (name === undefined) {
+      if (json) writeJson(terminal, { formatVersion: '1.0', deliveries: found });
+      else terminal.out(`${renderDeliveryTable(found, terminal.paint).join('\n')}\n`);
+      return exit.ok;
+    }
+    const delivery = choose(found, name);
+    if (json) writeJson(terminal, { formatVersion: '1.0', delivery });
+    else terminal.out(`${renderDelivery(delivery, terminal.paint).join('\n')}\n`);
+    return exit.ok;
+  },
+});
+
+export const deliveriesResume = defineCommand({
+  name: 'deliveries resume',
+  summary: 'Try a delivery again at once, also one that is paused; or begin again with what happened at a time.',
+  argument,
+  flags: {
+    since: {
+      placeholder: 'TIME',
+      doc: 'Begin with what happened then, such as 2026-01-31T08:00:00Z; what waits from before is not sent.',
+    },
+    ...jsonFlag,
+  },
+  settings: clientSettings,
+  examples: [['heddle deliveries resume network-chat', 'The receiver is well again']],
+  run: (invocation) =>
+    act(invocation, 'Deliveries go on', (client, id) => {
+      const { since } = invocation.flags;
+      return call(client, operations.resume, {
+        params: { id },
+        ...(typeof since === 'string' ? { query: { since } } : {}),
+      });
+    }),
+});
+
+export const deliveriesRetry = defineCommand({
+  name: 'deliveries retry',
+  summary: 'Send events again that were set aside because the receiver refused them.',
+  argument,
+  flags: { ...eventFlag, ...jsonFlag },
+  settings: clientSettings,
+  examples: [['heddle deliveries retry network-chat --event 4102', 'Send one event again']],
+  run: (invocation) =>
+    act(invocation, 'What was set aside is sent again', (client, id) =>
+      call(client, operations.retry, { params: { id }, query: eventOf(invocation) }),
+    ),
+});
+
+export const deliveriesDiscard = defineCommand({
+  name: 'deliveries discard',
+  summary: 'Discard events that were set aside; the audit log keeps them.',
+  argument,
+  flags: { ...eventFlag, ...jsonFlag },
+  settings: clientSettings,
+  examples: [['heddle deliveries discard network-chat', 'Nobody needs them any more']],
+  run: (invocation) =>
+    act(invocation, 'What was set aside is discarded', (client, id) =>
+      call(client, operations.discard, { params: { id }, query: eventOf(invocation) }),
+    ),
+});
+
+export const deliveriesTest = defineCommand({
+  name: 'deliveries test',
+  summary: 'Send a sample to a notification channel, and say what its receiver answers.',
+  argument,
+  flags: jsonFlag,
+  settings: clientSettings,
+  examples: [['heddle deliveries test network-chat', 'See whether the address and the credentials are right']],
+  async run(invocation) {
+    const { flags, positionals, config, terminal } = invocation;
+    const client = await connect(config);
+    const { id } = choose(await call(client, operations.list), positionals[0] ?? '');
+    const { delivered, message } = await call(client, notifications.testChannel, { params: { channelId: id } });
+    if (!delivered) return printFailure(invocation, exit.error, message);
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', delivered, message });
+    else terminal.out(`${printable(message)}\n`);
+    return exit.ok;
+  },
+});
+
+type Call = Invocation<(typeof clientSettings)[number]>;
+
+/** Does something about one delivery, and says so. */
+async function act(
+  { flags, positionals, config, terminal }: Call,
+  done: string,
+  work: (client: Client, id: string) => Promise<unknown>,
+): Promise<number> {
+  const client = await connect(config);
+  const delivery = choose(await call(client, operations.list), positionals[0] ?? '');
+  await work(client, delivery.id);
+  if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', channel: delivery.id });
+  else terminal.out(`${done}: \`heddle deliveries ${nameOf(delivery)}\` shows what comes of it.\n`);
+  return exit.ok;
+}
+
+function eventOf({ flags: { event } }: Pick<Call, 'flags'>): { readonly event?: string } {
+  return typeof event === 'string' ? { event } : {};
+}
+
+function nameOf({ key, id }: Delivery): string {
+  return key ?? id;
+}
+
+/** The delivery of a channel by its key or id. Throws `NotFound`, with the nearest name. */
+function choose(found: readonly Delivery[], word: string): Delivery {
+  const one = found.find(({ id }) => id === word) ?? found.find(({ key }) => key === word);
+  if (one !== undefined) return one;
+  const names = found.map(nameOf);
+  const hint = guessHint(word, names);
+  const known = names.length === 0 ? '; there are no channels.' : `; there are ${names.join(', ')}.`;
+  throw new NotFound(`channel ${printable(word)} not found${hint === '' ? known : hint}`);
+}
