@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { type Config, readConfig, settings } from '../../src/config.ts';
 import { helm } from './helm.ts';
 import { typeFaults } from './kubernetes-types.ts';
@@ -77,5 +79,23 @@ describe.each(valueSets)('the chart with the values of %s', (_, options) => {
       expect(at(only(manifests, 'Deployment'), 'spec.template.metadata.labels')).toMatchObject(selector);
       expect(only(manifests, 'Pod').metadata.labels).not.toMatchObject(selector);
     }
+  });
+});
+
+describe.each(['heddle', 'heddle-crds'])('the chart %s', (chart) => {
+  test('carries its icon, and names nobody', () => {
+    const text = readFileSync(`charts/${chart}/Chart.yaml`, 'utf8');
+    const { icon, maintainers, kubeVersion } = parse(text);
+    const [, image = ''] = /^data:image\/svg\+xml;base64,(.*)$/.exec(icon) ?? [];
+    expect(Buffer.from(image, 'base64').toString()).toMatch(/^<svg xmlns="[^"]+"[^<]*><path [^<]*><\/svg>$/);
+    expect(maintainers).toEqual([{ name: 'The maintainers of Heddle' }]);
+    expect(kubeVersion).toMatch(/^>=1\.\d+\.0-0$/);
+  });
+
+  test('is linted without a remark', async () => {
+    const flags = chart === 'heddle' ? ['--set', 'embedded.enabled=true'] : [];
+    const { out } = await helm(['lint', `charts/${chart}`, '--strict', ...flags]);
+    expect(out).toContain('1 chart(s) linted, 0 chart(s) failed');
+    expect(out).not.toMatch(/\[(?:INFO|WARNING|ERROR)\]/);
   });
 });
