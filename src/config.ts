@@ -87,16 +87,16 @@ export const environment: Environment = Object.freeze({ ...process.env });
 /** What a file says about settings, as texts. */
 export type FileValues = { readonly [K in keyof Config]?: readonly string[] };
 
-/** Reads the wanted settings: a flag before its variable before the file before the default. An empty variable counts as not set. */
+/** Reads the settings of these names: a flag before its variable before the file before the default. An empty variable counts as not set. */
 export function readConfig<K extends keyof Config>(
   env: Environment,
   flags: FlagValues,
-  wanted: readonly K[],
+  names: readonly K[],
   file: FileValues = {},
 ): ConfigResult<K> {
   const faults: string[] = [];
   const config: Record<string, unknown> = {};
-  for (const name of wanted) {
+  for (const name of names) {
     const setting: Setting<unknown> = settings[name];
     const [origin, stated] = statedValue(setting, env, flags);
     const given = stated ?? file[name];
@@ -105,7 +105,7 @@ export function readConfig<K extends keyof Config>(
     else config[name] = result.value;
   }
   if (faults.length > 0) return { ok: false, faults };
-  // Every wanted name was given the value that its own setting parsed.
+  // Every name was given the value that its own setting parsed.
   return { ok: true, config: Object.freeze(config) as Pick<Config, K> };
 }
 

@@ -41,8 +41,8 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
 
 /** On whose behalf a request runs, when they may do what its route does. What lasts asks again before it goes on. */
 export async function authorize(request: FastifyRequest, authenticator: Authenticator, engine: Engine): Promise<Call> {
-  const { account: wanted } = request.query as { readonly account?: unknown };
-  const given = typeof wanted === 'string' && wanted !== '' ? wanted : undefined;
+  const { account: requested } = request.query as { readonly account?: unknown };
+  const given = typeof requested === 'string' && requested !== '' ? requested : undefined;
   const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization, given));
   if (call.planOnly === true && !isReading(request)) throw new NotAllowed(planOnlyRefusal);
   await requireAccess(request, call, engine.snapshots);

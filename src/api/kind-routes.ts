@@ -178,10 +178,10 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
     const long = isWhole ? yield* longListsOf(engine).answer(state, kind.name) : undefined;
     if (long !== undefined) return long;
     const all = objects().filter((object) => viewer === undefined || kind.isOwn?.(object, viewer, state) === true);
-    const wanted = all.filter((object) =>
+    const matching = all.filter((object) =>
       filters.every(([field, value]) => kind.filters?.[field]?.matches(object, value, seen)),
     );
-    const { objects: shown, next } = cutPage(kind, wanted, page);
+    const { objects: shown, next } = cutPage(kind, matching, page);
     const body = yield* mapInSteps(shown, (object) => lowerToResponse(engine.registry, object, seen, 'list'));
     const link = next === undefined ? {} : { link: nextLink(request, next) };
     return { version: newest(all), body, ...link };

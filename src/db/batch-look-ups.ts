@@ -10,13 +10,13 @@ const patience = 20;
 export function batchLookUps<Found>(
   read: (values: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
 ): (value: string) => Promise<Found | undefined> {
-  let wanted: Set<string> | undefined;
+  let pending: Set<string> | undefined;
   let next: Promise<ReadonlyMap<string, Found>>;
   let under: Promise<unknown> | undefined;
   const readAll = async (values: Set<string>): Promise<ReadonlyMap<string, Found>> => {
     if (under === undefined) await nextTurn();
     else await settled(under, patience);
-    wanted = undefined;
+    pending = undefined;
     const answer = read([...values]);
     under = answer;
     const over = (): void => {
@@ -26,11 +26,11 @@ export function batchLookUps<Found>(
     return await answer;
   };
   return async (value) => {
-    if (wanted === undefined) {
-      wanted = new Set();
-      next = readAll(wanted);
+    if (pending === undefined) {
+      pending = new Set();
+      next = readAll(pending);
     }
-    wanted.add(value);
+    pending.add(value);
     return (await next).get(value);
   };
 }

@@ -47,8 +47,8 @@ function runTest(access: Access, test: StoredObject): TestReport {
   const { outcome, decided } = judgeAccess(result, expect);
   const [from, to] = [nameOf(question.from, access.state), nameOf(question.to, access.state)];
   const asked = trafficText(trafficOfQuestion(question));
-  const wanted = `expects ${asked} from \`${from.name}\` to \`${to.name}\` to be ${expect === 'allow' ? 'allowed' : 'denied'}`;
-  const message = `${wanted}${foundText(outcome, decided)}`;
+  const expectation = `expects ${asked} from \`${from.name}\` to \`${to.name}\` to be ${expect === 'allow' ? 'allowed' : 'denied'}`;
+  const message = `${expectation}${foundText(outcome, decided)}`;
   return { test, from, to, asked, expect, outcome, message, states: [access.state] };
 }
 

@@ -194,8 +194,8 @@ function endSection(state: Extract<State, { readonly at: 'inside' }>, value: Jso
 }
 
 function endArchive({ header, done, total }: Between, value: JsonObject, whole: Hash): void {
-  const wanted = sectionNames.filter((name) => header.history || !historySections.includes(name));
-  const missing = wanted.filter((name) => !done.includes(name) && !laterSections.includes(name));
+  const required = sectionNames.filter((name) => header.history || !historySections.includes(name));
+  const missing = required.filter((name) => !done.includes(name) && !laterSections.includes(name));
   if (value['end'] !== 'archive') throw damaged('a line does not belong where it is');
   if (missing.length > 0) throw damaged(`its section ${missing[0]} is missing`);
   if (value['rows'] !== total || value['sha256'] !== whole.digest('hex')) throw damaged('its checksum does not fit');

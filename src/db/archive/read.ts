@@ -130,7 +130,7 @@ async function* objectPages(state: Snapshot): AsyncGenerator<readonly JsonObject
 }
 
 /** Which rows of a table, and by which columns they are ordered and named. */
-interface Wanted {
+interface SectionQuery {
   readonly name: SectionName;
   readonly key: readonly string[];
   /** Its parameters are counted from $2. */
@@ -139,7 +139,7 @@ interface Wanted {
 }
 
 /** The rows of a table in the order of its key, read page by page, each behind the last one. */
-function pagesOf(database: Database, account: string, { name, key, where, given }: Wanted): Section {
+function pagesOf(database: Database, account: string, { name, key, where, given }: SectionQuery): Section {
   const columns = key.join(', ');
   const type = name === 'base_objects' ? 'text' : 'bigint';
   const behind = key.map((_, at) => `$${at + 2 + given.length}::${type}`).join(', ');

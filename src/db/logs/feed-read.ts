@@ -3,11 +3,11 @@ import type { SortOrder } from '../../model/declare/list-words.ts';
 import type { Database } from '../database.ts';
 import { type Bind, type Feed, feedQuery, type Selection, whereOf } from './feeds.ts';
 
-/** How many records an hour has, and how many of them are of the wanted slices. */
+/** How many records an hour has, and how many of them are of the selected slices. */
 export interface HourRow {
   readonly hour: Date;
   readonly all: number;
-  readonly wanted: number;
+  readonly selected: number;
 }
 
 /** The hours of a feed that have records, newest first, with counts of the slices; hours that begin within the range. */
@@ -15,14 +15,14 @@ export async function readHours(
   database: Database,
   { feed, account, range }: Pick<Selection, 'feed' | 'account' | 'range'>,
   all: number,
-  wanted: readonly number[],
+  selected: readonly number[],
 ): Promise<readonly HourRow[]> {
   return database.lookUp(
     feedQuery<HourRow>(account, ({ bind }) => {
       const place = bind(all);
-      const list = `${bind([...wanted])}::bigint[]`;
+      const list = `${bind([...selected])}::bigint[]`;
       return `select hour, coalesce(sum(count) filter (where slice = ${place}::bigint), 0) as all,
-  coalesce(sum(count) filter (where slice = any(${list})), 0) as wanted
+  coalesce(sum(count) filter (where slice = any(${list})), 0) as selected
 from feed_hours where account_id = $1 and feed = '${feed.name}'
   and slice = any(${list} || ${place}::bigint)
   and hour >= ${bind(range.from)}::timestamptz - interval '1 hour' and hour <= ${bind(range.to)}::timestamptz
@@ -104,7 +104,7 @@ export async function sampleShares(
   return rows.map(({ share }) => share);
 }
 
-/** Which records of a selection are wanted, in which order. */
+/** Which records of a selection are selected, in which order. */
 export interface PageOf {
   /** Columns, the most important first; ties are decided by time and id. */
   readonly sort: readonly string[];

@@ -52,8 +52,8 @@ function editsFor(engine: Engine, state: Snapshot, id: string, names: readonly s
     const object = state.find('Group', group);
     return object === undefined || !isProvided(object) || isStated(user, state, object.name);
   });
-  const wanted = names.flatMap((name) => known.get(name) ?? []);
-  const spec = { ...user.spec, auto_groups: [...new Set([...kept, ...wanted])] };
+  const provided = names.flatMap((name) => known.get(name) ?? []);
+  const spec = { ...user.spec, auto_groups: [...new Set([...kept, ...provided])] };
   const canonical = canonicalSpec(engine.registry.get(user.kind), spec).spec;
   const after = { ...user, spec: canonical, updatedAt: engine.now() };
   return [...made.map((group): Edit => ({ after: group })), { before: user, after, internal: true }];

@@ -19,8 +19,8 @@ export function hashToken(token: string): string {
 
 /** Says on whose behalf a request runs, or throws `Unauthenticated` or `NotAllowed`. */
 export interface Authenticator {
-  /** `wanted`: the account that a person without a user wants to join. */
-  authenticate(header: string | undefined, wanted?: string): Promise<Call>;
+  /** `account`: the one that a person without a user asks to join. */
+  authenticate(header: string | undefined, account?: string): Promise<Call>;
   /** Whether a call is the operator's. */
   isOperator(header: string | undefined): boolean;
   /** Lets a call of the operator pass, which is in no account; everybody else is refused, owners too. */
@@ -44,11 +44,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const { database, snapshots, now, uses, people, operatorToken } = options;
   const find = createTokenLookUp(database);
   const authenticator: Authenticator = {
-    async authenticate(header, wanted) {
+    async authenticate(header, account) {
       const { scheme, token } = credentialsOf(header);
       if (token.startsWith(operatorTokenPrefix)) throw new Unauthenticated(notInAccount);
       if (scheme === 'bearer' && people !== undefined && !token.startsWith(tokenPrefix))
-        return people.authenticate(token, wanted);
+        return people.authenticate(token, account);
       // A typo costs no look-up.
       if (!isWellFormedToken(tokenPrefix, token)) throw new Unauthenticated('token invalid');
       const owner = await find(hashToken(token));

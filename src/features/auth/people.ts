@@ -11,10 +11,10 @@ import { createSignIn } from './sign-in.ts';
 /** Says on whose behalf a request with a signed token runs. */
 export interface People {
   /**
-   * `wanted`: the account that an unknown person wants to join. Throws `Unauthenticated`, `NotAllowed`, or
+   * `account`: the one that an unknown person asks to join. Throws `Unauthenticated`, `NotAllowed`, or
    * `Unavailable` when the issuer does not answer.
    */
-  authenticate(token: string, wanted?: string): Promise<Call>;
+  authenticate(token: string, account?: string): Promise<Call>;
 }
 
 export interface PeopleOptions {
@@ -32,9 +32,9 @@ export function createPeople({ engine, issuers, singleAccount, now }: PeopleOpti
   const find = createIdentityLookUp(engine.database);
   const enter = createSignIn({ engine, singleAccount, find });
   return {
-    async authenticate(token, wanted) {
+    async authenticate(token, account) {
       const claims = await bearer.verify(token);
-      const known = (await find(identityOf(claims))) ?? (await enter(claims, token, wanted));
+      const known = (await find(identityOf(claims))) ?? (await enter(claims, token, account));
       const state = await engine.snapshots.at(known.account, known.revision);
       const user = state.find('User', known.user);
       if (user === undefined) throw new Unauthenticated('token invalid');

@@ -18,10 +18,10 @@ export interface SignInOptions {
 }
 
 /**
- * Signs in the person of a token; `wanted`: the account that they choose where there are several, or `new` for one of
+ * Signs in the person of a token; `requested`: the account that they choose where there are several, or `new` for one of
  * their own.
  */
-type SignIn = (claims: Claims, token: string, wanted?: string) => Promise<KnownIdentity>;
+type SignIn = (claims: Claims, token: string, requested?: string) => Promise<KnownIdentity>;
 
 /** The value that stands for an account of one's own in a choice. */
 export const ownAccount = 'new';
@@ -32,11 +32,11 @@ const attempts = 5;
 /** Signs in a person without a user. Simultaneous requests of one person wait for the first of them. */
 export function createSignIn(options: SignInOptions): SignIn {
   const running = new Map<string, Promise<KnownIdentity>>();
-  return (claims, token, wanted) => {
-    const who = `${claims.issuer.issuer} ${claims.subject} ${wanted ?? ''}`;
+  return (claims, token, requested) => {
+    const who = `${claims.issuer.issuer} ${claims.subject} ${requested ?? ''}`;
     const present = running.get(who);
     if (present !== undefined) return present;
-    const work = signIn(options, claims, token, wanted).finally(() => running.delete(who));
+    const work = signIn(options, claims, token, requested).finally(() => running.delete(who));
     running.set(who, work);
     return work;
   };
@@ -50,14 +50,14 @@ async function signIn(
   options: SignInOptions,
   claims: Claims,
   token: string,
-  wanted: string | undefined,
+  requested: string | undefined,
 ): Promise<KnownIdentity> {
   const { issuer, subject } = claims;
   // Every person whom this server signs in has a user.
   if (issuer.kind === 'embedded') throw new Unauthenticated('token invalid');
   const person = await withMore(claims, token);
   for (let attempt = 0; attempt < attempts; attempt++) {
-    await enter(options, person, wanted);
+    await enter(options, person, requested);
     const known = await options.find({ issuer: issuer.issuer, subject, embedded: false });
     if (known !== undefined) return known;
   }
@@ -67,13 +67,13 @@ async function signIn(
 async function enter(
   { engine, singleAccount }: SignInOptions,
   claims: Claims,
-  wanted: string | undefined,
+  requested: string | undefined,
 ): Promise<Joining> {
   const { issuer, subject, email, emailVerified } = claims;
   const name = claims.name || email || subject;
   const person: UnknownPerson = { issuer: issuer.issuer, subject, email, emailVerified, name };
   const domain = domainOf(claims);
-  const account = singleAccount ? await onlyAccount(engine) : await findDestination(engine, person, domain, wanted);
+  const account = singleAccount ? await onlyAccount(engine) : await findDestination(engine, person, domain, requested);
   if (account === undefined) return foundAccount(engine, person, domain);
   return joinAccount(engine, account, person, (state) => requireAllowed(state, claims));
 }
@@ -90,13 +90,13 @@ async function findDestination(
   { database }: Engine,
   { email, emailVerified }: UnknownPerson,
   domain: string,
-  wanted: string | undefined,
+  requested: string | undefined,
 ): Promise<string | undefined> {
   const ofDomain = domain === '' ? undefined : await findEntry(database, domainEntry, domain);
   // An account that invites people of another organisation must not get them before that organisation does.
-  if (ofDomain !== undefined || !emailVerified || wanted === ownAccount) return ofDomain;
-  const claiming = await accountsOfEmail(database, email.toLowerCase(), wanted);
-  if (wanted !== undefined && claiming.includes(wanted)) return wanted;
+  if (ofDomain !== undefined || !emailVerified || requested === ownAccount) return ofDomain;
+  const claiming = await accountsOfEmail(database, email.toLowerCase(), requested);
+  if (requested !== undefined && claiming.includes(requested)) return requested;
   // Anybody may write down an address, so which came first says nothing about where its person wants to be.
   if (claiming.length > 1)
     throw new NotAllowed(

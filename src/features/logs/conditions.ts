@@ -88,7 +88,7 @@ export async function knownSlices({ database, feed, account }: Log): Promise<rea
 }
 
 /** What asking for values of slices comes to. */
-export interface WantedSlices {
+export interface SelectedSlices {
   readonly condition: Condition;
   /** The slices whose counts make the total; absent when some records must be asked themselves. */
   readonly counted?: readonly number[];
@@ -102,7 +102,7 @@ export async function slicesWith(
   log: Log,
   asked: Slice,
   valuesOf: ValuesOf,
-): Promise<WantedSlices | 'none' | undefined> {
+): Promise<SelectedSlices | 'none' | undefined> {
   const names = Object.entries(asked);
   if (names.length === 0) return undefined;
   const known = await knownSlices(log);

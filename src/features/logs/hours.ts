@@ -7,27 +7,27 @@ const hourMs = 3_600_000;
 /** How many records a stretch of time has: an hour, or what of it lies within a range. */
 export interface HourRange extends Range {
   readonly all: number;
-  readonly wanted: number;
+  readonly selected: number;
   /** Only a part of its hour is in the range, so the counts are too high until they are counted again. */
   readonly isCut: boolean;
 }
 
 /** The hours within a range, newest first, cut at its ends. */
 export function hourRangesOf(hours: readonly HourRow[], { from, to }: Range): readonly HourRange[] {
-  return hours.flatMap(({ hour, all, wanted }) => {
+  return hours.flatMap(({ hour, all, selected }) => {
     const [begin, end] = [hour.getTime(), hour.getTime() + hourMs - 1];
     if (end < from.getTime() || begin > to.getTime()) return [];
     const isCut = begin < from.getTime() || end > to.getTime();
     const inside = { from: new Date(Math.max(begin, from.getTime())), to: new Date(Math.min(end, to.getTime())) };
-    return [{ ...inside, all, wanted, isCut }];
+    return [{ ...inside, all, selected, isCut }];
   });
 }
 
-/** A part of the stretches that holds the wanted places, and how many wanted records of it come before them. */
+/** A part of the stretches that holds the selected places, and how many selected records of it come before them. */
 export interface OffsetRange extends Range {
   readonly offset: number;
   readonly all: number;
-  readonly wanted: number;
+  readonly selected: number;
 }
 
 /** Where the records `offset` to `offset + limit` are, in the order of the stretches. */
@@ -39,21 +39,21 @@ export function rangeAtOffset(
   let before = 0;
   let first = 0;
   for (const hourRange of hourRanges) {
-    if (before + hourRange.wanted > offset) break;
-    before += hourRange.wanted;
+    if (before + hourRange.selected > offset) break;
+    before += hourRange.selected;
     first += 1;
   }
   const chosen: HourRange[] = [];
-  let wanted = 0;
+  let selected = 0;
   for (const hourRange of hourRanges.slice(first)) {
-    if (wanted >= offset - before + limit) break;
-    wanted += hourRange.wanted;
+    if (selected >= offset - before + limit) break;
+    selected += hourRange.selected;
     chosen.push(hourRange);
   }
   if (chosen.length === 0) return undefined;
   const times = chosen.flatMap(({ from, to }) => [from.getTime(), to.getTime()]);
   const all = sumOf(chosen, 'all');
-  return { from: new Date(Math.min(...times)), to: new Date(Math.max(...times)), offset: offset - before, all, wanted };
+  return { from: new Date(Math.min(...times)), to: new Date(Math.max(...times)), offset: offset - before, all, selected };
 }
 
 /** The newest stretches that together have so many records that fit; at least one. */
@@ -87,6 +87,6 @@ export function spreadMoments(hourRanges: readonly HourRange[], count: number): 
 }
 
 /** The sum of a count. */
-export function sumOf(hourRanges: readonly HourRange[], name: 'all' | 'wanted'): number {
+export function sumOf(hourRanges: readonly HourRange[], name: 'all' | 'selected'): number {
   return hourRanges.reduce((sum, hourRange) => sum + hourRange[name], 0);
 }

@@ -76,7 +76,7 @@ async function totalOf(database: Database, question: Question): Promise<Total> {
   const hourRanges = hourRangesOf(hours, range);
   if (slices !== undefined) {
     const exact = await recount(database, question, hourRanges);
-    return { total: sumOf(exact, 'wanted'), isEstimate: false, hourRanges: exact };
+    return { total: sumOf(exact, 'selected'), isEstimate: false, hourRanges: exact };
   }
   const all = sumOf(hourRanges, 'all');
   if (conditions.length === 0 || all === 0) return { total: 0, isEstimate: false, hourRanges };
@@ -85,19 +85,19 @@ async function totalOf(database: Database, question: Question): Promise<Total> {
     recount(database, { ...question, conditions: [split.ofSlices] }, hourRanges),
     matchingOf(database, { ...question, conditions: [split.others] }, hourRanges, all),
   ]);
-  return { ...others, total: sumOf(ofSlices, 'wanted') + others.total, hourRanges };
+  return { ...others, total: sumOf(ofSlices, 'selected') + others.total, hourRanges };
 }
 
-/** The true counts also of hours of which only a part is wanted. */
+/** The true counts also of hours of which only a part is selected. */
 function recount(
   database: Database,
   question: Question,
   hourRanges: readonly HourRange[],
 ): Promise<readonly HourRange[]> {
   const counted = hourRanges.map(async (hourRange) => {
-    if (!hourRange.isCut || hourRange.wanted === 0) return hourRange;
-    const wanted = await countRecords(database, { ...question, range: hourRange }, Number.MAX_SAFE_INTEGER);
-    return { ...hourRange, wanted };
+    if (!hourRange.isCut || hourRange.selected === 0) return hourRange;
+    const selected = await countRecords(database, { ...question, range: hourRange }, Number.MAX_SAFE_INTEGER);
+    return { ...hourRange, selected };
   });
   return Promise.all(counted);
 }
@@ -135,7 +135,7 @@ async function timePage(database: Database, question: Question, counted: Total):
   const atOffset = rangeAtOffset(ordered, offset, limit);
   if (atOffset === undefined) return [];
   const there = { ...question, range: atOffset };
-  const needed = (atOffset.offset + limit) * (atOffset.all / Math.max(1, atOffset.wanted));
+  const needed = (atOffset.offset + limit) * (atOffset.all / Math.max(1, atOffset.selected));
   const how = needed <= scannedAtMost ? { scan: atOffset.all + limit } : findBy(question);
   return readRecords(database, there, { ...question, offset: atOffset.offset, how });
 }
@@ -176,14 +176,14 @@ async function sortedPage(database: Database, question: Question, counted: Total
   if (total <= sortedAtMost && !isEstimate)
     return { records: question.offset >= total ? [] : await read(question), total, isEstimate };
   const share = total / Math.max(1, sumOf(hourRanges, 'all'));
-  const fits = ({ all, wanted }: HourRange) => (question.slices === undefined ? all * share : wanted);
+  const fits = ({ all, selected }: HourRange) => (question.slices === undefined ? all * share : selected);
   const range = newestWith(hourRanges, fits, sortedAtMost);
   const within = { ...question, range };
   const known =
     question.slices &&
     sumOf(
       hourRanges.filter((hourRange) => hourRange.from >= range.from),
-      'wanted',
+      'selected',
     );
   const [records, looked] = await Promise.all([
     read(within),

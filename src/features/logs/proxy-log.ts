@@ -22,7 +22,7 @@ import {
   ofKeys,
   ofTexts,
   slicesWith,
-  type WantedSlices,
+  type SelectedSlices,
   withPart,
 } from './conditions.ts';
 import { allSlice, anyValue, type Slice, sliceKey } from './count-slices.ts';
@@ -71,9 +71,9 @@ export async function readProxyLog(
   const log: Log = { database: engine.database, feed: proxyFeed, account: call.account };
   const slices = await slicesWith(log, askedSlice(query), valuesOf);
   if (slices === 'none') return emptyPage;
-  const wanted = await othersOf(log, query, await engine.snapshots.at(call.account, call.revision));
-  if (wanted === 'none') return emptyPage;
-  const { conditions: others, split } = wanted;
+  const selected = await othersOf(log, query, await engine.snapshots.at(call.account, call.revision));
+  if (selected === 'none') return emptyPage;
+  const { conditions: others, split } = selected;
   const counted = slices === undefined ? [allSlice] : slices.counted;
   return readPage(engine.database, {
     ...{ feed: proxyFeed, account: call.account },
@@ -91,7 +91,7 @@ export async function readProxyLog(
 }
 
 /** Each column that is asked for has an index with the time; conditions on several of them have not. */
-function isIndexed({ search }: ProxyLogQuery, slices: WantedSlices | undefined, others: readonly Condition[]): boolean {
+function isIndexed({ search }: ProxyLogQuery, slices: SelectedSlices | undefined, others: readonly Condition[]): boolean {
   if (slices !== undefined) return others.length === 0 && slices.counted !== undefined;
   return others.length === 1 && search === undefined;
 }
@@ -134,13 +134,13 @@ async function ofOtherPaths(log: Log, part: string): Promise<Condition> {
 
 /** A search of any kind: a part of a request's id, of host, path or address, or a user. */
 async function searchFor(log: Log, text: string, users: readonly string[]): Promise<Found> {
-  const wanted = text.toLowerCase();
+  const lower = text.toLowerCase();
   const [slices, paths, addresses] = await Promise.all([
     knownSlices(log),
     ofListedPaths(log, text),
     keysWith(log, 'source_ip', text),
   ]);
-  const isOfHost = ({ slice: { host = '' } }: KnownSlice) => host !== anyValue && host.includes(wanted);
+  const isOfHost = ({ slice: { host = '' } }: KnownSlice) => host !== anyValue && host.includes(lower);
   const others = anyOf([
     paths,
     ofTexts(

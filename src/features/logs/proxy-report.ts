@@ -65,7 +65,7 @@ export function readProxyReport({ records, ...of }: ReportOf, span: Span, listin
     if (own === undefined) terms.push(...wholeTerms(salt, { host: row.host, method: row.method }));
     rows.push({ ...row, slice: key, path_key: path ?? 0, terms });
   }
-  return { report: { feed: proxyFeed, ...of, rows, parts, values: listed.wanted() }, refused };
+  return { report: { feed: proxyFeed, ...of, rows, parts, values: listed.values() }, refused };
 }
 
 /** The slice of a record whose own is not listed. */

@@ -70,7 +70,7 @@ export function readTrafficReport(
     const terms = unlisted.length === 0 ? null : termsOf(salt, unlisted);
     rows.push({ ...row, source_key: source ?? 0, destination_key: destination ?? 0, slice: key, terms: terms });
   }
-  return { report: { feed: trafficFeed, ...of, rows, parts, values: listed.wanted() }, refused };
+  return { report: { feed: trafficFeed, ...of, rows, parts, values: listed.values() }, refused };
 }
 
 function readRecord(members: Members, reporter: string, span: Span, names: TrafficNames) {

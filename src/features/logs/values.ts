@@ -9,15 +9,15 @@ export interface Values {
   /** The key of a value of which there can be few only. */
   always(field: string, value: string): number;
   /** The values that the list needs. */
-  wanted(): Report['values'];
+  values(): Report['values'];
 }
 
 /** Gathers the values of a report. */
 export function gatherValues(listing: Listing): Values {
   const keys = new Map<string, number | undefined>();
-  const wanted = new Map<string, Report['values'][number]>();
+  const values = new Map<string, Report['values'][number]>();
   const want = (field: string, key: number, value: string): number => {
-    if (listing.wants(field, key)) wanted.set(`${field} ${key}`, { field, key, value });
+    if (listing.wants(field, key)) values.set(`${field} ${key}`, { field, key, value });
     return key;
   };
   return {
@@ -30,6 +30,6 @@ export function gatherValues(listing: Listing): Values {
       return kept;
     },
     always: (field, value) => want(field, keyOf(value), value),
-    wanted: () => [...wanted.values()],
+    values: () => [...values.values()],
   };
 }

@@ -132,10 +132,10 @@ export async function recordClaimedKeys(
   const isStated = (kind: string, key: string) =>
     state.findByKey(kind, key)?.declared.some((declaration) => declaration.source === source) === true;
   // What a document renames is wanted by the name that it has still.
-  const wanted = desired.flatMap(({ kind, key, aliases = [] }) =>
+  const claimed = desired.flatMap(({ kind, key, aliases = [] }) =>
     [key, ...aliases].filter((name) => !isStated(kind.name, name)).map((name) => `${kind.name}/${name}`),
   );
-  await putClaimedKeys(database, account, source, [...new Set(wanted)].sort());
+  await putClaimedKeys(database, account, source, [...new Set(claimed)].sort());
 }
 
 /** Writes a revision about a source; what is so already writes none, so it can be tried again. */

@@ -98,11 +98,11 @@ function checkRoom(account: Stored<'Account'>, state: State): readonly Fault[] {
   const range = rangeOf(account.spec.settings?.network_range);
   if (range === undefined || range.family !== 4) return [];
   const peers = state.countOf('Peer') + state.countOf('ProxyPeer');
-  const wanted = Math.max(10, Math.ceil(peers * 1.5));
+  const needed = Math.max(10, Math.ceil(peers * 1.5));
   // The first and the last address of a range belong to no peer.
   const room = 2 ** (32 - range.prefix) - 2;
-  if (room >= wanted) return [];
-  const message = `\`${range.text}\` has room for ${room} peers, but ${peers} peers need room for ${wanted}; choose a larger range`;
+  if (room >= needed) return [];
+  const message = `\`${range.text}\` has room for ${room} peers, but ${peers} peers need room for ${needed}; choose a larger range`;
   return [{ code: 'network_range_too_small', path: '/settings/network_range', message }];
 }
 

@@ -27,8 +27,8 @@ export function placeResources({ after, given }: Step<Stored<'Group'>>, state: S
   if (after === undefined || given === undefined) return [];
   const members = listedIn(given);
   const ids = (isPeer: boolean) => members.filter(({ type }) => (type === 'peer') === isPeer).map(({ id }) => id);
-  const wanted = new Set(ids(false));
-  return [...addPeers(after, ids(true)), ...noteOrder(after, wanted), ...moveResources(after, wanted, state)];
+  const stated = new Set(ids(false));
+  return [...addPeers(after, ids(true)), ...noteOrder(after, stated), ...moveResources(after, stated, state)];
 }
 
 /** Blank members are `null`, all others have the shape that the input gives them. */
@@ -37,8 +37,8 @@ function listedIn(given: JsonObject): readonly Member[] {
 }
 
 /** The resources know that they are in the group; the group alone knows in which order it was given them. */
-function noteOrder(group: Stored<'Group'>, wanted: ReadonlySet<string>): readonly DerivedChange[] {
-  const order = [...wanted];
+function noteOrder(group: Stored<'Group'>, stated: ReadonlySet<string>): readonly DerivedChange[] {
+  const order = [...stated];
   if (isAll(group) || equalJson(order, inOrderOf(group, [...order].sort()))) return [];
   return [{ change: group, derived: { resource_order: order } }];
 }
@@ -51,11 +51,11 @@ function addPeers(group: Stored<'Group'>, ids: readonly string[]): readonly Deri
   return [withPeers(group, added)];
 }
 
-function moveResources(group: Stored<'Group'>, wanted: ReadonlySet<string>, state: State): readonly DerivedChange[] {
+function moveResources(group: Stored<'Group'>, stated: ReadonlySet<string>, state: State): readonly DerivedChange[] {
   const present = state.referrersBy('NetworkResource', 'groups', group.id);
-  const leaving = present.filter(({ id }) => !wanted.has(id));
+  const leaving = present.filter(({ id }) => !stated.has(id));
   const held = new Set(present.map(({ id }) => id));
-  const joining = [...wanted].filter((id) => !held.has(id)).flatMap((id) => state.find('NetworkResource', id) ?? []);
+  const joining = [...stated].filter((id) => !held.has(id)).flatMap((id) => state.find('NetworkResource', id) ?? []);
   return [
     ...leaving.map((resource) => inGroups(resource, (groups) => groups.filter((id) => id !== group.id))),
     ...joining.map((resource) => inGroups(resource, (groups) => [...groups, group.id].sort())),

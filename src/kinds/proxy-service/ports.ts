@@ -24,8 +24,8 @@ function chosenPort({ derived }: Stored<'ProxyService'>): number {
 export function settlePort({ before, after }: Step<Stored<'ProxyService'>>, state: State): readonly DerivedChange[] {
   if (after === undefined || after.spec.mode === 'http') return [];
   const chosen = chosenPort(after);
-  const wanted = after.spec.listen_port !== 0 ? 0 : chosen || heldPort(before) || (freePorts(state).get(after.id) ?? 0);
-  return wanted === chosen ? [] : [{ change: after, derived: { listen_port: wanted } }];
+  const port = after.spec.listen_port !== 0 ? 0 : chosen || heldPort(before) || (freePorts(state).get(after.id) ?? 0);
+  return port === chosen ? [] : [{ change: after, derived: { listen_port: port } }];
 }
 
 function heldPort(before: Stored<'ProxyService'> | undefined): number {

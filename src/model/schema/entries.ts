@@ -44,8 +44,8 @@ export function withListOrder(
   const order: Record<string, readonly string[]> = {};
   for (const [path, names] of lists) {
     const stated = given.lists[path] ?? names;
-    const wanted = given.whole ? stated : [...(known[path] ?? former.get(path) ?? []), ...stated];
-    const arranged = arrange(names, wanted);
+    const preferred = given.whole ? stated : [...(known[path] ?? former.get(path) ?? []), ...stated];
+    const arranged = arrange(names, preferred);
     if (arranged.some((name, at) => name !== names[at])) order[path] = arranged;
   }
   const { [listOrderMember]: _, ...derived } = after.derived;
@@ -95,10 +95,10 @@ function sortedBy(items: readonly (readonly [string, Json])[], names: readonly s
     .map(([, item]) => item);
 }
 
-/** The names in the wanted order; names that are not mentioned follow as they are. */
-function arrange(names: readonly string[], wanted: readonly string[]): readonly string[] {
+/** The names in the preferred order; names that are not mentioned follow as they are. */
+function arrange(names: readonly string[], preferred: readonly string[]): readonly string[] {
   const present = new Set(names);
-  return [...new Set([...wanted.filter((name) => present.has(name)), ...names])];
+  return [...new Set([...preferred.filter((name) => present.has(name)), ...names])];
 }
 
 /** The names of the elements of every set and keyed list of a canonical spec, as they stand there. */
@@ -176,8 +176,8 @@ function idsFor(
   own: string,
   newId: () => string,
 ): Record<string, string> {
-  const wanted = new Set(keys);
-  const kept = new Map(Object.entries(known).filter(([key]) => wanted.has(key)));
+  const current = new Set(keys);
+  const kept = new Map(Object.entries(known).filter(([key]) => current.has(key)));
   let ownIsFree = ![...kept.values()].includes(own);
   return Object.fromEntries(
     keys.map((key) => {

@@ -174,9 +174,9 @@ function sealText(field: SecretField, value: Json, before: Json | undefined, run
   const { vault } = run.planEnvironment;
   const { account, object, form } = run.target;
   const place = placeOf(account, object, at.path);
-  const wanted = spelled(field, text, run, at.pointer);
-  if (stored !== undefined && says(field, stored, place, wanted, run)) return stored;
-  return keepSecret(field, wanted, place, { vault, form });
+  const spelling = spelled(field, text, run, at.pointer);
+  if (stored !== undefined && says(field, stored, place, spelling, run)) return stored;
+  return keepSecret(field, spelling, place, { vault, form });
 }
 
 function storedText(field: SecretField, before: Json | undefined): string | undefined {

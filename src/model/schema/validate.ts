@@ -161,8 +161,8 @@ function label(name: string): string {
 }
 
 /** Other tools take `30d` for a number of seconds. */
-function unitHint(wanted: unknown, given: unknown): string {
-  if (wanted !== 'integer' || typeof given !== 'string' || !/^\d{1,9}(?:ms|[smhdw])$/.test(given)) return '';
+function unitHint(type: unknown, given: unknown): string {
+  if (type !== 'integer' || typeof given !== 'string' || !/^\d{1,9}(?:ms|[smhdw])$/.test(given)) return '';
   return `; write the number without a unit instead of \`${given}\` (a day has 86400 seconds)`;
 }
 

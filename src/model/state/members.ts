@@ -117,11 +117,11 @@ export function contentOf(
 /** What leads from a membership to the one that a complete spec has. */
 function editsTo(before: Members, value: Json, origin: string): readonly MemberEdit[] {
   const listed = (id: string) => before.get(id) ?? [origin];
-  const wanted: ReadonlyMap<string, MemberOrigins> = Array.isArray(value)
+  const target: ReadonlyMap<string, MemberOrigins> = Array.isArray(value)
     ? new Map(value.map((id) => [String(id), listed(String(id))]))
     : new Map(Object.entries(membersOf(value)).map(([id, origins]) => [id, readOrigins(origins, origin)]));
-  const gone = before.keys().filter((id) => !wanted.has(id));
-  const changed = [...wanted].filter(([id, origins]) => !equalJson(before.get(id), origins));
+  const gone = before.keys().filter((id) => !target.has(id));
+  const changed = [...target].filter(([id, origins]) => !equalJson(before.get(id), origins));
   return [...gone.map((id) => [id, []] as const), ...changed];
 }
 
@@ -202,9 +202,9 @@ function rearranged(field: string, stated: readonly string[] | undefined, object
   const keys = object.sortKeys?.[field] ?? {};
   const members = membersIn(object, field);
   const ids = (stated ?? []).filter((id) => members.get(id) !== undefined);
-  const wanted = increasingKeys(ids.map((id) => keys[id] ?? id));
+  const target = increasingKeys(ids.map((id) => keys[id] ?? id));
   return ids.flatMap((id, at) => {
-    const key = wanted[at];
+    const key = target[at];
     if (key === undefined || key === (keys[id] ?? id)) return [];
     return [{ field, id, ...(key === id ? {} : { key }) }];
   });

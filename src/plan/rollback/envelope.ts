@@ -84,10 +84,10 @@ function entryIdsBack(kind: Kind, was: StoredObject, is: StoredObject, spec: Jso
   const [then, now] = [entryIdsOf(was), entryIdsOf(is)];
   return Object.fromEntries(
     lists.map(([name, key]) => {
-      const wanted = new Set(keyedEntries(key, asObjects(spec[name] ?? [])).map(([unit]) => unit));
-      const staying = Object.entries(now[name] ?? {}).filter(([unit]) => wanted.has(unit));
+      const restored = new Set(keyedEntries(key, asObjects(spec[name] ?? [])).map(([unit]) => unit));
+      const staying = Object.entries(now[name] ?? {}).filter(([unit]) => restored.has(unit));
       const taken = new Set(staying.map(([, id]) => id));
-      const returning = Object.entries(then[name] ?? {}).filter(([unit, id]) => wanted.has(unit) && !taken.has(id));
+      const returning = Object.entries(then[name] ?? {}).filter(([unit, id]) => restored.has(unit) && !taken.has(id));
       return [name, Object.fromEntries([...returning, ...staying])];
     }),
   );

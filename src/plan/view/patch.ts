@@ -98,12 +98,12 @@ function patchList(
   shown: readonly Json[],
   path: string,
 ): readonly Operation[] {
-  const wanted = new Set(after.map(identity));
+  const target = new Set(after.map(identity));
   const present = new Map(before.map((item) => [identity(item), item]));
   // Repeated identities have no positions of their own.
-  if (wanted.size < after.length || present.size < before.length) return [{ op: 'replace', path, value: [...shown] }];
+  if (target.size < after.length || present.size < before.length) return [{ op: 'replace', path, value: [...shown] }];
   const removals = before.flatMap((item, at): readonly Operation[] =>
-    wanted.has(identity(item)) ? [] : [{ op: 'remove', path: `${path}/${at}` }],
+    target.has(identity(item)) ? [] : [{ op: 'remove', path: `${path}/${at}` }],
   );
   const others = after.flatMap((item, at): readonly Operation[] => {
     const old = present.get(identity(item));

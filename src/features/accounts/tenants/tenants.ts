@@ -113,14 +113,14 @@ export async function verifyTenant(engine: Engine, call: Call, id: string): Prom
 
 async function requireChallenge({ resolveTxt }: Engine, tenant: Stored<'MSPTenant'>): Promise<void> {
   const name = `_heddle-challenge.${tenant.spec.domain ?? ''}`;
-  const wanted = tenant.derived.dns_challenge ?? '';
+  const challenge = tenant.derived.dns_challenge ?? '';
   const texts = await resolveTxt(name).catch(() => undefined);
-  if (texts?.includes(wanted) === true) return;
+  if (texts?.includes(challenge) === true) return;
   const found =
     texts === undefined ? 'no name server answers' : `it has ${texts.length} TXT records, none of them this one`;
   throw new Conflict(
     'precondition',
-    `the TXT record ${name} does not say \`${wanted}\` (${found}); add it and try again`,
+    `the TXT record ${name} does not say \`${challenge}\` (${found}); add it and try again`,
   );
 }
 

@@ -78,12 +78,12 @@ function totpPlace({ account, email }: Credentials): SealPlace {
 }
 
 /** Begins to set an app up; cancels it without a secret. Nothing happens when there is one already. */
-export async function prepareApp({ host, credentials }: Factor, wanted: boolean): Promise<void> {
+export async function prepareApp({ host, credentials }: Factor, isOn: boolean): Promise<void> {
   const { database, planEnvironment } = host.engine;
   await beginTotp(
     database,
     credentials,
-    wanted ? planEnvironment.vault.seal(newTotpSecret(), totpPlace(credentials)) : null,
+    isOn ? planEnvironment.vault.seal(newTotpSecret(), totpPlace(credentials)) : null,
   );
 }
 

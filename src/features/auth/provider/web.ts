@@ -31,8 +31,8 @@ export function formToken(secret: string, shownTo: string): string {
 export function isOurForm({ req, form }: WebRequest, secret: string, shownTo: string): boolean {
   const site = req.headers['sec-fetch-site'];
   if (site !== undefined && !['same-origin', 'none'].includes(String(site))) return false;
-  const [given, wanted] = [Buffer.from(textIn(form, 'csrf')), Buffer.from(formToken(secret, shownTo))];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  const [given, expected] = [Buffer.from(textIn(form, 'csrf')), Buffer.from(formToken(secret, shownTo))];
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 /** A field of a form, empty when it is not there. */

@@ -153,13 +153,13 @@ function bodyOf(state: Snapshot, peer: Stored<'Peer'>, exposure: Exposure): Json
 }
 
 /** The address of the cluster that is to serve. */
-function clusterFor(state: Snapshot, wanted: string | undefined): string {
+function clusterFor(state: Snapshot, requested: string | undefined): string {
   const clusters = state.ofKind('ProxyCluster');
   const own = clusters.find(({ spec }) => spec.type === 'account');
-  const found = wanted === undefined ? (own ?? clusters[0]) : clusters.find(({ name }) => name === wanted);
+  const found = requested === undefined ? (own ?? clusters[0]) : clusters.find(({ name }) => name === requested);
   if (found !== undefined) return found.name;
-  if (wanted === undefined)
+  if (requested === undefined)
     throw new Conflict('refused', 'the account has no cluster of proxies that could serve; register a proxy first');
-  const message = `the account has no cluster of proxies \`${wanted}\`; name another one, or leave \`cluster\` out`;
+  const message = `the account has no cluster of proxies \`${requested}\`; name another one, or leave \`cluster\` out`;
   throw new InvalidInput(message, { problems: [{ code: 'cluster_unknown', path: '/cluster', message }] });
 }

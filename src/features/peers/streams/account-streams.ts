@@ -29,7 +29,7 @@ export class AccountStreams {
   readonly #streams = new Map<string, Stream>();
   #past: MapImage[] = [];
   #preparation: Preparation | undefined;
-  #wanted: number | 'all' | undefined;
+  #due: number | 'all' | undefined;
   #running: Promise<void> | undefined;
 
   constructor(options: AccountStreamOptions) {
@@ -101,17 +101,17 @@ export class AccountStreams {
    * Requests that arrive meanwhile are handled together afterwards.
    */
   follow(revision?: number): Promise<void> {
-    if (this.#wanted !== 'all') this.#wanted = revision === undefined ? 'all' : Math.max(this.#wanted ?? 0, revision);
+    if (this.#due !== 'all') this.#due = revision === undefined ? 'all' : Math.max(this.#due ?? 0, revision);
     this.#running ??= this.#run().catch(this.#options.failed);
     return this.#running;
   }
 
   async #run(): Promise<void> {
     try {
-      while (this.#wanted !== undefined) {
-        const wanted = this.#wanted;
-        this.#wanted = undefined;
-        const image = await this.#read(wanted === 'all' ? undefined : wanted);
+      while (this.#due !== undefined) {
+        const due = this.#due;
+        this.#due = undefined;
+        const image = await this.#read(due === 'all' ? undefined : due);
         if (image !== undefined) await this.#show(image);
       }
     } finally {

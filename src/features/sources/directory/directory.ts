@@ -88,18 +88,18 @@ function unmounted(path: string): Fetched {
 
 /** Runs a task when asked to, never twice at once; requests during a run make one further run. */
 function oneAtATime(task: () => Promise<void>, onError: (error: unknown) => void) {
-  let wanted = false;
+  let isDue = false;
   let running: Promise<void> | undefined;
   const run = async () => {
-    while (wanted) {
-      wanted = false;
+    while (isDue) {
+      isDue = false;
       await task().catch(onError);
     }
     running = undefined;
   };
   return {
     request() {
-      wanted = true;
+      isDue = true;
       running ??= run();
     },
     idle: async () => running,

@@ -137,13 +137,13 @@ async function collect(
   const places = await mapInBatches(entries, looksAtOnce, (entry) => placeOf(listing, directory, steps, entry));
   const found = places.filter((place) => place !== undefined);
   const statuses = await lookAt(found.map(({ path }) => path));
-  for (const [at, { path, relative, wanted }] of found.entries()) {
+  for (const [at, { path, relative, isDocument }] of found.entries()) {
     const status = statuses[at] as BigIntStats;
     if (status.isDirectory()) {
       // Only now is it known of a link that it leads to a directory.
       const isLeftOut = listing.selector.leavesOut(relative.join('/'), true);
       if (!isLeftOut && !above.has(path)) await collect(listing, path, relative, new Set([...above, path]));
-    } else if (wanted) add(listing, listed(relative.join('/'), path, status), status.isFile());
+    } else if (isDocument) add(listing, listed(relative.join('/'), path, status), status.isFile());
   }
 }
 
@@ -155,7 +155,7 @@ interface Found {
   readonly path: string;
   readonly relative: readonly string[];
   /** Whether its name is that of a file of documents. */
-  readonly wanted: boolean;
+  readonly isDocument: boolean;
 }
 
 function placeOf(
@@ -166,18 +166,18 @@ function placeOf(
 ): Found | undefined | Promise<Found | undefined> {
   if (entry.name.startsWith('.')) return undefined;
   const relative = [...steps, entry.name];
-  const wanted = isDocumentFile(entry.name);
+  const isDocument = isDocumentFile(entry.name);
   const path = join(directory, entry.name);
   if (selector.leavesOut(relative.join('/'), entry.isDirectory())) return undefined;
   if (entry.isSymbolicLink())
-    return target(root, path, relative, wanted).then(
-      (real) => (real === undefined ? undefined : { path: real, relative, wanted }),
+    return target(root, path, relative, isDocument).then(
+      (real) => (real === undefined ? undefined : { path: real, relative, isDocument }),
       (error: unknown) => {
         leaveOut(relative.join('/'), error);
         return undefined;
       },
     );
-  return entry.isDirectory() || wanted ? { path, relative, wanted } : undefined;
+  return entry.isDirectory() || isDocument ? { path, relative, isDocument } : undefined;
 }
 
 /** The status of each path. Callbacks take a fifth of the time that a promise for each would. */
@@ -229,7 +229,7 @@ async function target(
   root: string,
   link: string,
   relative: readonly string[],
-  wanted: boolean,
+  isDocument: boolean,
 ): Promise<string | undefined> {
   const path = await realpath(link).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' && error.code !== 'ELOOP') throw error;
@@ -237,11 +237,11 @@ async function target(
   });
   const name = relative.join('/');
   if (path === undefined) {
-    if (wanted) throw new Unreadable(`"${name}" is a symbolic link that leads nowhere; repair or remove it.`);
+    if (isDocument) throw new Unreadable(`"${name}" is a symbolic link that leads nowhere; repair or remove it.`);
     return undefined;
   }
   if (path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)) return path;
-  if (!wanted && !(await stat(path)).isDirectory()) return undefined;
+  if (!isDocument && !(await stat(path)).isDirectory()) return undefined;
   throw new Unreadable(
     `"${name}" is a symbolic link that leads out of the directory; put the files into the directory itself.`,
   );

@@ -54,18 +54,18 @@ export async function readTree(git: Plumbing, { id, path, globs }: TreePlace): P
   const texts = isTree ? await readRuleFiles(git, entries) : {};
   // A file that is named is read.
   const selector = createSelector({ root: path, ...texts }, isTree ? globs : {});
-  const wanted = isTree
-    ? entries.filter((entry) => !selector.leavesOut(entry.path, entry.mode === submodule) && isWanted(entry))
+  const selected = isTree
+    ? entries.filter((entry) => !selector.leavesOut(entry.path, entry.mode === submodule) && isDocumentEntry(entry))
     : entries;
-  const bytes = wanted.reduce((total, { size }) => total + size, 0);
-  if (wanted.length > mostFiles) throw new Unreadable(`it holds more than ${mostFiles} files; use several sources.`);
+  const bytes = selected.reduce((total, { size }) => total + size, 0);
+  if (selected.length > mostFiles) throw new Unreadable(`it holds more than ${mostFiles} files; use several sources.`);
   if (bytes > limits.revisionBytes)
     throw new Unreadable(
       `it holds ${describeBytes(bytes)} of documents and may hold ${describeBytes(limits.revisionBytes)}; use several sources.`,
     );
-  const large = wanted.find(({ size }) => size > limits.fileBytes);
+  const large = selected.find(({ size }) => size > limits.fileBytes);
   if (large !== undefined) throw tooLarge(large);
-  const files = (await readBlobs(git, wanted, bytes)).filter(({ path, text }) => !isDirectorySettings(path, text));
+  const files = (await readBlobs(git, selected, bytes)).filter(({ path, text }) => !isDirectorySettings(path, text));
   const selection = selector.selection();
   const digest = digestOfContent(
     files.map((file) => ({ relative: file.path, file })),
@@ -111,7 +111,7 @@ async function listEntries(git: Plumbing, tree: string): Promise<readonly Entry[
 }
 
 /** Whether the entry is a file of documents. Throws for what might hide some. */
-function isWanted({ mode, path }: Entry): boolean {
+function isDocumentEntry({ mode, path }: Entry): boolean {
   const steps = path.split('/');
   if (steps.some((step) => step.startsWith('.'))) return false;
   const name = steps.at(-1) ?? '';

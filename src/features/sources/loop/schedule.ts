@@ -45,7 +45,7 @@ export interface Schedule {
   readonly timing: Timing;
   readonly running?: Trigger;
   /** What asks for a reconcile. Any number of events are one. */
-  readonly wanted?: Trigger;
+  readonly requested?: Trigger;
   readonly nextAt: number;
   readonly retryAt?: number;
   readonly failures: number;
@@ -79,7 +79,7 @@ export type Step = { readonly run: Trigger } | { readonly until?: number };
 
 /** A schedule whose first reconcile comes after `delay`. */
 export function createSchedule(timing: Timing, now: number, delay = 0): Schedule {
-  const start = delay === 0 ? { wanted: 'start' as const } : {};
+  const start = delay === 0 ? { requested: 'start' as const } : {};
   return {
     timing,
     ...start,
@@ -102,9 +102,9 @@ const events: ReadonlySet<Trigger> = new Set<Trigger>(['content', 'hint']);
 /** Asks for a reconcile. While one is running, the next one follows it. */
 export function want(schedule: Schedule, trigger: Trigger): Schedule {
   if (schedule.suspended) return schedule;
-  const { wanted } = schedule;
-  if (wanted !== undefined && rank(wanted) >= rank(trigger)) return schedule;
-  return { ...schedule, wanted: trigger };
+  const { requested } = schedule;
+  if (requested !== undefined && rank(requested) >= rank(trigger)) return schedule;
+  return { ...schedule, requested: trigger };
 }
 
 function rank(trigger: Trigger): number {
@@ -117,8 +117,8 @@ function rank(trigger: Trigger): number {
 /** Says what to do at this moment. A loop that has used up its bucket is stopped here. */
 export function step(schedule: Schedule, now: number): { readonly schedule: Schedule; readonly step: Step } {
   if (schedule.running !== undefined || schedule.suspended) return { schedule, step: {} };
-  const { wanted, hot } = schedule;
-  if (wanted !== undefined && deliberate.has(wanted)) return { schedule, step: { run: wanted } };
+  const { requested, hot } = schedule;
+  if (requested !== undefined && deliberate.has(requested)) return { schedule, step: { run: requested } };
   if (hot !== undefined) return { schedule, step: hot.probeAt <= now ? { run: 'probe' } : { until: hot.probeAt } };
   const { trigger, at } = earliest(schedule);
   if (at > now) return { schedule, step: { until: at } };
@@ -128,17 +128,17 @@ export function step(schedule: Schedule, now: number): { readonly schedule: Sche
 }
 
 function earliest(schedule: Schedule): { readonly trigger: Trigger; readonly at: number } {
-  const { wanted, retryAt, nextAt, hintAt } = schedule;
+  const { requested, retryAt, nextAt, hintAt } = schedule;
   const own = { trigger: 'interval' as Trigger, at: nextAt };
   const retry = retryAt === undefined || retryAt > own.at ? own : { trigger: 'retry' as Trigger, at: retryAt };
-  if (wanted === undefined) return retry;
-  const asked = { trigger: wanted, at: wanted === 'hint' ? hintAt : Number.NEGATIVE_INFINITY };
+  if (requested === undefined) return retry;
+  const asked = { trigger: requested, at: requested === 'hint' ? hintAt : Number.NEGATIVE_INFINITY };
   return asked.at <= retry.at ? asked : retry;
 }
 
 /** A reconcile begins: whatever asked until now is answered by it. */
 export function begin(schedule: Schedule, trigger: Trigger, now: number): Schedule {
-  const { wanted: _, retryAt: __, ...rest } = schedule;
+  const { requested: _, retryAt: __, ...rest } = schedule;
   const hintAt = trigger === 'hint' ? now + schedule.timing.hintGapMs : schedule.hintAt;
   const begun = { ...rest, running: trigger, hintAt };
   if (!deliberate.has(trigger)) return begun;
@@ -200,7 +200,7 @@ function cooled(schedule: Schedule, quiet: boolean, now: number): Schedule {
 
 /** Stops the loop; a reconcile that is running completes. */
 export function suspend(schedule: Schedule): Schedule {
-  const { wanted: _, retryAt: __, ...rest } = schedule;
+  const { requested: _, retryAt: __, ...rest } = schedule;
   return { ...rest, suspended: true };
 }
 

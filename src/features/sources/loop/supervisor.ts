@@ -122,12 +122,12 @@ function nameOfCalled({ account, id }: CalledSource): string {
 function repeat(work: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
-  let wanted = false;
+  let isDue = false;
   let stopped = false;
   let reported = '';
   const run = async (): Promise<void> => {
     do {
-      wanted = false;
+      isDue = false;
       try {
         await work();
         reported = '';
@@ -135,13 +135,13 @@ function repeat(work: () => Promise<void>, everyMs: number, failed: (error: unkn
         if (String(error) !== reported) failed(error);
         reported = String(error);
       }
-    } while (wanted && !stopped);
+    } while (isDue && !stopped);
     running = undefined;
     if (!stopped) timer = setTimeout(now, everyMs);
   };
   const now = (): void => {
     clearTimeout(timer);
-    wanted = true;
+    isDue = true;
     if (!stopped) running ??= run();
   };
   now();
