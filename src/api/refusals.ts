@@ -23,7 +23,7 @@ export function refuseUnknown(request: FastifyRequest, reply: FastifyReply): Fas
 }
 
 /** Refuses what Node would answer without a body: no `Host`, an unknown `Expect`, and CONNECT. */
-export function refuseStrangeRequests(app: FastifyInstance): void {
+export function refuseMalformedRequests(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ raw }, reply) => {
     if (raw.httpVersion !== '1.1' || raw.headers.host !== undefined) return undefined;
     return reply

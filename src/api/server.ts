@@ -39,7 +39,7 @@ import {
   createRateLimit,
   limitStrangers,
 } from './rate-limit.ts';
-import { refuseBrokenRequest, refuseStrangeRequests, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
+import { refuseBrokenRequest, refuseMalformedRequests, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 
 /** What the HTTP interface is built from. */
 export interface ApiOptions {
@@ -110,7 +110,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   });
   addHeaders(app, { https: options.https ?? false });
   const refuseOthers = refuseOtherMethods(app, maxParamLength);
-  refuseStrangeRequests(app);
+  refuseMalformedRequests(app);
   await app.register(cors, corsOptions(options.corsOrigins ?? '*'));
   openListedRoutes(app, options.openEndpoints);
   drainConnections(app);
@@ -155,7 +155,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
     sources = plainRules,
     openTarget = () => undefined,
     peering = plainPeering(engine),
-    connectionTracker = nobody,
+    connectionTracker = noListener,
     report,
   } = options;
   const { pendingTenants = 50 } = options;
@@ -171,7 +171,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
   };
 }
 
-const nobody: ConnectionListener = { connected: () => undefined, gone: () => undefined };
+const noListener: ConnectionListener = { connected: () => undefined, gone: () => undefined };
 
 function plainPeering(engine: Engine): Peering {
   return createPeering({ engine, now: Date.now, locate: () => ({}) });

@@ -28,8 +28,8 @@ export function reportFailure(terminal: Terminal, error: unknown, form: ResultFo
   } else {
     const isPrinted = problems.length > 0 && error instanceof InvalidInput;
     const isListed = problems.length > 0 && form === undefined;
-    const said = isListed ? withoutListed(message, problems) : message;
-    if (!isPrinted) terminal.note(`${terminal.notePaint('error', 'error:')} ${printable(said)}\n`);
+    const text = isListed ? withoutListed(message, problems) : message;
+    if (!isPrinted) terminal.note(`${terminal.notePaint('error', 'error:')} ${printable(text)}\n`);
     if (isListed) terminal.note(renderProblems(problems, terminal.notePaint));
   }
   return code;

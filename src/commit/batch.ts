@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CommitResult, commit, compileCommit } from '../db/commit/commit.ts';
 import type { RevisionInput } from '../db/commit/history.ts';
 import type { KeptValues } from '../db/commit/kept-values.ts';
-import { readFate } from '../db/commit/revisions.ts';
+import { readCommitOutcome } from '../db/commit/revisions.ts';
 import type { AccountAccess } from '../db/database.ts';
 import type { Lease } from '../db/leases/leases.ts';
 import { Conflict, Unavailable } from '../model/errors.ts';
@@ -110,7 +110,7 @@ async function proposeOn(
 }
 
 /** How a batch is written. */
-export interface Manner {
+export interface BatchProgress {
   /** It is planned already, on what was written last. */
   readonly planned?: Planned;
   /** Called when the statement of the first attempt is on its way. */
@@ -131,10 +131,10 @@ export async function writeBatch(
   writer: BatchWriter,
   account: string,
   batch: readonly Waiting[],
-  manner: Manner,
+  progress: BatchProgress,
 ): Promise<Planned> {
   const turn = writer.turns.open(account);
-  const planned = await tryOften(writer, { account, batch, turn }, manner).finally(() => turn.end());
+  const planned = await tryOften(writer, { account, batch, turn }, progress).finally(() => turn.end());
   if (planned === undefined)
     throw new Unavailable(`the account changed ${attempts} times while this was planned; try again`);
   if (planned.revisions.length > 0) writer.snapshots.advance(planned.tip);
@@ -152,7 +152,7 @@ interface Race {
 async function tryOften(
   writer: BatchWriter,
   { account, batch, turn }: Race,
-  { planned: made, started }: Manner,
+  { planned: made, started }: BatchProgress,
 ): Promise<Planned | undefined> {
   const { snapshots, turns } = writer;
   const lost = new Set<string>();
@@ -191,7 +191,7 @@ async function write({ database, turns }: BatchWriter, planned: Planned): Promis
     const mark = markOf(input);
     // It was sent before the turn that another server may have taken by now.
     const again = async () => commit(database, await inSlices(compileCommit(input)));
-    return await settleCommit(async () => [await readFate(database, mark)], { ...mark, cause: error }, again);
+    return await settleCommit(async () => [await readCommitOutcome(database, mark)], { ...mark, cause: error }, again);
   }
 }
 

@@ -1,13 +1,13 @@
 import type { NewIdentity } from '../db/accounts/identities.ts';
 import type { CommitInput } from '../db/commit/commit.ts';
 import {
-  type Beside,
   commitTogether,
   type DirectoryEntry,
+  type ExtraWrite,
   type TogetherInput,
   type TogetherResult,
 } from '../db/commit/commit-together.ts';
-import { type Fate, readFate } from '../db/commit/revisions.ts';
+import { type CommitOutcome, readCommitOutcome } from '../db/commit/revisions.ts';
 import type { Database } from '../db/database.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import type { AuditEvent } from '../model/declare/kind.ts';
@@ -34,7 +34,7 @@ export interface SharedMutation {
   /** Who users are at identity providers from then on; an identity that another user has refuses the whole commit. */
   readonly identities?: readonly NewIdentity[];
   /** What is written with it; when something needed is gone, nothing is. */
-  beside?(): readonly Beside[];
+  extraWrites?(): readonly ExtraWrite[];
   /** Accounts of the mutation that go, with everything that is theirs; nothing else happens in them. */
   readonly gone?: readonly string[];
   /** Audit events that are written in an account in addition to its changes. */
@@ -141,7 +141,7 @@ async function write(
     founded: founded === undefined ? [] : [{ account: founded.account, at: options.now() }],
     entries,
     identities,
-    beside: mutation.beside?.() ?? [],
+    extraWrites: mutation.extraWrites?.() ?? [],
     gone,
   };
   try {
@@ -150,11 +150,11 @@ async function write(
     if (!isInDoubt(error)) throw error;
     if (inputs.length + gone.length === 0) return 'moved';
     const requestId = inputs[0]?.revisions[0]?.requestId ?? options.newRequestId();
-    const readFates = async (): Promise<readonly Fate[]> => [
-      ...(await Promise.all(inputs.map((input) => readFate(database, markOf(input))))),
-      ...(await Promise.all(gone.map((one) => fateOfEnd(database, one, requestId, options.now())))),
+    const readOutcomes = async (): Promise<readonly CommitOutcome[]> => [
+      ...(await Promise.all(inputs.map((input) => readCommitOutcome(database, markOf(input))))),
+      ...(await Promise.all(gone.map((one) => outcomeOfEnd(database, one, requestId, options.now())))),
     ];
-    return await settleCommit(readFates, { requestId, cause: error }, () => commitTogether(database, together));
+    return await settleCommit(readOutcomes, { requestId, cause: error }, () => commitTogether(database, together));
   }
 }
 
@@ -165,14 +165,14 @@ interface Gone {
 }
 
 /** An account that is to go is gone when it has happened. */
-async function fateOfEnd(
+async function outcomeOfEnd(
   database: Database,
   { account, revision: base }: Gone,
   requestId: string,
   at: string,
-): Promise<Fate> {
-  const fate = await readFate(database, { account, base, requestId, at });
-  return fate === 'gone' ? 'written' : fate;
+): Promise<CommitOutcome> {
+  const outcome = await readCommitOutcome(database, { account, base, requestId, at });
+  return outcome === 'gone' ? 'written' : outcome;
 }
 
 function notifyListeners(

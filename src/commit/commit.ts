@@ -15,9 +15,9 @@ import type { CommitInfo } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
 import {
+  type BatchProgress,
   type BatchWriter,
   batchSize,
-  type Manner,
   type Planned,
   planAhead,
   type Queue,
@@ -214,11 +214,11 @@ async function commitBatch(
   options: BatchWriter,
   account: string,
   batch: readonly Waiting[],
-  manner: Manner = {},
+  progress: BatchProgress = {},
 ): Promise<Planned | undefined> {
   if (batch.length === 0) return undefined;
   try {
-    return await writeBatch(options, account, batch, manner);
+    return await writeBatch(options, account, batch, progress);
   } catch (error) {
     if (batch.length === 1 || isAboutAll(error)) {
       for (const waiting of batch) waiting.reject(errorFor(waiting, error));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommitInput } from '../db/commit/commit.ts';
-import type { CommitMark, Fate } from '../db/commit/revisions.ts';
+import type { CommitMark, CommitOutcome } from '../db/commit/revisions.ts';
 import { Conflict, Internal, Unavailable } from '../model/errors.ts';
 
 /** How often something is planned again when other servers were faster. */
@@ -20,16 +20,16 @@ const pauses = [0, 50, 100, 200, 400, 800, 1500, 2500];
  * that cannot be found out.
  */
 export async function settleCommit<Result>(
-  readFates: () => Promise<readonly Fate[]>,
+  readOutcomes: () => Promise<readonly CommitOutcome[]>,
   { requestId, cause }: { readonly requestId: string; readonly cause: Unavailable },
   again: () => Promise<Result>,
 ): Promise<Result | 'written' | 'moved'> {
   const settled = async (): Promise<Result | 'written' | 'moved'> => {
-    const fates = await readFates();
+    const outcomes = await readOutcomes();
     // What is written in one account is written in all of the transaction.
-    if (fates.includes('written')) return 'written';
-    if (fates.some((fate) => fate !== 'open')) return 'moved';
-    return resend(again, async () => ((await readFates()).includes('written') ? 'written' : undefined));
+    if (outcomes.includes('written')) return 'written';
+    if (outcomes.some((outcome) => outcome !== 'open')) return 'moved';
+    return resend(again, async () => ((await readOutcomes()).includes('written') ? 'written' : undefined));
   };
   return whilePassing(requestId, cause, settled);
 }

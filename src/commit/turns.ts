@@ -62,14 +62,14 @@ export function createTurns(database: Database, server: string, times: TurnTimes
   return {
     server,
     async respect(account) {
-      while (await courteous(() => isOthers(account))) await delay(lookMs);
+      while (await unlessAway(() => isOthers(account))) await delay(lookMs);
     },
     open(account) {
       let held: Held | undefined;
       return {
         async take() {
           if (held?.isOver() === false) return;
-          const lease = await courteous(() => wait(account));
+          const lease = await unlessAway(() => wait(account));
           held = lease === undefined ? undefined : hold(database, lease, times);
         },
         async end() {
@@ -92,18 +92,18 @@ function hold(database: Database, lease: Lease, times: TurnTimes): Held {
   let ended: Promise<unknown> | undefined;
   const end = (): Promise<unknown> => {
     clearInterval(timer);
-    ended ??= courteous(() => releaseLease(database, lease));
+    ended ??= unlessAway(() => releaseLease(database, lease));
     return ended;
   };
   const prolong = async (): Promise<void> => {
     if (performance.now() - begun >= times.most * 1000) await end();
-    else if ((await courteous(() => renewLease(database, lease, times.lease))) === false) await end();
+    else if ((await unlessAway(() => renewLease(database, lease, times.lease))) === false) await end();
   };
   const timer = setInterval(() => void prolong(), (times.lease * 1000) / 3);
   return { isOver: () => ended !== undefined, end };
 }
 
-/** A turn is a courtesy: what happens without it is right as well, only later; a database that fails is met by the work itself. */
-function courteous<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+/** A turn only saves attempts: without it the outcome is the same, only later; the work itself reports a database that is away. */
+function unlessAway<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
   return work().catch(() => undefined);
 }

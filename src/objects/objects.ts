@@ -78,10 +78,10 @@ export async function createObject(
   options: WriteOptions,
   parent?: string,
 ): Promise<Written> {
-  const manner = await dated(engine, call, options);
+  const timed = await dated(engine, call, options);
   return await write(engine, call, kind, (state) => {
     if (parent !== undefined) requireParent(state, kind, parent);
-    return planCreate(contextOf(engine, call, state, manner), kind, body, parent);
+    return planCreate(contextOf(engine, call, state, timed), kind, body, parent);
   });
 }
 
@@ -95,11 +95,11 @@ export async function replaceObject(
   options: WriteOptions,
   parent?: string,
 ): Promise<Written> {
-  const manner = await dated(engine, call, options);
+  const timed = await dated(engine, call, options);
   return await write(engine, call, kind, (state) => {
     const object = impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent);
     requireVersion(object, options);
-    return planReplace(contextOf(engine, call, state, manner), kind, object, body);
+    return planReplace(contextOf(engine, call, state, timed), kind, object, body);
   });
 }
 
@@ -111,11 +111,11 @@ export async function renewObject(
   id: string,
   options: WriteOptions,
 ): Promise<Written> {
-  const manner = await dated(engine, call, options);
+  const timed = await dated(engine, call, options);
   return await write(engine, call, kind, (state) => {
     const object = requireObject(state, kind, id, undefined);
     requireVersion(object, options);
-    return planRenewal(contextOf(engine, call, state, manner), kind, object);
+    return planRenewal(contextOf(engine, call, state, timed), kind, object);
   });
 }
 
@@ -128,12 +128,12 @@ export async function deleteObject(
   options: WriteOptions,
   parent?: string,
 ): Promise<Written> {
-  const manner = await dated(engine, call, options);
+  const timed = await dated(engine, call, options);
   return await write(engine, call, kind, (state, database) => {
     const end = (alsoUsedBy: OtherUses): RequestOutcome => {
       const object = requireObject(state, kind, id, parent);
       requireVersion(object, options);
-      return planDelete({ ...contextOf(engine, call, state, manner), alsoUsedBy }, kind, object);
+      return planDelete({ ...contextOf(engine, call, state, timed), alsoUsedBy }, kind, object);
     };
     return kind.namedByInvites === true ? usedByInvites(database, call.account, [id]).then(end) : end(new Map());
   });

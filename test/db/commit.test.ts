@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { commit, compileCommit } from '../../src/db/commit/commit.ts';
-import { listRevisions, readFate, readRevision } from '../../src/db/commit/revisions.ts';
+import { listRevisions, readCommitOutcome, readRevision } from '../../src/db/commit/revisions.ts';
 import { catchUp, loadSnapshot } from '../../src/db/commit/snapshots.ts';
 import type { Database } from '../../src/db/database.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
@@ -150,12 +150,14 @@ eachEngine('a commit on %s', (engine) => {
     const base = await newOffice(made.database);
     await write(made.database, base, planOn(base, 'a', [document('Group', 'devs')]));
     const mark = { account: base.account, base: base.revision, requestId: 'request-2', at: now };
-    expect(await readFate(made.database, mark)).toBe('written');
-    expect(await readFate(made.database, { ...mark, requestId: 'request-3' })).toBe('never');
+    expect(await readCommitOutcome(made.database, mark)).toBe('written');
+    expect(await readCommitOutcome(made.database, { ...mark, requestId: 'request-3' })).toBe('never');
     // Another process wrote it for the same request: what this one planned was not written.
-    expect(await readFate(made.database, { ...mark, at: '2020-01-01T00:00:00.000Z' })).toBe('never');
-    expect(await readFate(made.database, { ...mark, base: base.revision + 1, requestId: 'request-3' })).toBe('open');
-    expect(await readFate(made.database, { ...mark, account: 'nobody' })).toBe('gone');
+    expect(await readCommitOutcome(made.database, { ...mark, at: '2020-01-01T00:00:00.000Z' })).toBe('never');
+    expect(await readCommitOutcome(made.database, { ...mark, base: base.revision + 1, requestId: 'request-3' })).toBe(
+      'open',
+    );
+    expect(await readCommitOutcome(made.database, { ...mark, account: 'nobody' })).toBe('gone');
   });
 
   it('keeps who did what: revision, changes with their units, audit events numbered on', async () => {

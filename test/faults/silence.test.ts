@@ -27,7 +27,7 @@ it('a server that is stopped, or behind a network that swallows everything, bloc
   await Promise.all([stopped(), behindDark('both'), behindDark('gone')]);
 });
 
-const nothing: TogetherInput = { inputs: [], founded: [], entries: [], identities: [], beside: [], gone: [] };
+const nothing: TogetherInput = { inputs: [], founded: [], entries: [], identities: [], extraWrites: [], gone: [] };
 const at = '2026-03-04T05:06:07.000Z';
 
 const target: FoldTarget = { account: 'a', revision: 1 };

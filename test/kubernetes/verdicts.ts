@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { asObject, isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { Kind } from '../../src/model/declare/kind.ts';
 import { lowerToCrd } from '../../src/model/lower/crd/crd.ts';
-import { createValidator, formatFaultsBeside, ruleFaultsBeside } from '../../src/model/schema/validate.ts';
+import { createValidator, otherFormatFaults, otherRuleFaults } from '../../src/model/schema/validate.ts';
 import { documentKinds, registry } from '../model/product.ts';
 import { type Mutant, mutate, seededRandom } from './mutate.ts';
 
@@ -11,8 +11,8 @@ const validator = createValidator(registry);
 /** The codes of what is wrong with a document by itself, without the objects that it refers to. */
 export function documentFaults(kind: Kind, spec: JsonObject): readonly string[] {
   const shape = validator.check(kind.name, 'document', spec);
-  const faults = [...shape, ...formatFaultsBeside(kind.spec, spec, shape)];
-  return [...faults, ...ruleFaultsBeside(kind, spec, faults)].map(({ code }) => code);
+  const faults = [...shape, ...otherFormatFaults(kind.spec, spec, shape)];
+  return [...faults, ...otherRuleFaults(kind, spec, faults)].map(({ code }) => code);
 }
 
 /** Examples of all kinds, each changed in one place again and again. The same seed gives the same ones. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import * as kinds from '../../src/kinds/index.ts';
 import type { Fault } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
-import { formatFaultsBeside } from '../../src/model/schema/validate.ts';
+import { otherFormatFaults } from '../../src/model/schema/validate.ts';
 
 const postureCheck = createRegistry(Object.values(kinds)).get('PostureCheck');
 const missing: Fault = { code: 'field_required', path: '', message: '`description` is required; add it' };
@@ -12,7 +12,7 @@ const withRanges = (count: number) => ({
 });
 
 it('a wrong spelling is reported beside other faults, but not looked for among thousands of values', () => {
-  expect(formatFaultsBeside(postureCheck.spec, withRanges(2), [missing])).not.toEqual([]);
-  expect(formatFaultsBeside(postureCheck.spec, withRanges(6000), [missing])).toEqual([]);
-  expect(formatFaultsBeside(postureCheck.spec, withRanges(6000), [])).toHaveLength(6000);
+  expect(otherFormatFaults(postureCheck.spec, withRanges(2), [missing])).not.toEqual([]);
+  expect(otherFormatFaults(postureCheck.spec, withRanges(6000), [missing])).toEqual([]);
+  expect(otherFormatFaults(postureCheck.spec, withRanges(6000), [])).toHaveLength(6000);
 });

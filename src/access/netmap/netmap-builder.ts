@@ -147,8 +147,8 @@ function createNetmapBuilder(access: Access): NetmapBuilder {
   const everyone = access.endpoints.of.peer;
   const chosen = ({ enabled, groups }: ClientSettings['logged']) =>
     enabled ? (groups.length === 0 ? everyone : membersOf(access, groups)) : noBits;
-  const dns = (of: DnsAudience['of'], things: readonly Distributed[]) =>
-    things.map(({ entry, groups, search }): DnsAudience => {
+  const dns = (of: DnsAudience['of'], distributed: readonly Distributed[]) =>
+    distributed.map(({ entry, groups, search }): DnsAudience => {
       return { id: entry.id, of, what: entry, search, peers: membersOf(access, groups) };
     });
   return {

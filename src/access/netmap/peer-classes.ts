@@ -55,12 +55,12 @@ function markedBy({ access, unmanaged, dns, peerClasses }: NetmapBuilder, at: nu
   // A plain loop that makes nothing but numbers: it runs for every peer.
   for (const index of near) {
     const { from, to } = flowAt(flows, index);
-    const said =
+    const directionBits =
       (hasBit(from.possible, at) ? 1 : 0) |
       (hasBit(from.sure, at) ? 2 : 0) |
       (hasBit(to.possible, at) ? 4 : 0) |
       (hasBit(to.sure, at) ? 8 : 0);
-    if (said !== 0) mark(marks, index * 16 + said);
+    if (directionBits !== 0) mark(marks, index * 16 + directionBits);
   }
   mark(marks, -1);
   // Two gateways of a destination may stand in other ways to it.

@@ -33,8 +33,8 @@ export interface SharedMap {
 
 type Directions = Readonly<Record<OwnSide, DirectionMap>>;
 
-/** What is said about a peer besides rules. */
-interface Said {
+/** What the map of a peer holds besides rules. */
+interface PeerTopics {
   readonly leads: readonly DestinationAt[];
   readonly dns: readonly DnsAudience[];
 }
@@ -44,25 +44,25 @@ export function sharedMapOf(builder: NetmapBuilder, at: number, takesPart: boole
   const present = builder.maps[at];
   if (present !== undefined) return present;
   const key = takesPart ? peerClassOf(builder, at) : '';
-  const known = builder.shared.get(key) ?? writeShared(builder, at, takesPart ? whatIsSaid(builder, at) : nothing);
+  const known = builder.shared.get(key) ?? writeShared(builder, at, takesPart ? topicsOf(builder, at) : nothing);
   builder.shared.set(key, known);
   builder.maps[at] = known;
   return known;
 }
 
-const nothing: Said = { leads: [], dns: [] };
+const nothing: PeerTopics = { leads: [], dns: [] };
 
-function whatIsSaid(builder: NetmapBuilder, at: number): Said {
+function topicsOf(builder: NetmapBuilder, at: number): PeerTopics {
   const { access } = builder;
   const dns = isFor(builder.unmanaged, at) ? [] : builder.dns.filter((audience) => isFor(audience, at));
   return { leads: servedDestinations(access, at), dns };
 }
 
-function writeShared(builder: NetmapBuilder, at: number, said: Said): SharedMap {
-  const content = said === nothing ? emptyContent(builder) : contentOf(builder, at, said);
+function writeShared(builder: NetmapBuilder, at: number, topics: PeerTopics): SharedMap {
+  const content = topics === nothing ? emptyContent(builder) : contentOf(builder, at, topics);
   const { around, lists } = content;
   const { settings } = builder;
-  const dns = dnsOf(builder, at, said);
+  const dns = dnsOf(builder, at, topics);
   const digest = digestOf(
     [
       listed([settings.entry]).digest,
@@ -74,9 +74,9 @@ function writeShared(builder: NetmapBuilder, at: number, said: Said): SharedMap 
   return { settings: settings.entry, dns, digest, ...content };
 }
 
-function dnsOf({ settings, unmanaged, entries }: NetmapBuilder, at: number, said: Said): Entry {
-  const managed = said !== nothing && !isFor(unmanaged, at);
-  const search = [settings.domain, ...said.dns.flatMap((audience) => audience.search)];
+function dnsOf({ settings, unmanaged, entries }: NetmapBuilder, at: number, topics: PeerTopics): Entry {
+  const managed = topics !== nothing && !isFor(unmanaged, at);
+  const search = [settings.domain, ...topics.dns.flatMap((audience) => audience.search)];
   const dns = managed ? { managed, domain: settings.domain, search: [...new Set(search)] } : { managed };
   const key = managed ? `managed ${search.join(' ')}` : '';
   const known = entries.get(key) ?? writeEntry('dns', dns);
@@ -86,13 +86,13 @@ function dnsOf({ settings, unmanaged, entries }: NetmapBuilder, at: number, said
 
 type Content = Pick<SharedMap, 'around' | 'lists' | 'directions'>;
 
-function contentOf(builder: NetmapBuilder, at: number, said: Said): Content {
+function contentOf(builder: NetmapBuilder, at: number, topics: PeerTopics): Content {
   const { access, previous } = builder;
   const directions = { from: directionOf(access, previous, at, 'from'), to: directionOf(access, previous, at, 'to') };
   const more = new Map<string, Entry>();
-  const leads = listed(routesBy(access, at, said.leads, { add: (set) => more.set(set.id, set) }));
+  const leads = listed(routesBy(access, at, topics.leads, { add: (set) => more.set(set.id, set) }));
   const entriesOf = (of: DnsAudience['of']) =>
-    listed(inOrder(said.dns.filter((audience) => audience.of === of).map(({ what }) => what)));
+    listed(inOrder(topics.dns.filter((audience) => audience.of === of).map(({ what }) => what)));
   const { around, routes } = tunnelsOf(builder, at, directions, leads);
   return {
     directions,
@@ -152,6 +152,6 @@ function usersWhoLogIn(access: Access, at: number): Section {
 const noLists = Object.fromEntries(listNames.map((name) => [name, nothingListed])) as SharedMap['lists'];
 
 function emptyContent(builder: NetmapBuilder): Content {
-  const nobody = peersIn(builder, noBits);
-  return { around: { peers: nobody, away: nobody }, lists: noLists, directions: undefined };
+  const noPeers = peersIn(builder, noBits);
+  return { around: { peers: noPeers, away: noPeers }, lists: noLists, directions: undefined };
 }

@@ -15,7 +15,7 @@ export const users = implement(operations, (engine, { people }) => ({
   readCurrent: async ({ call, request, reply }) => sendLong(request, reply, await readCaller(engine, call)),
   async inviteAgain({ call, params, reply }) {
     const { link } = await inviteAgain(engine, people, call, params.userId);
-    if (link !== undefined) handOver(reply, link);
+    if (link !== undefined) sendLink(reply, link);
   },
   approve: {
     async handle({ call, params, request, reply }) {
@@ -32,7 +32,7 @@ export const users = implement(operations, (engine, { people }) => ({
   },
 }));
 
-function handOver(reply: FastifyReply, link: string): void {
+function sendLink(reply: FastifyReply, link: string): void {
   void reply.headers({
     'cache-control': 'no-store',
     'heddle-invite-link': link,

@@ -31,13 +31,13 @@ export function findOutside(base: Snapshot, expanded: Expanded): Outside {
   let unchecked = 0;
   for (const desired of expanded.desired) {
     for (const mention of mentionsFrom(desired)) {
-      const fate = fateOf(base.registry, names, mention);
-      if (fate === 'stated') continue;
-      if (fate === 'unchecked') unchecked += 1;
+      const result = checkMention(base.registry, names, mention);
+      if (result === 'stated') continue;
+      if (result === 'unchecked') unchecked += 1;
       if (mention.field === desired.kind.parent?.field) orphans.add(desired.place);
-      if (fate === 'broken') continue;
+      if (result === 'broken') continue;
       found.set(`${mention.kind}/${mention.text}`, mention);
-      if (fate === 'outside')
+      if (result === 'outside')
         warnings.push(warningOf(desired, mention, nearest(mention.text, names.desiredKeys(mention.kind))));
     }
   }
@@ -64,9 +64,9 @@ function mentionsFrom(desired: Desired): readonly Mention[] {
   return [...up, ...mentionsOf(kind.spec, spec)];
 }
 
-type Fate = 'stated' | 'broken' | 'unchecked' | 'outside';
+type MentionResult = 'stated' | 'broken' | 'unchecked' | 'outside';
 
-function fateOf(registry: Registry, names: Names, { kind, text }: Mention): Fate {
+function checkMention(registry: Registry, names: Names, { kind, text }: Mention): MentionResult {
   const declared = registry.find(kind);
   // A kind that this program does not know is a problem for the plan to report.
   if (declared === undefined) return 'stated';

@@ -39,8 +39,8 @@ export const validate = defineCommand({
     const problems = [...before.values(), ...checked.problems];
     const valid = problems.length === 0;
     // Files that cannot be read say nothing about documents.
-    const said = problems.filter(({ code }) => code !== 'file_unreadable');
-    const failed = said.length === 0 ? exit.error : exitCodeOfProblems(said);
+    const reported = problems.filter(({ code }) => code !== 'file_unreadable');
+    const failed = reported.length === 0 ? exit.error : exitCodeOfProblems(reported);
     const code = valid ? exit.ok : failed;
     const result = {
       formatVersion: '1.0',

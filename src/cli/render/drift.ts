@@ -1,5 +1,5 @@
 import type { Problem } from '../../model/problem.ts';
-import type { DriftReport, DriftUnit, HandRun } from '../../operations/config/drift.ts';
+import type { DriftReport, DriftUnit, ManualRun } from '../../operations/config/drift.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';
 import { renderUnits } from './units.ts';
@@ -19,7 +19,7 @@ export function renderDrift(report: Pick<DriftReport, 'units' | 'byHand'>, paint
 
 /** How much is not as stated, in a sentence. */
 export function driftSummary({ units, byHand }: Pick<DriftReport, 'units' | 'byHand'>): string {
-  const more = byHand.map((run) => `${handRunText(run)}.`);
+  const more = byHand.map((run) => `${manualRunText(run)}.`);
   if (units.length === 0 && more.length > 0) return more.join(' ');
   if (units.length === 0) return 'No drift. Everything is as its documents state it.';
   const objects = new Set(units.map(({ id }) => id)).size;
@@ -28,14 +28,16 @@ export function driftSummary({ units, byHand }: Pick<DriftReport, 'units' | 'byH
 }
 
 /** What is applied is not the commit that is shown. */
-function handRunText({ source, revision, by, commit }: HandRun): string {
+function manualRunText({ source, revision, by, commit }: ManualRun): string {
   const shown = commit === null ? 'what its server applied' : `commit ${commit.slice(0, 12)}`;
   return `Drifted: the source ${printable(source)} is at revision ${revision}, applied by hand by ${printable(by)}, and not at ${shown}`;
 }
 
 /** Differences as remarks on the documents that state otherwise. */
 export function driftProblems({ units, byHand }: Pick<DriftReport, 'units' | 'byHand'>): readonly Problem[] {
-  const runs = byHand.map((run): Problem => ({ code: 'drift_by_hand', message: handRunText(run), source: run.source }));
+  const runs = byHand.map(
+    (run): Problem => ({ code: 'drift_by_hand', message: manualRunText(run), source: run.source }),
+  );
   const found = units.map((unit): Problem => {
     const { kind, key, name, path, stated, effective, file, line, why } = unit;
     const is = effective === undefined ? 'is not there' : `is ${JSON.stringify(effective)}`;

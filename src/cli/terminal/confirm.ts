@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts';
 type Call = Pick<Invocation, 'flags' | 'terminal'>;
 
 /** Whether confirmation is given already, and whether a person can be asked. */
-interface Asking {
+interface Confirmable {
   readonly flags: Call['flags'];
   readonly terminal: Pick<Terminal, 'interactive'>;
 }
@@ -14,7 +14,7 @@ interface Asking {
 export const autoApproveFlag: Flags = { 'auto-approve': { doc: 'Do not ask.' } };
 
 /** Without a person to ask and without confirmation, nothing is done at all. Throws `InvalidInput`. */
-export function requireConfirmable({ flags, terminal }: Asking, verb: string, what: string): void {
+export function requireConfirmable({ flags, terminal }: Confirmable, verb: string, what: string): void {
   if (flags['auto-approve'] === true || terminal.interactive) return;
   throw new InvalidInput(
     `There is nobody to ask whether to ${verb} ${what}; add --auto-approve to ${verb} without asking.`,

@@ -1,6 +1,6 @@
 import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
-import type { Beside, DirectoryEntry } from '../commit/commit-together.ts';
+import type { DirectoryEntry, ExtraWrite } from '../commit/commit-together.ts';
 import type { Database } from '../database.ts';
 
 /** How a person signs in by the embedded identity provider. */
@@ -84,7 +84,15 @@ export interface NewCredentials extends Pick<Credentials, 'account' | 'email' | 
  * The statement that stores credentials, within the transaction that makes the user; returns one row. What was kept of a
  * user who had the address before is replaced.
  */
-export function putCredentials({ account, email, user, hash, oneTime, at, proved = false }: NewCredentials): Beside {
+export function putCredentials({
+  account,
+  email,
+  user,
+  hash,
+  oneTime,
+  at,
+  proved = false,
+}: NewCredentials): ExtraWrite {
   const text = `insert into credentials (account_id, email, user_id, password_hash, one_time, changed_at, proved_user)
     values ($1, $2, $3, $4, $5::boolean, $6::timestamptz, $7)
     on conflict (account_id, email) do update set user_id = excluded.user_id, password_hash = excluded.password_hash,
@@ -117,14 +125,14 @@ export async function hasLeftover(database: Database, account: string, email: st
 }
 
 /** The statement that gives kept credentials to the user who comes back under the address. */
-export function keepCredentials(account: string, email: string, user: string): Beside {
+export function keepCredentials(account: string, email: string, user: string): ExtraWrite {
   const text = `update credentials set user_id = $3, proved_user = case when proved_user = user_id then $3 end
     where account_id = $1 and email = $2 returning email`;
   return { account, statement: statement(text, [account, email.toLowerCase(), user]), needed: true };
 }
 
 /** The statement that succeeds only while no other user of the account can sign in. */
-export function requireFirst(account: string, user: string): Beside {
+export function requireFirst(account: string, user: string): ExtraWrite {
   const text = `select 1 where not exists (select from credentials where account_id = $1 and user_id <> $2)
     and not exists (select from identities where account_id = $1)`;
   return { account, statement: statement(text, [account, user]), needed: true };

@@ -1,7 +1,7 @@
 import { codeOf, constraintOf } from '../../lib/error-code.ts';
 import { type AuditEntry, auditParameters, headAfter, headText, insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
-import type { Beside } from '../commit/commit-together.ts';
+import type { ExtraWrite } from '../commit/commit-together.ts';
 import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { AccountAccess, Database } from '../database.ts';
 import { conflictOfRepetition } from '../repeated-requests.ts';
@@ -107,7 +107,7 @@ export async function createInvite(
 /**
  * The statement that invites an existing user, in place of any invite that the address had, and writes its audit event.
  */
-export function putInvite(invite: NewInvite, entry: AuditEntry): Beside {
+export function putInvite(invite: NewInvite, entry: AuditEntry): ExtraWrite {
   const text = `with ${headText}, old as (
     select hash from invites where account_id = $1 and lower(email) = lower($12)
   ), gone as (
@@ -169,7 +169,7 @@ const deleteText = `with changed as (
 ${insertAuditText} returning id`;
 
 /** The statement that uses an invite up; returns one row, or none when it was used already. */
-export function spendInvite(account: string, hash: string): Beside {
+export function spendInvite(account: string, hash: string): ExtraWrite {
   const text = `with gone as (
     delete from invites where account_id = $1 and hash = $2 returning hash
   ), entry as (

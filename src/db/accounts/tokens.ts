@@ -1,7 +1,7 @@
 import { type AuditEntry, auditParameters, headAfter, insertAuditText, numberEventsText } from '../audit-entry.ts';
 import { batchLookUps } from '../batch-look-ups.ts';
 import { build, statement } from '../builder.ts';
-import type { Beside } from '../commit/commit-together.ts';
+import type { ExtraWrite } from '../commit/commit-together.ts';
 import { type KeptValues, keepingValues } from '../commit/kept-values.ts';
 import type { Database, Run } from '../database.ts';
 import { conflictOfRepetition } from '../repeated-requests.ts';
@@ -139,7 +139,7 @@ const createText = `with ${numberEventsText('1', ' and revision = $17::bigint')}
 ${insertAuditText} returning id`;
 
 /** The statements that store a token with the user who owns it. */
-export function putToken(token: TokenRecord): Beside {
+export function putToken(token: TokenRecord): ExtraWrite {
   const { account, id, user, name, hash, createdBy, createdAt, expiresAt } = token;
   const text = `with entry as (
     insert into directory (account_id, kind, value, subject_id) values ($1, 'token', $5, $2)

@@ -53,7 +53,7 @@ export function* commitStatement(
     const text = name.startsWith('gone_') ? '' : yield* jsonInSteps(list);
     clauses.push(`${name} as (${parts[name]({ list, text }, add, present)})`);
   }
-  const manner = present.some((name) => name.startsWith('gone_')) ? plannedEachTime : '';
+  const prefix = present.some((name) => name.startsWith('gone_')) ? plannedEachTime : '';
   const fenced = leases.length > 0;
   const unchanged = claimedAt.length === 0 ? '' : ` and claim_sequence = all(${add([...claimedAt])}::bigint[])`;
   const claims = present.includes('changed_claims') ? ', claim_sequence = claim_sequence + 1' : '';
@@ -66,7 +66,7 @@ export function* commitStatement(
     ...(server === undefined ? [] : ['select null, null, owner from turn']),
   ];
   const all = [...lost, ...turn, headClause(claims, condition), ...clauses];
-  return { text: `${manner}with ${all.join(', ')} ${answer.join(' union all ')}`, parameters };
+  return { text: `${prefix}with ${all.join(', ')} ${answer.join(' union all ')}`, parameters };
 }
 
 /** What must be so at the moment of the commit; otherwise nothing is written. */

@@ -18,7 +18,7 @@ export interface DirectoryEntry {
 }
 
 /** A statement that is written with plans, such as one that stores what is typed and no object. */
-export interface Beside {
+export interface ExtraWrite {
   readonly account: string;
   readonly statement: CompiledQuery<unknown>;
   /** Without a row as its answer nothing is written: another request used up what it needs. */
@@ -32,7 +32,7 @@ export interface TogetherInput {
   readonly founded: readonly { readonly account: string; readonly at: string }[];
   readonly entries: readonly DirectoryEntry[];
   readonly identities: readonly NewIdentity[];
-  readonly beside: readonly Beside[];
+  readonly extraWrites: readonly ExtraWrite[];
   /** Accounts that go, at these revisions, with everything that is theirs. */
   readonly gone: readonly { readonly account: string; readonly revision: number }[];
   /** As of `commit`. */
@@ -69,7 +69,7 @@ export async function commitTogether(database: Database, input: TogetherInput): 
       for (const one of inputs) rows += await writeAccount(run, input, one);
       for (const entry of input.entries) await writeEntry(run, entry);
       for (const identity of input.identities) await writeIdentity(run, identity);
-      for (const beside of input.beside) await writeBeside(run, beside);
+      for (const extra of input.extraWrites) await writeExtra(run, extra);
       for (const { account, revision } of input.gone)
         if (!(await deleteAccountRows(run, account, revision))) throw new Abandoned('moved');
     };
@@ -107,7 +107,7 @@ async function writeIdentity(run: Run, identity: NewIdentity): Promise<void> {
   if (!(await insertIdentity(run, identity))) throw new Abandoned('taken');
 }
 
-async function writeBeside(run: Run, { account, statement, needed }: Beside): Promise<void> {
+async function writeExtra(run: Run, { account, statement, needed }: ExtraWrite): Promise<void> {
   const restriction = restrictTo(account, { write: true });
   await run(restriction.sql, restriction.parameters);
   const rows = await run(statement.sql, statement.parameters);

@@ -1,7 +1,7 @@
 import type { CompiledQuery } from 'kysely';
 import { insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
-import type { Beside } from './commit-together.ts';
+import type { ExtraWrite } from './commit-together.ts';
 
 /** Values that a request shows once, sealed, under the stored key of the request. */
 export interface KeptValues {
@@ -36,6 +36,6 @@ export function keepingValues<Row>(
 }
 
 /** The statement that keeps values with plans of several accounts. */
-export function putValues(account: string, { key, sealed }: KeptValues): Beside {
+export function putValues(account: string, { key, sealed }: KeptValues): ExtraWrite {
   return { account, statement: statement(keepText('$2', '$3'), [account, key, sealed]) };
 }

@@ -3,7 +3,7 @@ import { build, statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /** What became of a commit: it happened, it never will (also because the account is gone), or it may still happen. */
-export type Fate = 'written' | 'never' | 'gone' | 'open';
+export type CommitOutcome = 'written' | 'never' | 'gone' | 'open';
 
 /** By what a commit is recognised: the revision on which it was planned, its request, and when it was planned (ISO 8601). */
 export interface CommitMark {
@@ -17,9 +17,12 @@ export interface CommitMark {
  * What became of a commit. It advances the head row from the revision on which it was planned and from no other, so the
  * history is final once the account has moved on; before that, a statement on its way may still be executed.
  */
-export async function readFate(database: Database, { account, base, requestId, at }: CommitMark): Promise<Fate> {
+export async function readCommitOutcome(
+  database: Database,
+  { account, base, requestId, at }: CommitMark,
+): Promise<CommitOutcome> {
   const [[found]] = await database.inAccount(account, [
-    statement<{ readonly revision: number; readonly written: boolean }>(fateText, [account, requestId, at]),
+    statement<{ readonly revision: number; readonly written: boolean }>(outcomeText, [account, requestId, at]),
   ]);
   // An account at revision 0 may not be there yet; any other that is missing is gone.
   if (found === undefined) return base === 0 ? 'open' : 'gone';
@@ -28,7 +31,7 @@ export async function readFate(database: Database, { account, base, requestId, a
 }
 
 // The time distinguishes a commit from one that an earlier process made for the same request.
-const fateText = `select revision, exists (
+const outcomeText = `select revision, exists (
   select from revisions r where r.account_id = a.account_id and r.request_id = $2 and r.created_at = $3::timestamptz
 ) as written from accounts a where account_id = $1`;
 

@@ -34,7 +34,7 @@ export async function databaseFolder(directory: string, create: (folder: string)
   const marked = await isMarked(directory);
   if (!(await exists(folder))) {
     if (marked) throw damaged(directory, 'the folder `postgres` is missing');
-    await createBeside(folder, create);
+    await createAtomically(folder, create);
   }
   const missing = await firstMissing(folder);
   if (missing !== undefined) throw damaged(directory, `\`postgres/${missing}\` is missing`);
@@ -70,7 +70,7 @@ export function asDamage(directory: string, error: unknown): unknown {
   return damage.test(codeOf(error) ?? '') ? damaged(directory, error.message, error) : error;
 }
 
-async function createBeside(folder: string, create: (folder: string) => Promise<void>): Promise<void> {
+async function createAtomically(folder: string, create: (folder: string) => Promise<void>): Promise<void> {
   const unfinished = `${folder}.new`;
   await rm(unfinished, { recursive: true, force: true });
   await create(unfinished);

@@ -12,17 +12,17 @@ export interface Nonce {
  * What a used number has to survive. What is written `before a commit` reaches the disk with that commit at the latest,
  * because the log of the database has one order: a caller that saw the commit finds the number used, whatever happens.
  */
-export type NonceManner = 'lasting' | 'before a commit';
+export type NonceLifetime = 'lasting' | 'before a commit';
 
 /** Notes numbers as used, and answers those among them that were not used before. */
 export async function useNonces(
   database: Database,
   account: string,
   nonces: readonly Nonce[],
-  manner: NonceManner,
+  lifetime: NonceLifetime,
 ): Promise<ReadonlySet<string>> {
   const [rows] = await database.inAccount(account, [
-    statement<{ readonly nonce: string }>(useText, [account, JSON.stringify(nonces), manner === 'lasting']),
+    statement<{ readonly nonce: string }>(useText, [account, JSON.stringify(nonces), lifetime === 'lasting']),
   ]);
   return new Set(rows.map(({ nonce }) => nonce));
 }

@@ -12,11 +12,11 @@ export interface ManualRevision {
 
 /** Of each source that a server runs, the newest revision applied by hand since the server applied it. */
 export async function listManualRevisions(database: Database, account: string): Promise<readonly ManualRevision[]> {
-  const [rows] = await database.inAccount(account, [statement<ManualRevision>(handRunsText, [account])]);
+  const [rows] = await database.inAccount(account, [statement<ManualRevision>(manualRevisionsText, [account])]);
   return rows;
 }
 
-const handRunsText = `select s.id as source, r.revision, r.actor ->> 'name' as by, s.status ->> 'lastAppliedCommit' as commit
+const manualRevisionsText = `select s.id as source, r.revision, r.actor ->> 'name' as by, s.status ->> 'lastAppliedCommit' as commit
 from sources s cross join lateral (
   select revision, actor from revisions
   where account_id = $1 and source_id = s.id and revision > (s.status ->> 'lastAppliedRevision')::bigint

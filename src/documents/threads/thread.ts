@@ -65,14 +65,14 @@ function startWorker(heapMebibytes: number): Worker {
   }
 }
 
-interface Asking {
+interface WorkerCall {
   readonly worker: Worker;
   readonly isReady: boolean;
   readonly lateMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
-function ask({ worker, isReady, lateMs, signal }: Asking, job: Job): Promise<readonly string[]> {
+function ask({ worker, isReady, lateMs, signal }: WorkerCall, job: Job): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const settle = () => {

@@ -3,7 +3,7 @@ import { derive, planEdits } from '../../commit/edits.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
 import { personEntries } from '../../db/accounts/credentials.ts';
 import type { AuditEntry } from '../../db/audit-entry.ts';
-import type { Beside } from '../../db/commit/commit-together.ts';
+import type { ExtraWrite } from '../../db/commit/commit-together.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
 import { NotFound } from '../../model/errors.ts';
@@ -46,7 +46,7 @@ export async function readNewUser(
 
 /** What is written with the user. */
 export interface Admission {
-  readonly beside: readonly Beside[];
+  readonly extraWrites: readonly ExtraWrite[];
   /** The person is found by their address from then on. */
   readonly isFound: boolean;
   /** What the server decides about the user. */
@@ -115,10 +115,10 @@ function shared(
   account: string,
   email: string,
   user: string,
-  { beside, isFound, events = [] }: Admission,
-): Pick<SharedMutation, 'accounts' | 'entries' | 'beside' | 'events'> {
+  { extraWrites, isFound, events = [] }: Admission,
+): Pick<SharedMutation, 'accounts' | 'entries' | 'extraWrites' | 'events'> {
   const entries = isFound ? personEntries(account, email, user) : [];
-  return { accounts: [account], entries, beside: () => beside, events: { [account]: events } };
+  return { accounts: [account], entries, extraWrites: () => extraWrites, events: { [account]: events } };
 }
 
 function takenText(email: string): string {

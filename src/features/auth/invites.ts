@@ -171,13 +171,13 @@ async function enter(
   check(state);
   const id = invite.user ?? engine.newId();
   const call: Call = { account, revision, actor: { type: 'user', id, name: name === '' ? email : name, email } };
-  const beside = [
+  const extraWrites = [
     spendInvite(account, tokenHash),
     putCredentials({ account, email, user: id, oneTime: false, ...chosen }),
   ];
   if (invite.user !== null) {
     requireUser(state, id);
-    return admitInvited(engine, call, id, { beside, isFound: true, check });
+    return admitInvited(engine, call, id, { extraWrites, isFound: true, check });
   }
   const groups = invite.groups.filter((group) => state.get(group) !== undefined);
   const given = { email, name, role: invite.role, auto_groups: groups, is_service_user: false };
@@ -192,7 +192,7 @@ async function enter(
   };
   const derived = { status: 'active', invite: invite.id };
   // The caller who invited had the right to; the person themselves has none yet.
-  await admit(engine, call, request, { beside, isFound: true, derived, check, isByServer: true });
+  await admit(engine, call, request, { extraWrites, isFound: true, derived, check, isByServer: true });
 }
 
 /** The invite of a token. A text that cannot be one is answered like one that is not known. */

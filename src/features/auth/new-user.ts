@@ -53,13 +53,13 @@ export async function createUser(
   // Faults are reported before anything is hashed or sent.
   const request = await readNewUser(engine, call, body, options);
   if (await hasLeftover(engine.database, call.account, request.email)) {
-    const beside = [keepCredentials(call.account, request.email, request.id)];
-    const made = await admit(engine, call, request, { beside, isFound: true });
+    const extraWrites = [keepCredentials(call.account, request.email, request.id)];
+    const made = await admit(engine, call, request, { extraWrites, isFound: true });
     return { ...made, notice: 'no mail was sent; they are known here and sign in with the password they have' };
   }
   if (people.mailer === undefined) return await withPassword(engine, people, call, request);
-  const { beside } = await inviteByMail(engine, people, call, request);
-  return await admit(engine, call, request, { beside: [beside], isFound: false });
+  const { extraWrites } = await inviteByMail(engine, people, call, request);
+  return await admit(engine, call, request, { extraWrites: [extraWrites], isFound: false });
 }
 
 async function withPassword(
@@ -75,14 +75,14 @@ async function withPassword(
   const notice = `no mail was sent, since there is no mail server; tell them the password and to sign in at ${people.publicUrl()}/signin/account, to the account ${call.account} if others claim their address`;
   const output = { id: user, kind: userKind, key: email, field: 'password', value: password };
   const kept = call.sealOnce?.({ outputs: [output], notice });
-  const beside = [putCredentials(credentials), ...(kept === undefined ? [] : [putValues(call.account, kept)])];
-  const made = await admit(engine, call, request, { beside, isFound: true });
+  const extraWrites = [putCredentials(credentials), ...(kept === undefined ? [] : [putValues(call.account, kept)])];
+  const made = await admit(engine, call, request, { extraWrites, isFound: true });
   return { ...made, outputs: { password }, notice };
 }
 
 /** An invitation of a user, which is to be written. */
 interface Invitation {
-  readonly beside: Admission['beside'][number];
+  readonly extraWrites: Admission['extraWrites'][number];
   readonly link: string;
   /** Of its token. */
   readonly hash: string;
@@ -108,7 +108,7 @@ async function inviteByMail(
     ...{ createdBy: call.actor.id, createdAt: at, expiresAt },
   };
   const entry = auditEntry(call, at, { code: 'user.invite', target: user, meta: { name, email } });
-  return { beside: putInvite(invite, entry), link, hash };
+  return { extraWrites: putInvite(invite, entry), link, hash };
 }
 
 /** Invites a user again who has not signed in yet. Without a mail server the caller delivers the link. */
@@ -121,7 +121,7 @@ export async function inviteAgain(
   const user = await requireInvited(engine, call, id);
   requireProvider(engine);
   const { email } = user.spec;
-  const { beside, link, hash } = await inviteByMail(engine, people, call, {
+  const { extraWrites, link, hash } = await inviteByMail(engine, people, call, {
     id,
     email: String(email),
     name: user.name,
@@ -129,7 +129,7 @@ export async function inviteAgain(
   await storeOnce<unknown>(
     { requestId: id },
     () => findInvite(engine.database, hash),
-    () => engine.database.inAccount(call.account, [beside.statement], { write: true }),
+    () => engine.database.inAccount(call.account, [extraWrites.statement], { write: true }),
   );
   return people.mailer === undefined ? { link } : {};
 }

@@ -48,7 +48,7 @@ export async function setUp(engine: Engine, person: FirstPerson, mayReopen: () =
   const call: Call = { account, revision, actor: { type: 'user', id, name, email } };
   const token = person.create_pat ? newToken(engine, { account, id, at }, person.pat_expire_in) : undefined;
   const credentials = { account, email, user: id, hash: await hashPassword(password), oneTime: false, at };
-  const beside = [
+  const extraWrites = [
     putCredentials(credentials),
     requireFirst(account, id),
     ...(token === undefined ? [] : [putToken(token.record)]),
@@ -68,7 +68,7 @@ export async function setUp(engine: Engine, person: FirstPerson, mayReopen: () =
   };
   try {
     const derived = { status: 'active' };
-    await admit(engine, call, request, { beside, isFound: true, derived, events, isByServer: true });
+    await admit(engine, call, request, { extraWrites, isFound: true, derived, events, isByServer: true });
   } catch (error) {
     if (error instanceof Conflict && (await hasPeople(engine.database))) throw done();
     throw error;

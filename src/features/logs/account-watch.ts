@@ -38,10 +38,10 @@ export function createAccountWatch(engine: Pick<Engine, 'database' | 'notices'>)
     if (notice.what === 'gone') end(notice.account);
     else wake(notice.account);
   });
-  let asking = false;
+  let polling = false;
   const ask = async (): Promise<void> => {
-    if (asking) return;
-    asking = true;
+    if (polling) return;
+    polling = true;
     for (const account of watchers.keys()) {
       // A database that is away is queried again; watchers find out themselves that it is away.
       const mark = await endOfEvents(engine.database, account).then(
@@ -53,7 +53,7 @@ export function createAccountWatch(engine: Pick<Engine, 'database' | 'notices'>)
       if (mark === 'gone') end(account);
       else wake(account);
     }
-    asking = false;
+    polling = false;
   };
   const timer = setInterval(() => void ask(), pollMs);
   timer.unref();

@@ -53,7 +53,13 @@ export function rangeAtOffset(
   if (chosen.length === 0) return undefined;
   const times = chosen.flatMap(({ from, to }) => [from.getTime(), to.getTime()]);
   const all = sumOf(chosen, 'all');
-  return { from: new Date(Math.min(...times)), to: new Date(Math.max(...times)), offset: offset - before, all, selected };
+  return {
+    from: new Date(Math.min(...times)),
+    to: new Date(Math.max(...times)),
+    offset: offset - before,
+    all,
+    selected,
+  };
 }
 
 /** The newest stretches that together have so many records that fit; at least one. */

@@ -21,8 +21,8 @@ import {
   notOfKeys,
   ofKeys,
   ofTexts,
-  slicesWith,
   type SelectedSlices,
+  slicesWith,
   withPart,
 } from './conditions.ts';
 import { allSlice, anyValue, type Slice, sliceKey } from './count-slices.ts';
@@ -91,7 +91,11 @@ export async function readProxyLog(
 }
 
 /** Each column that is asked for has an index with the time; conditions on several of them have not. */
-function isIndexed({ search }: ProxyLogQuery, slices: SelectedSlices | undefined, others: readonly Condition[]): boolean {
+function isIndexed(
+  { search }: ProxyLogQuery,
+  slices: SelectedSlices | undefined,
+  others: readonly Condition[],
+): boolean {
   if (slices !== undefined) return others.length === 0 && slices.counted !== undefined;
   return others.length === 1 && search === undefined;
 }

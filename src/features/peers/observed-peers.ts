@@ -26,7 +26,7 @@ export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostA
   };
 }
 
-const nobody: ReadonlySet<string> = new Set();
+const noPeers: ReadonlySet<string> = new Set();
 
 /**
  * The same value as before when nothing changed that access depends on: connecting and disconnecting changes no access.
@@ -36,7 +36,7 @@ function read(peers: ReadonlyMap<string, PeerStatus>, before: ObservedPeers | un
   const changed = before?.facts.size !== peers.size || [...facts].some(([id, one]) => before.facts.get(id) !== one);
   if (!changed && before !== undefined) return before;
   // Who waits and whose login has expired stands in the objects.
-  return { facts, waiting: nobody, expired: nobody };
+  return { facts, waiting: noPeers, expired: noPeers };
 }
 
 const made = new WeakMap<JsonObject, { readonly place: JsonObject; readonly value: PeerFacts }>();

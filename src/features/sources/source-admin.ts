@@ -176,10 +176,10 @@ export async function deleteSource(
   const present = await requireKnown(engine, call, id);
   if (isOfServer(present.type, present.spec) && (await isRun(engine, call.account, id)))
     refuseOfServer(present, 'take it out');
-  const fate = objects ?? (present.spec['onSourceDelete'] === 'prune' ? 'prune' : 'orphan');
+  const disposal = objects ?? (present.spec['onSourceDelete'] === 'prune' ? 'prune' : 'orphan');
   await suspendSource(engine, stepOf(call), { id, suspended: true });
   await revokeSource(engine, call.account, id);
-  const pruned = fate === 'prune' ? prune(engine, call, id, approve) : Promise.resolve(0);
+  const pruned = disposal === 'prune' ? prune(engine, call, id, approve) : Promise.resolve(0);
   const deleted = await pruned.catch(async (error: unknown) => {
     // It was not deleted, so it goes on.
     await suspendSource(engine, stepOf(call), { id, suspended: present.suspended });

@@ -98,7 +98,7 @@ export function countDrift(engine: Engine, state: Snapshot, source: string): num
 }
 
 /** The revision that was applied by hand to a source since a server applied it, if there is one. */
-export async function handRunOf(engine: Engine, account: string, source: string): Promise<number | undefined> {
+export async function manualRevisionOf(engine: Engine, account: string, source: string): Promise<number | undefined> {
   const runs = await listManualRevisions(engine.database, account);
   return runs.find((run) => run.source === source)?.revision;
 }

@@ -27,7 +27,9 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
   const stored = await listSources(engine.database, call.account);
   const known = new Set(stored.map(({ id }) => id));
   const claimed = new Map((await readClaims(engine.database, call.account)).list.map((one) => [one.source, one.units]));
-  const handRuns = new Map((await listManualRevisions(engine.database, call.account)).map((run) => [run.source, run]));
+  const manualRevisions = new Map(
+    (await listManualRevisions(engine.database, call.account)).map((run) => [run.source, run]),
+  );
   const isReadable = readableNames(state, call);
   // A source that only ever pushed through the API has no row of its own.
   const pushing = [...state.sources()]
@@ -38,7 +40,7 @@ export async function sourceStatuses(engine: Engine, call: Call): Promise<readon
     .map((source) =>
       viewSource(state, source, {
         claimed: claimed.get(source.id)?.filter(({ kind }) => isReadable(kind)),
-        handRun: handRuns.get(source.id),
+        manualRevision: manualRevisions.get(source.id),
         now: engine.now(),
         readable: (status) => readableStatus(state, call, status),
       }),
@@ -50,12 +52,12 @@ function viewSource(
   { id, type, spec, suspended: isStopped, generation, status, handled_at: handled }: SourceRecord,
   {
     claimed = [],
-    handRun,
+    manualRevision,
     now,
     readable,
   }: {
     readonly claimed?: PendingClaim['units'] | undefined;
-    readonly handRun: ManualRevision | undefined;
+    readonly manualRevision: ManualRevision | undefined;
     readonly now: string;
     readonly readable: (status: SourceStatus) => SourceStatus;
   },
@@ -64,7 +66,8 @@ function viewSource(
   const found = Object.keys(status).length > 0 ? readable(readStatus(status)) : contradicted(claimed);
   // What it states can change without it: by a rollback, or when others take it over.
   const inventory = found?.inventory === undefined ? {} : { inventory: inventoryOf(state, id) };
-  const conditions = found === undefined || handRun === undefined ? {} : { conditions: drifted(found, handRun) };
+  const conditions =
+    found === undefined || manualRevision === undefined ? {} : { conditions: drifted(found, manualRevision) };
   const known =
     found === undefined ? {} : shownStatus({ ...found, ...inventory, ...conditions }, { generation, suspended });
   const shown = handled === null ? known : { ...known, lastHandledReconcileAt: handled.toISOString() };

@@ -49,12 +49,12 @@ function proxiesIn(cluster: string, state: State): readonly string[] {
 
 /** The id of the group of a cluster's proxies. */
 export function proxiesIdOf(cluster: Pick<StoredObject, 'id'>): string {
-  return idBeside('proxies', cluster);
+  return companionId('proxies', cluster);
 }
 
 /** The id of the policy that lets peers reach a private service. */
 function policyIdOf(service: Stored<'ProxyService'>): string {
-  return idBeside('access', service);
+  return companionId('access', service);
 }
 
 function proxiesOf(cluster: Stored<'ProxyCluster'>, state: State) {
@@ -104,7 +104,7 @@ function rule(present: unknown, service: Stored<'ProxyService'>, proxies: string
 }
 
 /** The id of something that exists once beside an object, in the alphabet and length of all ids. */
-function idBeside(what: string, { id }: Pick<StoredObject, 'id'>): string {
+function companionId(what: string, { id }: Pick<StoredObject, 'id'>): string {
   const bits = BigInt(`0x${sha256(`${what}/${id}`).slice(0, 25)}`);
   return bits.toString(32).padStart(20, '0');
 }

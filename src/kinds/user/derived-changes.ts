@@ -9,14 +9,14 @@ export function followUser(step: Step<Stored<'User'>>, state: State): readonly D
   const peers = peersOf(before, state);
   if (after === undefined) return peers.map((peer) => ({ remove: peer }));
   return [
-    ...handOver(before, after, step, state),
+    ...transferOwnership(before, after, step, state),
     ...(before.spec.is_blocked !== true && after.spec.is_blocked === true ? peers.flatMap(signOut) : []),
     ...(propagates(state) ? moveGroups(before, after, state) : []),
   ];
 }
 
 /** An owner who gives the role away becomes an admin. */
-function handOver(
+function transferOwnership(
   before: Stored<'User'>,
   after: Stored<'User'>,
   { actor }: Step<Stored<'User'>>,

@@ -3,7 +3,7 @@ import type { Fault } from '../declare/kind.ts';
 import { entriesOf, type Fields, type SpecOf } from '../schema/field.ts';
 import { normalize } from '../schema/normalize.ts';
 import { prepareRequest, unknownFaults } from '../schema/prepare.ts';
-import { createChecker, formatFaultsBeside, isTyped } from '../schema/validate.ts';
+import { createChecker, isTyped, otherFormatFaults } from '../schema/validate.ts';
 import { schemaOfFields } from './schema.ts';
 
 /** The canonical body of a request, what is wrong with it, and the members that nothing knows. */
@@ -31,7 +31,7 @@ export function readBody<F extends Fields>(
     ...missingFaults(fields, prepared.body),
     ...checkerOf(fields)(prepared.body),
   ];
-  const faults = isTyped(shape) ? [...shape, ...formatFaultsBeside(fields, prepared.body, shape)] : shape;
+  const faults = isTyped(shape) ? [...shape, ...otherFormatFaults(fields, prepared.body, shape)] : shape;
   const body = faults.length > 0 ? {} : normalize(fields, prepared.body).spec;
   // What has no faults is what the fields describe.
   return { body: body as SpecOf<F>, faults, ignored };

@@ -27,7 +27,7 @@ export function mapReferences(fields: Fields, spec: JsonObject, rename: Rename, 
       field === undefined
         ? value
         : mapValue(
-            kindBeside(field, spec),
+            fieldOfType(field, spec),
             value,
             rename,
             `${pointer}/${name}`,
@@ -39,7 +39,7 @@ export function mapReferences(fields: Fields, spec: JsonObject, rename: Rename, 
 }
 
 /** A reference whose kind the member beside it says, as the plain one that it is; without a kind it is no reference. */
-function kindBeside(field: AnyField, spec: JsonObject): AnyField {
+function fieldOfType(field: AnyField, spec: JsonObject): AnyField {
   if (field.type !== 'refByType') return field;
   const kind = field.kinds[String(spec[field.by])];
   return kind === undefined ? { type: 'string', doc: field.doc } : { type: 'ref', kind, doc: field.doc };

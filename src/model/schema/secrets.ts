@@ -165,7 +165,7 @@ function sealText(field: SecretField, value: Json, before: Json | undefined, run
   const stored = storedText(field, before);
   // An export of an earlier release contains the stored text. Any other text that looks sealed may be copied from
   // elsewhere.
-  if (run.from === 'document' && stored !== undefined && (value === stored || saysStored(value))) return stored;
+  if (run.from === 'document' && stored !== undefined && (value === stored || isStoredMark(value))) return stored;
   const text = textOf(field, value, run, at.pointer);
   // A fault says already why there is none.
   if (text === undefined) return '';
@@ -175,7 +175,7 @@ function sealText(field: SecretField, value: Json, before: Json | undefined, run
   const { account, object, form } = run.target;
   const place = placeOf(account, object, at.path);
   const spelling = spelled(field, text, run, at.pointer);
-  if (stored !== undefined && says(field, stored, place, spelling, run)) return stored;
+  if (stored !== undefined && isStoredAs(field, stored, place, spelling, run)) return stored;
   return keepSecret(field, spelling, place, { vault, form });
 }
 
@@ -185,7 +185,13 @@ function storedText(field: SecretField, before: Json | undefined): string | unde
 }
 
 /** Whether a stored secret is this text. One that does not open is not, so writing it again repairs it. */
-function says(field: SecretField, stored: string, place: SealPlace, text: string, { planEnvironment }: Run): boolean {
+function isStoredAs(
+  field: SecretField,
+  stored: string,
+  place: SealPlace,
+  text: string,
+  { planEnvironment }: Run,
+): boolean {
   try {
     return openSecret(field, stored, place, planEnvironment.vault) === text;
   } catch (error) {
@@ -253,7 +259,7 @@ function textOf(
 }
 
 /** Whether a document leaves the value as it is stored, as exports do. */
-function saysStored(value: Json): boolean {
+function isStoredMark(value: Json): boolean {
   return objectIn(objectIn(value)?.['valueFrom'])?.['stored'] === true;
 }
 

@@ -190,7 +190,7 @@ export function isTyped(faults: readonly Fault[]): boolean {
  * Other faults in the formats of a spec that has faults already, so that one refusal reports all. A spec with thousands
  * of values is not checked further: it is not corrected by hand, and other requests would wait.
  */
-export function formatFaultsBeside(fields: Fields, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
+export function otherFormatFaults(fields: Fields, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
   if (!isTyped(faults) || (faults.length > 0 && holdsMore(spec, mostValues))) return [];
   return withoutPlacesOf(normalizeStated(fields, spec).faults, faults);
 }
@@ -212,7 +212,7 @@ function holdsMore(value: Json, most: number): boolean {
 }
 
 /** Which rules of its kind a full spec that has faults already breaks besides, as far as they can be judged. */
-export function ruleFaultsBeside(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
+export function otherRuleFaults(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
   if (faults.some(({ code }) => unruly.has(code))) return [];
   // The spec has the shape that the rules expect, but for bounds.
   return withoutPlacesOf(kind.check?.(canonicalSpec(kind, spec).spec) ?? [], faults);

@@ -30,7 +30,7 @@ export interface MemberMove {
 /** A member with the origins that it has from now on. */
 export type MemberEdit = readonly [id: string, origins: MemberOrigins];
 
-const nobody: Members = emptySortedMap();
+const noMembers: Members = emptySortedMap();
 
 /** What an object says that is not there. */
 export const noContent: Content = { spec: {} };
@@ -52,7 +52,7 @@ export function pickContent({ spec, members }: Content): Content {
 
 /** The members of an object in a field. */
 export function membersIn(content: Content | undefined, field: string): Members {
-  return content?.members?.[field] ?? nobody;
+  return content?.members?.[field] ?? noMembers;
 }
 
 /** The origins that put a member into a set. */

@@ -24,7 +24,7 @@ const unit = object(
   { doc: 'A unit that is not as a source states it.', schema: 'DriftUnit' },
 );
 
-const handRun = object(
+const manualRun = object(
   {
     source: string({ doc: 'The source.' }),
     revision: count({ doc: 'The revision that was applied by hand.' }),
@@ -38,7 +38,7 @@ const report = object(
   {
     revision: count({ doc: 'The revision of the account.' }),
     units: list(unit, { doc: '' }),
-    byHand: list(handRun, { doc: '' }),
+    byHand: list(manualRun, { doc: '' }),
   },
   { doc: 'What differs from what sources state.', schema: 'Drift' },
 );
@@ -50,7 +50,7 @@ export type DriftReport = ValueOf<typeof report>;
 export type DriftUnit = ValueOf<typeof unit>;
 
 /** A source that a server runs and that somebody applied by hand since. */
-export type HandRun = ValueOf<typeof handRun>;
+export type ManualRun = ValueOf<typeof manualRun>;
 
 /** What is not as it is stated. */
 export const drift = {

@@ -97,7 +97,7 @@ const counts = object(
 
 const formatVersion = json<'1.0'>({ type: 'string' }, { doc: 'Members are only ever added within `1`.' });
 
-const fate = {
+const outcome = {
   approvedAt: optional(time({ doc: 'When it was approved.' })),
   approvedBy: optional(actor),
   appliedRevision: optional(count({ doc: 'The revision that applying it made.' })),
@@ -121,7 +121,7 @@ const content = {
 
 /** A stored plan without its changes. */
 export const planSummary = object(
-  { formatVersion, ...standing, ...fate, ...content },
+  { formatVersion, ...standing, ...outcome, ...content },
   { doc: 'A stored plan without its changes.', schema: 'PlanSummary' },
 );
 
@@ -135,7 +135,7 @@ export const plan = object(
     createdBy: optional(actor),
     expiresAt: optional(standing.expiresAt),
     source: optional(standing.source),
-    ...fate,
+    ...outcome,
     ...content,
     changes: list(change, { doc: '' }),
     claims: list(claim, { doc: '' }),

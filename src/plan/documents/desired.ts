@@ -6,7 +6,7 @@ import type { Registry } from '../../model/declare/registry.ts';
 import type { Document, Place } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
-import { formatFaultsBeside, type IsStored, type Validator } from '../../model/schema/validate.ts';
+import { otherFormatFaults, type IsStored, type Validator } from '../../model/schema/validate.ts';
 import { whyNoDocument } from '../../model/sources/own-resources.ts';
 
 /** One object that a source states, children taken out of their parents. References are still texts. */
@@ -87,7 +87,7 @@ function kindFault(registry: Registry, name: string, kind: Kind | undefined): Fa
 }
 
 function documentFaults(kind: Kind, document: Document, shape: readonly Fault[]): readonly Fault[] {
-  const faults = shape.length === 0 ? [] : [...shape, ...formatFaultsBeside(kind.spec, document.spec, shape)];
+  const faults = shape.length === 0 ? [] : [...shape, ...otherFormatFaults(kind.spec, document.spec, shape)];
   if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
   return [
     {

@@ -12,11 +12,11 @@ import type { Target } from './stated-object.ts';
 /** The targets when some of them are re-created: these have a new id, and the object that goes for them. */
 export function renewTargets(
   targets: readonly Target[],
-  anew: ReadonlySet<string>,
+  recreated: ReadonlySet<string>,
   newId: (kind: Kind) => string,
 ): readonly Target[] {
   return targets.map((target) =>
-    anew.has(target.id) ? { ...target, id: newId(target.desired.kind), replaces: target.id } : target,
+    recreated.has(target.id) ? { ...target, id: newId(target.desired.kind), replaces: target.id } : target,
   );
 }
 

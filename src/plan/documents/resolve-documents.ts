@@ -106,9 +106,9 @@ export interface DocumentsDiff {
 /** What the documents do; once more when some of their objects have to be re-created and may be. */
 export function* diffDocuments(input: Contested, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
   const first = yield* diff(input, resolved);
-  const anew = first.found.fixed;
-  if (!resolved.options.allowReplace || anew.size === 0) return first;
-  const targets = renewTargets(resolved.targets, anew, resolved.newId);
+  const recreated = first.found.fixed;
+  if (!resolved.options.allowReplace || recreated.size === 0) return first;
+  const targets = renewTargets(resolved.targets, recreated, resolved.newId);
   const base = withNewReferences(resolved.base, targets, input.now);
   const refreshed = targets.map((target) => withExisting(target, base));
   return yield* diff(input, {

@@ -20,7 +20,7 @@ import type { ClaimedUnit, ClaimsOfOthers, PendingClaim } from '../ownership/cla
 import { overridesMember } from '../ownership/overrides.ts';
 import { isKept, keepingOf } from '../ownership/ownership.ts';
 import { stateOnObject } from '../ownership/state-on-object.ts';
-import { sayConflict, sayEviction, sayLeft } from '../ownership/unit-messages.ts';
+import { describeConflict, describeEviction, describeLeft } from '../ownership/unit-messages.ts';
 import type { Move } from '../plan.ts';
 import { describeUnits } from '../view/describe.ts';
 import { viewUnits } from '../view/view.ts';
@@ -103,8 +103,8 @@ export function* editTarget(input: Planning, target: Target, names: Names): Gene
   const notes = annotationFaults(desired.kind, desired.annotations, planEnvironment).map((fault) =>
     annotationProblem(desired, fault),
   );
-  const said = [...[...resolved.pending, ...parent.pending].map(waitingFor), ...resolved.former, ...parent.former];
-  const warnings = yield* mapInSteps(said, (fault) => problemOf(desired, fault));
+  const postponed = [...[...resolved.pending, ...parent.pending].map(waitingFor), ...resolved.former, ...parent.former];
+  const warnings = yield* mapInSteps(postponed, (fault) => problemOf(desired, fault));
   if (faults.length + notes.length > 0) {
     const problems = yield* mapInSteps(faults, (fault) => problemOf(desired, fault));
     return { problems: [...problems, ...notes], warnings };
@@ -152,7 +152,7 @@ function contestNew(
   );
   if (conflicts.length === 0) return undefined;
   return {
-    problems: conflicts.map((conflict) => problemOf(desired, sayConflict(input.snapshot, conflict))),
+    problems: conflicts.map((conflict) => problemOf(desired, describeConflict(input.snapshot, conflict))),
     claimedUnits,
   };
 }
@@ -191,7 +191,7 @@ function updateObject(
   const { adopt } = optionsOf(input, snapshot.settingsOf(source));
   const part = stateOnObject(statingOf(input, desired), desired, existing, stated);
   const { declaration, claimedUnits } = part;
-  const conflicts = part.conflicts.map((conflict) => problemOf(desired, sayConflict(snapshot, conflict)));
+  const conflicts = part.conflicts.map((conflict) => problemOf(desired, describeConflict(snapshot, conflict)));
   const fixed = fixedFields(desired.kind, existing, part.content.spec);
   if (target.replaces === undefined && fixed.length > 0) {
     const replaceable =
@@ -200,9 +200,9 @@ function updateObject(
   }
   if (conflicts.length > 0) return { problems: conflicts, warnings: [], claimedUnits };
   const warnings = [
-    ...part.left.map((left) => sayLeft(snapshot, left)),
-    ...part.evicted.map((eviction) => sayEviction(snapshot, eviction)),
-  ].map((said) => problemOf(desired, said));
+    ...part.left.map((left) => describeLeft(snapshot, left)),
+    ...part.evicted.map((eviction) => describeEviction(snapshot, eviction)),
+  ].map((fault) => problemOf(desired, fault));
   const before = existing.declared.find((item) => item.source === source);
   const keeping = keepingOf(source, target, existing);
   const same = equalContent(part.content, existing);
@@ -236,8 +236,8 @@ function updateObject(
     declared: [...part.others, declaration].sort((a, b) => compare(a.source, b.source)),
   };
   if (target.replaces !== undefined) {
-    const anew = recreate(input, target, after);
-    const edit = { after: anew, place: desired.place, replaces: { id: existing.id, fields: fixed } };
+    const recreated = recreate(input, target, after);
+    const edit = { after: recreated, place: desired.place, replaces: { id: existing.id, fields: fixed } };
     return { edit, gone: existing, problems: [], warnings };
   }
   const { resets, claimed } = part;

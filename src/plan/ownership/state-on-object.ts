@@ -7,13 +7,13 @@ import type { Desired } from '../documents/desired.ts';
 import type { ClaimedUnit } from './claims-of-others.ts';
 import { exclusiveFields, withoutSourceOrigins } from './membership.ts';
 import { statedOverrides } from './overrides.ts';
-import { type Manner, type Stated, stateUnits } from './state-units.ts';
+import { type Stated, type StateOptions, stateUnits } from './state-units.ts';
 
 /** How the source of a plan states units. */
-export interface Stating extends Pick<Manner, 'force' | 'now'> {
+export interface Stating extends Pick<StateOptions, 'force' | 'now'> {
   readonly source: string;
   readonly settings: SourceSettings;
-  readonly claimed: NonNullable<Manner['claimed']>;
+  readonly claimed: NonNullable<StateOptions['claimed']>;
   digest(kind: Kind, object: string, path: string, value: Json): string;
 }
 

@@ -11,7 +11,7 @@ import { isLive, liveOverride } from './overrides.ts';
 import { isUnchanged } from './unchanged.ts';
 
 /** How a source states units, when it is not the plain way. */
-export interface Manner {
+export interface StateOptions {
   readonly mode?: ConflictMode;
   /** Its membership is to hold what sources state and nothing else. */
   readonly exclusive?: boolean;
@@ -72,13 +72,13 @@ export function stateUnits(
   object: StoredObject,
   source: string,
   stated: JsonObject,
-  manner: Manner = {},
+  options: StateOptions = {},
 ): Stated {
   const others = object.declared.filter((declaration) => declaration.source !== source);
   const mine = object.declared.find((declaration) => declaration.source === source);
-  if (isUnchanged(fields, object, mine, stated, manner)) return unchanged(object, others);
+  if (isUnchanged(fields, object, mine, stated, options)) return unchanged(object, others);
   const step: Step = {
-    ...{ fields, object, manner, mine },
+    ...{ fields, object, options, mine },
     now: unitsOf(fields, stated),
     before: unitsOf(fields, mine?.stated ?? {}),
     current: unitsOf(fields, completeSpec(object)),
@@ -102,7 +102,7 @@ export function stateUnits(
 interface Step {
   readonly fields: Fields;
   readonly object: StoredObject;
-  readonly manner: Manner;
+  readonly options: StateOptions;
   readonly mine: Declaration | undefined;
   readonly stated: JsonObject;
   readonly now: ReadonlyMap<string, Json>;
@@ -122,9 +122,9 @@ interface Step {
  * overridden.
  */
 function release(step: Step, path: string): void {
-  const { fields, object, manner } = step;
-  const isKept = statesElsewhere(step, path) || manner.claimed?.some((unit) => unit.path === path) === true;
-  if (isKept || liveOverride(object.overrides, path, nowOf(manner)) !== undefined) return;
+  const { fields, object, options } = step;
+  const isKept = statesElsewhere(step, path) || options.claimed?.some((unit) => unit.path === path) === true;
+  if (isKept || liveOverride(object.overrides, path, nowOf(options)) !== undefined) return;
   const current = step.current.get(path);
   const released = releasedUnit(fields, path, current);
   if (released === undefined) return;
@@ -169,19 +169,19 @@ export function statedValue(fields: Fields, path: string, value: Json, current: 
 }
 
 /** What keeps a unit from the value that is stated for it. */
-function holdsAgainst({ fields, object, manner, before, current }: Step, path: string, value: Json) {
-  const override = liveOverride(object.overrides, path, nowOf(manner));
+function holdsAgainst({ fields, object, options, before, current }: Step, path: string, value: Json) {
+  const override = liveOverride(object.overrides, path, nowOf(options));
   if (override !== undefined) return { override };
   if (isRestrictive(fields, path, current.get(path))) return 'failsafe' as const;
-  return manner.mode === 'observe' && equalJson(before.get(path), value) ? ('observed' as const) : undefined;
+  return options.mode === 'observe' && equalJson(before.get(path), value) ? ('observed' as const) : undefined;
 }
 
 /** Finds who else states something different about a unit. */
-function contest({ manner, elsewhere, conflicts, evicted }: Step, path: string, value: Json): void {
+function contest({ options, elsewhere, conflicts, evicted }: Step, path: string, value: Json): void {
   const against = otherwise(elsewhere, path, value);
   for (const { declaration } of against) {
     const { source, file, line } = declaration;
-    if (manner.force === true) evicted.push({ path, source, file, line });
+    if (options.force === true) evicted.push({ path, source, file, line });
     else conflicts.push({ path, value, source, file, line });
   }
 }
@@ -191,9 +191,9 @@ function otherwise(elsewhere: Step['elsewhere'], path: string, value: Json): Ste
 }
 
 /** Finds who else claims another value for a unit that is to change, and could not have it. */
-function contestClaims({ manner, elsewhere, conflicts }: Step, path: string, value: Json): void {
-  if (manner.force === true || otherwise(elsewhere, path, value).length > 0) return;
-  const claimed = manner.claimed?.find((unit) => unit.path === path && unit.digest !== manner.digest?.(path, value));
+function contestClaims({ options, elsewhere, conflicts }: Step, path: string, value: Json): void {
+  if (options.force === true || otherwise(elsewhere, path, value).length > 0) return;
+  const claimed = options.claimed?.find((unit) => unit.path === path && unit.digest !== options.digest?.(path, value));
   if (claimed === undefined) return;
   const { source, file, line } = claimed;
   conflicts.push({ path, value, source, file, line, claimed: true });
@@ -201,12 +201,12 @@ function contestClaims({ manner, elsewhere, conflicts }: Step, path: string, val
 
 /** Takes out of a membership what no source states. */
 function takeOutOthers(step: Step, name: string): void {
-  const { object, manner, mine, stated } = step;
+  const { object, options, mine, stated } = step;
   const isObserved =
-    manner.mode === 'observe' && mine?.exclusive === true && equalJson(mine.stated[name], stated[name]);
+    options.mode === 'observe' && mine?.exclusive === true && equalJson(mine.stated[name], stated[name]);
   for (const [path, effective] of step.current) {
     if (fieldOf(path) !== name || step.now.has(path) || statesElsewhere(step, path)) continue;
-    const override = liveOverride(object.overrides, path, nowOf(manner));
+    const override = liveOverride(object.overrides, path, nowOf(options));
     if (override !== undefined) step.left.push({ path, effective, why: { override } });
     else if (isObserved) step.left.push({ path, effective, why: 'observed' });
     else step.changes.push({ path });
@@ -228,7 +228,7 @@ function statesElsewhere({ elsewhere }: Step, path: string): boolean {
 
 /** An override that ended ends here only if this source has a say in the unit. */
 function isOver(step: Step, override: Override): boolean {
-  if (isLive(override, nowOf(step.manner))) return false;
+  if (isLive(override, nowOf(step.options))) return false;
   const { path } = override;
   return (
     step.now.has(path) ||
@@ -238,11 +238,11 @@ function isOver(step: Step, override: Override): boolean {
 }
 
 /** What the source states from now on, as far as it matters here. */
-function asDeclared({ manner, stated }: Step): Pick<Declaration, 'exclusive' | 'stated'> {
-  return { stated, ...(manner.exclusive === true ? { exclusive: true } : {}) };
+function asDeclared({ options, stated }: Step): Pick<Declaration, 'exclusive' | 'stated'> {
+  return { stated, ...(options.exclusive === true ? { exclusive: true } : {}) };
 }
 
-function nowOf({ now }: Manner): string {
+function nowOf({ now }: StateOptions): string {
   return now ?? '';
 }
 

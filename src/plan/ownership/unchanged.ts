@@ -3,7 +3,7 @@ import { type Fields, isDivided } from '../../model/schema/field.ts';
 import { type Content, originsOf } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import { sourceOrigin } from './membership.ts';
-import type { Manner } from './state-units.ts';
+import type { StateOptions } from './state-units.ts';
 
 /** Whether nothing can change: what is stated was stated before and is so. The common case, without building maps. */
 export function isUnchanged(
@@ -11,7 +11,7 @@ export function isUnchanged(
   object: StoredObject,
   mine: Declaration | undefined,
   stated: JsonObject,
-  { exclusive }: Manner,
+  { exclusive }: StateOptions,
 ): boolean {
   if (object.declared.length > (mine === undefined ? 0 : 1) || object.overrides !== undefined) return false;
   if (exclusive === true) return false;

@@ -1,19 +1,12 @@
-import type { ProblemCode } from '../../model/problem-codes.ts';
+import type { Fault } from '../../model/declare/kind.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { labeler, labelPath } from '../view/view.ts';
 import { fieldOf } from './membership.ts';
 import { describeOverride } from './overrides.ts';
 import type { Eviction, LeftUnit, UnitConflict } from './state-units.ts';
 
-/** A finding about a unit, before its position in the input is known. */
-export interface Said {
-  readonly code: ProblemCode;
-  readonly path: string;
-  readonly message: string;
-}
-
 /** A unit that two sources want to be different: neither gets its way. */
-export function sayConflict(state: Snapshot, { path, source, file, line, claimed }: UnitConflict): Said {
+export function describeConflict(state: Snapshot, { path, source, file, line, claimed }: UnitConflict): Fault {
   const place = `the source ${source} at ${file}:${line}`;
   const is = claimed === true ? 'is wanted with another value by' : 'is stated with another value by';
   const stays = claimed === true ? ', which could not apply it either' : '';
@@ -22,7 +15,7 @@ export function sayConflict(state: Snapshot, { path, source, file, line, claimed
 }
 
 /** A stated unit that keeps another value. */
-export function sayLeft(state: Snapshot, { path, why }: LeftUnit): Said {
+export function describeLeft(state: Snapshot, { path, why }: LeftUnit): Fault {
   const name = named(state, path);
   const at = `/${fieldOf(path)}`;
   if (why === 'failsafe') {
@@ -38,7 +31,7 @@ export function sayLeft(state: Snapshot, { path, why }: LeftUnit): Said {
 }
 
 /** A unit that is taken from the source that stated it. */
-export function sayEviction(state: Snapshot, { path, source, file, line }: Eviction): Said {
+export function describeEviction(state: Snapshot, { path, source, file, line }: Eviction): Fault {
   const message = `takes ${named(state, path)} from the source ${source}, which states another value at ${file}:${line} and will be refused until that is changed`;
   return { code: 'unit_taken', path: `/${fieldOf(path)}`, message };
 }

@@ -11,7 +11,7 @@ import { canonicalSpec, type Normalized, normalize, withGivenDefaults } from '..
 import { prepareRequest, unknownFaults } from '../../model/schema/prepare.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { sealSecrets } from '../../model/schema/secrets.ts';
-import { formatFaultsBeside, isTyped, ruleFaultsBeside, textsOf, type Validator } from '../../model/schema/validate.ts';
+import { isTyped, otherFormatFaults, otherRuleFaults, textsOf, type Validator } from '../../model/schema/validate.ts';
 import { type Content, contentOf, equalContent, withMemberOrder } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -222,7 +222,7 @@ function readBody(
   const sealed = sealSecrets(kind.spec, stated, target, context.planEnvironment ?? emptyEnvironment, 'request');
   const unknownInputs = [...inputs.faults, ...unknownIds(context.snapshot, kind.inputs ?? {}, inputs.spec)];
   const deeper = [
-    ...formatFaultsBeside(kind.spec, stated, shape),
+    ...otherFormatFaults(kind.spec, stated, shape),
     ...sealed.faults,
     ...unknownIds(context.snapshot, kind.spec, sealed.spec),
     ...unknownInputs,
@@ -232,7 +232,7 @@ function readBody(
 }
 
 function withRules(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
-  return [...faults, ...ruleFaultsBeside(kind, spec, faults)];
+  return [...faults, ...otherRuleFaults(kind, spec, faults)];
 }
 
 /** Members that answers show and that clients may send back: they change nothing and cause no problem. */

@@ -160,8 +160,10 @@ function idOf(value: Json): string {
 
 /** The value with ids for what it refers to. */
 function resolved({ value, resolve, path }: Putting, name: string, field: AnyField, body: JsonObject): Json {
-  const beside = field.type === 'refByType' ? { [field.by]: body[field.by] ?? null } : {};
+  const discriminator = field.type === 'refByType' ? { [field.by]: body[field.by] ?? null } : {};
   const fields = { [name]: field };
-  const given = mapReferences(fields, { ...beside, [name]: value }, ({ kind, text }) => resolve(kind, text, path));
+  const given = mapReferences(fields, { ...discriminator, [name]: value }, ({ kind, text }) =>
+    resolve(kind, text, path),
+  );
   return given[name] ?? null;
 }

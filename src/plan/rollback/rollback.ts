@@ -54,7 +54,7 @@ export function* planRollback(input: RollbackInput): Generator<undefined, Outcom
   const problems = [...parts.flatMap((part) => part.problems), ...checked.problems, ...taken];
   if (problems.length > 0 || !outcome.ok) {
     const broken = outcome.ok ? [] : outcome.problems;
-    return { ok: false, problems: sortProblems([...problems, ...besides(problems, broken)]) };
+    return { ok: false, problems: sortProblems([...problems, ...unreported(problems, broken)]) };
   }
   return suspended(input, outcome.plan, outcome.next);
 }
@@ -88,7 +88,7 @@ function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readon
 }
 
 /** Problems of an object that were reported already are not repeated in the words of a rule. */
-function besides(reported: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
+function unreported(reported: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
   const known = new Set(reported.map(({ code, kind, key }) => `${sameAs[code] ?? code} ${kind} ${key}`));
   return found.filter(({ code, kind, key }) => !known.has(`${code} ${kind} ${key}`));
 }

@@ -28,7 +28,7 @@ function describeUnit(unit: UnitView): string {
   const note = noteOf(unit);
   if (before === undefined) return `+${path}${detail(after)}`;
   if (after === undefined) return `-${path}`;
-  return `${path} ${brief(before)} → ${brief(after)}${note === undefined ? '' : ` (${note})`}`;
+  return `${path} ${shorten(before)} → ${shorten(after)}${note === undefined ? '' : ` (${note})`}`;
 }
 
 /** Of an entry of a keyed list that changes, the members in which it does. */
@@ -52,11 +52,11 @@ function innerUnits(unit: UnitView): readonly UnitView[] {
 
 /** The value of a set's element is in its path already. */
 function detail(value: Json | undefined): string {
-  return value === undefined || value === true || typeof value === 'object' ? '' : ` ${brief(value)}`;
+  return value === undefined || value === true || typeof value === 'object' ? '' : ` ${shorten(value)}`;
 }
 
 /** A value on a line, cut short when it is long. */
-export function brief(value: Json): string {
+export function shorten(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

@@ -77,10 +77,10 @@ function eventsOf(change: Change, before: Snapshot, after: Snapshot): readonly A
     code === undefined
       ? []
       : [{ code, target: subject.id, meta: kind.activityMeta?.(subject, state) ?? { name: subject.name } }];
-  return [...plain, ...besides(kind, change, state)];
+  return [...plain, ...ownEvents(kind, change, state)];
 }
 
-function besides(kind: Kind, { action, before, after }: Change, state: Snapshot): readonly AuditEvent[] {
+function ownEvents(kind: Kind, { action, before, after }: Change, state: Snapshot): readonly AuditEvent[] {
   const subject = after ?? before;
   if (subject === undefined || action === 'update') return [];
   const events = action === 'create' ? kind.createEvents?.(subject, state) : kind.deleteEvents?.(subject, state);

@@ -80,8 +80,8 @@ function headline({ source, counts, claims, rollback }: PlanView): string {
 
 function guardLines({ guards, state }: PlanView): readonly string[] {
   if (guards.length === 0) return [];
-  const said = state === 'approved' ? 'This plan needed an approval and has it.' : 'This plan needs an approval.';
-  return [`> **${said}**\n${guards.map(({ message }) => `>\n> - ${prose(message)}`).join('\n')}`];
+  const heading = state === 'approved' ? 'This plan needed an approval and has it.' : 'This plan needs an approval.';
+  return [`> **${heading}**\n${guards.map(({ message }) => `>\n> - ${prose(message)}`).join('\n')}`];
 }
 
 function suspensions({ rollback }: PlanView): readonly string[] {

@@ -1,6 +1,6 @@
 import { equalJson } from '../../lib/json.ts';
 import type { Problem } from '../../model/problem.ts';
-import { brief } from './describe.ts';
+import { shorten } from './describe.ts';
 import type { ChangeView, ClaimView, ObjectView, PlanView, UnitView } from './view.ts';
 
 /** What a revision did to one object since a plan was made. */
@@ -32,7 +32,7 @@ const most = 100;
 export function explainStale(saved: PlanView, fresh: Fresh, touches: readonly Touch[]): readonly Problem[] {
   const found = fresh.ok ? compare(saved, fresh.plan, touches) : [...fresh.problems, ...touchProblems(touches)];
   if (found.length === 0) {
-    const renewed = madeAnew(touches);
+    const renewed = recreated(touches);
     if (renewed.length > 0) return renewed.slice(0, most);
     const message = `who owns or protects what the plan changes is different now${attribution(touches[0])}`;
     return [{ code: 'plan_stale', message }];
@@ -42,7 +42,7 @@ export function explainStale(saved: PlanView, fresh: Fresh, touches: readonly To
 }
 
 /** Objects that went and came again under the same name: what names them means others now, and looks the same. */
-function madeAnew(touches: readonly Touch[]): readonly Problem[] {
+function recreated(touches: readonly Touch[]): readonly Problem[] {
   const gone = new Map(touches.filter(({ action }) => action === 'delete').map((touch) => [identity(touch), touch]));
   return touches.flatMap((touch) => {
     const was = touch.action === 'create' ? gone.get(identity(touch)) : undefined;
@@ -108,7 +108,7 @@ function added(fresh: ChangeView, touches: readonly Touch[]): Problem {
 
 function became({ path, before, after }: UnitView): string {
   if (before === undefined) return `+${path}`;
-  return after === undefined ? `-${path}` : `${path} ${brief(before)} → ${brief(after)}`;
+  return after === undefined ? `-${path}` : `${path} ${shorten(before)} → ${shorten(after)}`;
 }
 
 function compareUnits(saved: ChangeView, fresh: ChangeView, touches: readonly Touch[]): readonly Problem[] {
@@ -132,7 +132,7 @@ function compareUnit(saved: UnitView | undefined, fresh: UnitView | undefined): 
 }
 
 function shown(value: UnitView['before']): string {
-  return value === undefined ? 'absent' : brief(value);
+  return value === undefined ? 'absent' : shorten(value);
 }
 
 function compareClaims(
@@ -153,7 +153,7 @@ function compareClaims(
 function compareGuards(saved: PlanView, fresh: PlanView): readonly Problem[] {
   const known = new Set(saved.guards.map(({ message }) => message));
   const still = new Set(fresh.guards.map(({ guard }) => guard));
-  const said = [
+  const messages = [
     ...fresh.guards
       .filter(({ message }) => !known.has(message))
       .map(({ message }) => `a guard would now say: ${message}`),
@@ -161,7 +161,7 @@ function compareGuards(saved: PlanView, fresh: PlanView): readonly Problem[] {
       .filter(({ guard }) => !still.has(guard))
       .map(({ message }) => `a guard does not say any more: ${message}`),
   ];
-  return said.map((message) => ({ code: 'plan_stale', message }));
+  return messages.map((message) => ({ code: 'plan_stale', message }));
 }
 
 function stale({ kind, key, name, file, line }: ObjectView, message: string): Problem {

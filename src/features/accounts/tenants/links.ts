@@ -104,14 +104,14 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
       const account = derive(engine, accountIn(stateOf(id)), { msp: undefined });
       return {
         [call.account]: planEdits(engine, stateOf(call.account), [{ before: tenant }]),
-        [id]: planEdits(engine, stateOf(id), [account, ...handOver(engine, stateOf(id), owner)]),
+        [id]: planEdits(engine, stateOf(id), [account, ...transferOwnership(engine, stateOf(id), owner)]),
       };
     },
   });
 }
 
 /** The new owner is a person of the account; the machine owner goes, other owners become admins. */
-function handOver(engine: Engine, state: Snapshot, owner: string): readonly Edit[] {
+function transferOwnership(engine: Engine, state: Snapshot, owner: string): readonly Edit[] {
   const users = state.ofKind('User');
   const user = users.find(({ id }) => id === owner);
   if (user === undefined || user.derived.system === 'owner' || user.spec.is_service_user === true)

@@ -44,10 +44,10 @@ export async function checkArchive(engine: Engine, archive: Uint8Array, options:
     if (item.section === 'objects') objects.push(storedObject(engine.registry, row));
   }
   if (header === undefined || account === undefined) throw damaged('its account is missing');
-  const strange = objects.find(({ kind }) => engine.registry.find(kind) === undefined);
-  if (strange !== undefined)
+  const unexpected = objects.find(({ kind }) => engine.registry.find(kind) === undefined);
+  if (unexpected !== undefined)
     throw new InvalidInput(
-      `the archive holds objects of the kind ${strange.kind}, which this Heddle does not know; restore it with the one that wrote it, or a newer one`,
+      `the archive holds objects of the kind ${unexpected.kind}, which this Heddle does not know; restore it with the one that wrote it, or a newer one`,
     );
   const state = emptySnapshot(engine.registry, header.account, header.revision, numbersOf(account)).with({
     put: objects,

@@ -12,11 +12,11 @@ export async function reportDrift(engine: Engine, call: Call, source?: string): 
   const drifts = driftOf(state, engine.now(), source).filter(({ object }) =>
     isAllowed(state, call.actor, engine.registry.get(object.kind).module, 'read'),
   );
-  const handRuns = await listManualRevisions(engine.database, call.account);
+  const manualRevisions = await listManualRevisions(engine.database, call.account);
   return {
     revision: state.revision,
     units: drifts.map((drift) => viewDrift(engine, drift, label)),
-    byHand: handRuns.filter((run) => source === undefined || run.source === source),
+    byHand: manualRevisions.filter((run) => source === undefined || run.source === source),
   };
 }
 

@@ -115,12 +115,12 @@ async function planOn(
  * what they want: what moves from one to the other is not deleted.
  */
 export async function applyDocuments(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
-  const result = await applyAsking(engine, call, request);
+  const result = await applyWithFreshClaims(engine, call, request);
   if (isAgreed(request, result)) await settleAgreed(engine, call, request.source, result.before);
   return result;
 }
 
-async function applyAsking(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
+async function applyWithFreshClaims(engine: Engine, call: Call, request: ApplyRequest): Promise<Reconciled> {
   const { account } = call;
   const claimRefreshers = [...engine.claimRefreshers].filter((refresher) =>
     refresher.isConcerned(account, request.source),

@@ -1,7 +1,7 @@
 import { createBatcher } from '../../../commit/batcher.ts';
 import { type FoundEntry, findEntries } from '../../../db/accounts/find-entries.ts';
 import type { Database } from '../../../db/database.ts';
-import { type NonceManner, useNonces } from '../../../db/peers/agent-nonces.ts';
+import { type NonceLifetime, useNonces } from '../../../db/peers/agent-nonces.ts';
 import { Unauthenticated } from '../../../model/errors.ts';
 import type { Proof } from './proof.ts';
 
@@ -21,11 +21,11 @@ export function createGuard(database: Database): Guard {
     const found = await findEntries(database, kind, values);
     return (value) => found.get(value);
   });
-  const claimBy = (manner: NonceManner) => {
+  const claimBy = (lifetime: NonceLifetime) => {
     const claim = createBatcher<string, Proof, boolean>(async (account, proofs) => {
       const nonces = proofs.map((proof) => ({ nonce: nameOf(proof), expires: proof.expires }));
       // What comes twice among these is fresh once.
-      const fresh = new Set(await useNonces(database, account, nonces, manner));
+      const fresh = new Set(await useNonces(database, account, nonces, lifetime));
       return (proof) => fresh.delete(nameOf(proof));
     });
     return async (account: string, proof: Proof): Promise<void> => {

@@ -17,7 +17,7 @@ import { awaitApproval } from '../../config/plans/approvals.ts';
 import type { Reconciled } from '../../config/plans/documents.ts';
 import { hasUnreadOutputs } from '../../config/plans/outputs.ts';
 import type { Fetched, Origin, OriginOutcome } from '../files/origin.ts';
-import { claimsOfOthers, countDrift, handRunOf, inventoryOf } from '../sources.ts';
+import { claimsOfOthers, countDrift, inventoryOf, manualRevisionOf } from '../sources.ts';
 import type { Clock } from './loop.ts';
 import { measure } from './measure.ts';
 import {
@@ -49,7 +49,7 @@ export interface ReconcilerOptions extends RecordOptions {
 /** Reconciles a source again and again, and keeps record of how it fares. */
 export interface Reconciler {
   /** `fresh` says whether something else may come out than last time; a probe is of a loop that is stopped. Never throws. */
-  reconcile(fresh: Fresh, manner?: { readonly isProbe: boolean }): Promise<Conclusion>;
+  reconcile(fresh: Fresh, options?: { readonly isProbe: boolean }): Promise<Conclusion>;
   /** Records something else that happened to the source. */
   note(event: SourceEvent): Promise<void>;
   /** Sends a reminder that a source has been suspended for long. */
@@ -247,7 +247,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
     ...(version === undefined ? {} : { version }),
   };
   const isSame = result.state === 'applied' && result.revision === undefined;
-  const confirmed = isSame ? await handRunOf(engine, account, name) : undefined;
+  const confirmed = isSame ? await manualRevisionOf(engine, account, name) : undefined;
   const isKnown = !isFirst && last.state === 'applied' && last.lastAppliedDigest === fetched.digest;
   return endOf(options, result, {
     documents: documents.length,

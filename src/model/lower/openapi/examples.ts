@@ -55,7 +55,7 @@ const plain: PlanEnvironment = {
 };
 
 /** Nothing is sealed here: no object is meant. */
-const nobody = { account: '', object: '', form: 'bound' } as const;
+const exampleTarget = { account: '', object: '', form: 'bound' } as const;
 
 function trimmed(fields: Fields, spec: JsonObject): JsonObject {
   const result: Record<string, Json> = {};
@@ -72,7 +72,7 @@ function trimmed(fields: Fields, spec: JsonObject): JsonObject {
 function exampleSpec(kind: Kind): JsonObject {
   const idOf = ({ kind: target, text, field }: Mention) =>
     field === kind.parent?.field ? exampleId(target) : sampleId(target, text);
-  const spec = sealSecrets(kind.spec, kind.example, nobody, plain, 'document').spec;
+  const spec = sealSecrets(kind.spec, kind.example, exampleTarget, plain, 'document').spec;
   return mapReferences(kind.spec, canonicalSpec(kind, spec).spec, idOf);
 }
 
