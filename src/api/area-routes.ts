@@ -53,7 +53,7 @@ export interface Services {
   /** How many tenants of an account may wait for the proof of their domain. */
   readonly pendingTenants: number;
   /** Slows down callers without credentials. */
-  readonly strangers: Limiter;
+  readonly anonymous: Limiter;
   /** Peers that are connected. */
   readonly hub: Hub;
   readonly feeds: Feeds;

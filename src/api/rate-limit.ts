@@ -31,7 +31,7 @@ export function createRateLimit(limit: RateLimit, now: () => number = () => perf
  * Counts requests without valid credentials per address: guessing is slow, and callers with valid credentials are not
  * delayed by others behind the same address.
  */
-export function limitStrangers(
+export function limitAnonymous(
   limit: RateLimit,
   authenticate: (request: FastifyRequest) => Promise<void>,
   now: () => number = () => performance.now(),

@@ -37,7 +37,7 @@ import {
   createFailureLimit,
   createPlanLimit,
   createRateLimit,
-  limitStrangers,
+  limitAnonymous,
 } from './rate-limit.ts';
 import { refuseBrokenRequest, refuseMalformedRequests, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 
@@ -63,7 +63,7 @@ export interface ApiOptions {
   /** How people come in; absent: without a mail server. */
   readonly localPeople?: LocalPeople;
   /** Of one address, on what is open to strangers. */
-  readonly strangersRateLimit?: RateLimit;
+  readonly anonymousRateLimit?: RateLimit;
   /** What is allowed about sources; absent: nothing runs them here. */
   readonly sources?: SourceRules;
   /** Opens the targets of channels; absent: nothing is sent. */
@@ -125,7 +125,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   guardAddresses(app, createParameterIndex(describe), refuseUnknown);
   paceMachines(app);
   const authenticate = createAuthHook(options.authenticator, engine);
-  app.addHook('onRequest', limited === undefined ? authenticate : limitStrangers(limited, authenticate));
+  app.addHook('onRequest', limited === undefined ? authenticate : limitAnonymous(limited, authenticate));
   if (limited !== undefined) app.addHook('onRequest', createRateLimit(limited));
   sliceLongAnswers(app);
   addEtags(app);
@@ -165,7 +165,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
   };
   return {
     ...{ authenticator, peering, people, pendingTenants, reader, version, sources, openTarget },
-    strangers: createAddressLimit(options.strangersRateLimit ?? { perMinute: 10, burst: 5 }),
+    anonymous: createAddressLimit(options.anonymousRateLimit ?? { perMinute: 10, burst: 5 }),
     hub: createHub({ engine, listener: connectionTracker, now: Date.now, failed }),
     feeds: createFeeds(engine, options.feedDays ?? { proxy: 30, traffic: 30 }),
   };

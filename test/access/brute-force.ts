@@ -28,7 +28,7 @@ export function compareWithBruteForce(
   const slots = new Map(peers.map((id, at) => [id, at]));
   const [was, is] = [before, after].map((objects) => rulesOf(objects, slots, cells)) as [Rules, Rules];
   const words = (cells.length + 31) >>> 5;
-  const told = tellerOf(cells, words);
+  const reported = tellerOf(cells, words);
   const pairs = diff.pairs();
   let next = pairs.next();
   let other = 0;
@@ -42,7 +42,7 @@ export function compareWithBruteForce(
       // In order, and each once.
       if (to.id <= last) other += 1;
       last = to.id;
-      other += told(next.value, slots.get(to.id) as number, gained, lost);
+      other += reported(next.value, slots.get(to.id) as number, gained, lost);
     }
     for (let at = 0; at < peers.length; at++) if (differs(at * words, words, { old, now, gained, lost })) other += 1;
   }

@@ -9,19 +9,19 @@ import { contains, everybody, snapshotOf } from './image.ts';
 import { type Naive, naiveNames, naiveVerdict, type Probe, probes } from './naive.ts';
 
 /** What the naive model finds that a pair gained and lost, as `gained tcp/80 conditional`. */
-function naiveShifts(before: Naive, after: Naive): ReadonlyMap<string, readonly string[]> {
+function naiveDeltas(before: Naive, after: Naive): ReadonlyMap<string, readonly string[]> {
   const rank = { deny: 0, conditional: 1, allow: 2 };
   const found = new Map<string, readonly string[]>();
   for (const from of everybody) {
     for (const to of everybody) {
-      const told = probes.flatMap((probe) => {
+      const reported = probes.flatMap((probe) => {
         const [was, is] = [naiveVerdict(before, from, to, probe), naiveVerdict(after, from, to, probe)];
         if (was === is) return [];
         const change = rank[is] > rank[was] ? 'gained' : 'lost';
         const sure = change === 'gained' ? is === 'allow' : is === 'deny';
         return [`${change} ${probe.protocol}/${probe.port}${sure ? '' : ' conditional'}`];
       });
-      if (told.length > 0) found.set(`${from} ${to}`, told);
+      if (reported.length > 0) found.set(`${from} ${to}`, reported);
     }
   }
   return found;
@@ -32,12 +32,12 @@ function listed(diff: AccessDiff): ReadonlyMap<string, readonly string[]> {
   return new Map(
     [...diff.pairs()].map((shift) => [
       `${shift.from.id} ${shift.to.id}`,
-      probes.flatMap((probe) => tell(shift, probe)),
+      probes.flatMap((probe) => report(shift, probe)),
     ]),
   );
 }
 
-function tell({ gained, lost }: PairDelta, probe: Probe): readonly string[] {
+function report({ gained, lost }: PairDelta, probe: Probe): readonly string[] {
   const text = `${probe.protocol}/${probe.port}`;
   return [
     ...(contains(gained.sure, probe) ? [`gained ${text}`] : []),
@@ -50,9 +50,9 @@ function tell({ gained, lost }: PairDelta, probe: Probe): readonly string[] {
 /** The summary as the naive model makes it: each pair under every two names by which a rule accepts what it shifted. */
 function naiveSummary(before: Naive, after: Naive): readonly string[] {
   const sums = new Map<string, { pairs: Set<string>; sure: Set<string>; open: Set<string>; probes: Set<string> }>();
-  for (const [pair, shifts] of naiveShifts(before, after)) {
+  for (const [pair, deltas] of naiveDeltas(before, after)) {
     const [from = '', to = ''] = pair.split(' ');
-    for (const shift of shifts) {
+    for (const shift of deltas) {
       const [change = '', text = '', conditional] = shift.split(' ');
       const probe = probes.find(({ protocol, port }) => text === `${protocol}/${port}`) as Probe;
       for (const names of naiveNames(change === 'gained' ? after : before, from, to, probe)) {
@@ -76,29 +76,29 @@ function naiveSummary(before: Naive, after: Naive): readonly string[] {
 function summaryOf(diff: AccessDiff): readonly string[] {
   return diff.groups
     .map(({ change, from, to, traffic, pairs, conditional, partly }) => {
-      const told = probes
+      const reported = probes
         .filter((probe) => contains(traffic, probe))
         .map(({ protocol, port }) => `${protocol}/${port}`);
-      return `${change} ${from.id} ${to.id}: ${pairs} ${conditional} ${partly} ${told.sort()}`;
+      return `${change} ${from.id} ${to.id}: ${pairs} ${conditional} ${partly} ${reported.sort()}`;
     })
     .sort();
 }
 
-function countsOf(shifts: ReadonlyMap<string, readonly string[]>, change: string) {
-  const own = [...shifts.values()].map((told) => told.filter((text) => text.startsWith(change)));
-  const pairs = own.filter((told) => told.length > 0);
+function countsOf(deltas: ReadonlyMap<string, readonly string[]>, change: string) {
+  const own = [...deltas.values()].map((reported) => reported.filter((text) => text.startsWith(change)));
+  const pairs = own.filter((reported) => reported.length > 0);
   return {
     pairs: pairs.length,
-    conditional: pairs.filter((told) => told.every((text) => text.endsWith('conditional'))).length,
+    conditional: pairs.filter((reported) => reported.every((text) => text.endsWith('conditional'))).length,
   };
 }
 
 function expectDiff(first: Access, second: Access, before: Naive, after: Naive): void {
   const diff = diffAccess(first, second);
-  const shifts = naiveShifts(before, after);
-  expect(listed(diff)).toEqual(shifts);
-  expect(diff.gained).toEqual(countsOf(shifts, 'gained'));
-  expect(diff.lost).toEqual(countsOf(shifts, 'lost'));
+  const deltas = naiveDeltas(before, after);
+  expect(listed(diff)).toEqual(deltas);
+  expect(diff.gained).toEqual(countsOf(deltas, 'gained'));
+  expect(diff.lost).toEqual(countsOf(deltas, 'lost'));
   expect(summaryOf(diff)).toEqual(naiveSummary(before, after));
 }
 

@@ -20,7 +20,7 @@ export function verdictsOf(access: Access): readonly string[] {
       const { sure, possible } = trafficBetween(access, from, to);
       return probes.flatMap((probe) => {
         const verdict = contains(sure, probe) ? 'allow' : contains(possible, probe) ? 'conditional' : 'deny';
-        return told(from, to, probe, verdict);
+        return reported(from, to, probe, verdict);
       });
     }),
   );
@@ -29,7 +29,9 @@ export function verdictsOf(access: Access): readonly string[] {
 /** What the naive model says about the same. */
 export function naiveVerdicts(account: Naive): readonly string[] {
   return everybody.flatMap((from) =>
-    everybody.flatMap((to) => probes.flatMap((probe) => told(from, to, probe, naiveVerdict(account, from, to, probe)))),
+    everybody.flatMap((to) =>
+      probes.flatMap((probe) => reported(from, to, probe, naiveVerdict(account, from, to, probe))),
+    ),
   );
 }
 
@@ -52,6 +54,6 @@ function portsOf(protocol: Probe['protocol'], port: number) {
   return protocol === 'icmp' ? [] : [{ start: port, end: port }];
 }
 
-function told(from: string, to: string, { protocol, port }: Probe, verdict: Verdict): readonly string[] {
+function reported(from: string, to: string, { protocol, port }: Probe, verdict: Verdict): readonly string[] {
   return verdict === 'deny' ? [] : [`${from} ${to} ${protocol}/${port} ${verdict}`];
 }

@@ -68,21 +68,21 @@ it('the maps of peers that are all different are carried on as if they were work
   const ids = [...Array.from({ length: 60 }, (_, at) => `p${at}`), 'new'];
   let state = stateOf(...objects);
   let access = compileAccess(state);
-  let told = new Map(ids.map((id) => [id, mapOf(access, id)]));
+  let reported = new Map(ids.map((id) => [id, mapOf(access, id)]));
   for (const { put, remove } of steps) {
-    const [before, had] = [access, told];
+    const [before, had] = [access, reported];
     const changed = [...put.map(({ id }) => id), ...remove];
     state = state.with({ put, remove });
     access = updateAccess(before, state, changed);
     const fresh = compileAccess(state);
     const touched = new Set(touchedMaps(before, access, changed));
-    told = new Map(ids.map((id) => [id, mapOf(access, id)]));
+    reported = new Map(ids.map((id) => [id, mapOf(access, id)]));
     for (const id of ids) {
-      const [was, is, anew] = [had.get(id), told.get(id), mapOf(fresh, id)];
+      const [was, is, rebuilt] = [had.get(id), reported.get(id), mapOf(fresh, id)];
       expect([id, is && mapDigest(is), is && sharedText(is.shared)]).toEqual([
         id,
-        anew && mapDigest(anew),
-        anew && sharedText(anew.shared),
+        rebuilt && mapDigest(rebuilt),
+        rebuilt && sharedText(rebuilt.shared),
       ]);
       if (was === undefined || is === undefined) continue;
       const change = writtenChange(was, is);

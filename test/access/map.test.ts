@@ -24,8 +24,8 @@ function passes(map: ReadMap, rules: readonly ReadRule[], peer: string, { protoc
   const about = (rule: ReadRule): boolean => {
     const ports = rule.ports.length > 0 || rule.protocol !== 'ssh' ? rule.ports : [{ start: 22, end: 22 }];
     if (rule.protocol === 'all') return true;
-    const carried = { ssh: ['ssh', 'tcp'], tcp: rule.action === 'drop' ? ['tcp', 'ssh'] : ['tcp'] };
-    const protocols = (carried as Readonly<Record<string, readonly string[]>>)[rule.protocol] ?? [rule.protocol];
+    const updated = { ssh: ['ssh', 'tcp'], tcp: rule.action === 'drop' ? ['tcp', 'ssh'] : ['tcp'] };
+    const protocols = (updated as Readonly<Record<string, readonly string[]>>)[rule.protocol] ?? [rule.protocol];
     return protocols.includes(protocol) && (ports.length === 0 || ports.some((p) => p.start <= port && port <= p.end));
   };
   const concerned = rules.filter((rule) => sets.get(rule.set)?.includes(peer) && about(rule));
@@ -118,9 +118,9 @@ interface Followed {
 }
 
 function follow(peer: string, { before, access, fresh, kept, touched }: Followed): void {
-  const [was, is, anew] = [mapOf(before, peer), mapOf(access, peer), mapOf(fresh, peer)];
-  expect(is && parseMap(is)).toEqual(anew && parseMap(anew));
-  expect(is && mapDigest(is)).toBe(anew && mapDigest(anew));
+  const [was, is, rebuilt] = [mapOf(before, peer), mapOf(access, peer), mapOf(fresh, peer)];
+  expect(is && parseMap(is)).toEqual(rebuilt && parseMap(rebuilt));
+  expect(is && mapDigest(is)).toBe(rebuilt && mapDigest(rebuilt));
   const old = kept.get(peer);
   kept.set(peer, is && parseMap(is));
   if (is === undefined || was === undefined || old === undefined) return;
@@ -153,13 +153,13 @@ describe('the map of a peer of the office', () => {
     ...named,
   ]);
   const access = compileAccess(state);
-  const carriedOn = (...put: readonly StoredObject[]) =>
+  const updatedOn = (...put: readonly StoredObject[]) =>
     updateAccess(
       access,
       state.with({ put, remove: [] }),
       put.map(({ id }) => id),
     );
-  const told = (next: Access) => {
+  const reported = (next: Access) => {
     const ids = ['ana', 'ben', 'db', 'gw'];
     return ids.flatMap((id) => {
       const [was, is] = [mapOf(access, id), mapOf(next, id)];
@@ -265,22 +265,22 @@ describe('the map of a peer of the office', () => {
       ['ana', 'ben', 'db', 'gw'],
     ],
   ])('is another only for those whom it concerns: %s', (_, object, concerned) => {
-    const next = carriedOn(object);
-    expect(told(next).map(([id]) => id)).toEqual(concerned);
+    const next = updatedOn(object);
+    expect(reported(next).map(([id]) => id)).toEqual(concerned);
     const touched = touchedMaps(access, next, [object.id]);
     expect(concerned.filter((id) => !touched.includes(id))).toEqual([]);
   });
 
   it('is empty for a peer whose user has to sign in again, which is away for the others', () => {
     const expired = peer('db', '100.64.0.3');
-    const next = carriedOn({ ...expired, derived: { login_expired: true } });
+    const next = updatedOn({ ...expired, derived: { login_expired: true } });
     expect([readMap(next, 'db')?.self['state'], readMap(next, 'db')?.peers]).toEqual(['expired', []]);
     expect(readMap(next, 'ana')).toMatchObject({ peers: [{ id: 'gw' }], away: [{ id: 'db' }] });
     expect(touchedMaps(access, next, ['db'])).toEqual(expect.arrayContaining(['ana', 'ben', 'db']));
   });
 
   it('is empty for a peer that waits for approval, and says so', () => {
-    const waiting = carriedOn(stored('Peer', 'ana', { name: 'ana', dns_label: 'ana', approval_required: true }));
+    const waiting = updatedOn(stored('Peer', 'ana', { name: 'ana', dns_label: 'ana', approval_required: true }));
     const map = readMap(waiting, 'ana');
     expect(map?.self['state']).toBe('waiting');
     expect([map?.peers, map?.outbound, map?.zones, map?.dns]).toEqual([[], [], [], { managed: false }]);

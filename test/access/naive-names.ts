@@ -11,9 +11,9 @@ export function naiveNamesOf(account: Naive, peer: string, active: boolean) {
   const isOf = (groups: readonly string[]) => groups.some((group) => isIn(account, peer, group));
   const disabled = ofKind('DNSSettings').some(({ spec }) => isOf((spec as Raw).disabled_management_groups));
   if (!active || disabled) return { dns: { managed: false }, zones: [], nameservers: [] };
-  const told = (kind: string, field: string) =>
+  const reported = (kind: string, field: string) =>
     ofKind(kind).filter(({ spec }) => spec['enabled'] === true && isOf(spec[field] as readonly string[]));
-  const [zones, servers] = [told('DNSZone', 'distribution_groups'), told('NameserverGroup', 'groups')];
+  const [zones, servers] = [reported('DNSZone', 'distribution_groups'), reported('NameserverGroup', 'groups')];
   const domain = (ofKind('Account')[0]?.spec as Raw)?.settings.dns_domain || 'heddle.internal';
   const search = [
     domain,

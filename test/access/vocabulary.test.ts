@@ -29,7 +29,7 @@ test('what access is made of is stored as kinds that exist, with the fields that
   expect(Object.values(groupFields)).toEqual(['groups', 'access_control_groups', 'peers']);
 });
 
-const toldFields = {
+const reportedFields = {
   Account: ['settings'],
   DNSRecord: ['name', 'type', 'content', 'ttl'],
   DNSSettings: ['disabled_management_groups'],
@@ -40,8 +40,8 @@ const toldFields = {
 };
 
 test('what maps tell besides is stored as kinds that exist, with the fields that are read', () => {
-  for (const kind of Object.values(mapKindOf)) expect(Object.keys(toldFields)).toContain(kind);
-  for (const [kind, names] of Object.entries(toldFields)) {
+  for (const kind of Object.values(mapKindOf)) expect(Object.keys(reportedFields)).toContain(kind);
+  for (const [kind, names] of Object.entries(reportedFields)) {
     const declared = entriesOf(registry.get(kind).spec).map(([name]) => name);
     expect([kind, names.filter((name) => !declared.includes(name))]).toEqual([kind, []]);
   }

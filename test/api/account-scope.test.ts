@@ -43,7 +43,7 @@ const names = ({ body }: Answer) => body.map(({ name }: { readonly name: string 
 const revisionOf = async (account: string) => (await api().engine.snapshots.fresh(account)).revision;
 
 describe('the account in the query', () => {
-  let [support, audit, tenant, stranger] = ['', '', '', ''];
+  let [support, audit, tenant, outsider] = ['', '', '', ''];
   let helper: Ask;
   beforeAll(async () => {
     [support, audit] = [await api().group('support'), await api().group('audit')];
@@ -52,7 +52,7 @@ describe('the account in the query', () => {
       { id: audit, role: 'auditor' },
     ];
     tenant = await found('tenant.example.com', groups);
-    stranger = await found('let-go.example.com', []);
+    outsider = await found('let-go.example.com', []);
     const eva = {
       name: 'Eva',
       email: 'eva@let-go.example.com',
@@ -60,8 +60,8 @@ describe('the account in the query', () => {
       auto_groups: [],
       is_service_user: false,
     };
-    const owner = (await (await ownerOf(stranger))('POST', '/api/users', eva)).body.id;
-    expect((await api().call('POST', `${tenants}/${stranger}/unlink`, { owner })).status).toBe(200);
+    const owner = (await (await ownerOf(outsider))('POST', '/api/users', eva)).body.id;
+    expect((await api().call('POST', `${tenants}/${outsider}/unlink`, { owner })).status).toBe(200);
     helper = await consultant('helper', [support, audit]);
   });
 
@@ -86,14 +86,14 @@ describe('the account in the query', () => {
 
   it('is refused when it is not mine or of my tenant, and nothing happens', async () => {
     const poor = await consultant('poor', []);
-    const before = await Promise.all([api().account, tenant, stranger].map(revisionOf));
+    const before = await Promise.all([api().account, tenant, outsider].map(revisionOf));
     const group = (account: string) => `/api/groups?account=${account}`;
     for (const [ask, account] of [
-      [helper, stranger],
+      [helper, outsider],
       [helper, 'nobody'],
       [helper, support],
       [poor, tenant],
-      [api().call, stranger],
+      [api().call, outsider],
       [api().call, tenant],
       [await ownerOf(tenant), api().account],
     ] as const) {
@@ -101,7 +101,7 @@ describe('the account in the query', () => {
       const message = `the account ${account} is neither yours nor that of a tenant of yours`;
       for (const { status, body } of answers) expect([status, body.message]).toEqual([403, message]);
     }
-    expect(await Promise.all([api().account, tenant, stranger].map(revisionOf))).toEqual(before);
+    expect(await Promise.all([api().account, tenant, outsider].map(revisionOf))).toEqual(before);
   });
 
   it('may be my own', async () => {

@@ -221,8 +221,8 @@ it('a public range is set over the API with a notice, and by documents with an a
     own.call('PUT', `/api/accounts/${own.account}`, { settings: { ...settings, ...change } });
   for (const network_range of ['100.64.0.0/10', '10.7.0.0/16', '192.168.0.0/20', '172.16.0.0/12'])
     expect((await set({ network_range })).headers).not.toHaveProperty('heddle-notice');
-  const told = await set({ network_range: '203.0.113.0/24' });
-  expect([told.status, told.headers['heddle-notice']]).toEqual([
+  const reported = await set({ network_range: '203.0.113.0/24' });
+  expect([reported.status, reported.headers['heddle-notice']]).toEqual([
     200,
     expect.stringContaining('network_range becomes 203.0.113.0/24, which is public'),
   ]);

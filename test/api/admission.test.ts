@@ -4,7 +4,7 @@ import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
 import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { makePending } from '../spec/world.ts';
-import { callAs, callAsNobody, newestEvents, person, rowsOf } from './people.ts';
+import { callAs, callAsAnonymous, newestEvents, person, rowsOf } from './people.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
 
@@ -73,7 +73,7 @@ describe('an invitation', () => {
     expect(link).toMatch(/^https:\/\/heddle\.example\.com\/invite\/nbi_/);
     expect(await newestEvents(api(), 1)).toEqual([`user.invite ${id}`]);
     const token = link.split('/').at(-1) ?? '';
-    expect((await callAsNobody(api())('GET', `/api/users/invites/${token}`)).body).toMatchObject({
+    expect((await callAsAnonymous(api())('GET', `/api/users/invites/${token}`)).body).toMatchObject({
       email,
       valid: true,
     });
@@ -83,7 +83,9 @@ describe('an invitation', () => {
     );
     const third = (await api().call('POST', `${users}/${id}/invite`)).headers['heddle-invite-link'] ?? '';
     const accept = (url: string) =>
-      callAsNobody(api())('POST', `/api/users/invites/${url.split('/').at(-1)}/accept`, { password: 'my own words' });
+      callAsAnonymous(api())('POST', `/api/users/invites/${url.split('/').at(-1)}/accept`, {
+        password: 'my own words',
+      });
     expect([(await accept(link)).status, (await accept(third)).status]).toEqual([404, 200]);
     expect(await signIn(api(), email, 'my own words')).toBe('right');
     expect(await shown(api(), id)).toMatchObject({ status: 'active' });
@@ -97,7 +99,7 @@ describe('an invitation', () => {
   });
 
   it('has a page on which it is accepted', async () => {
-    const { body, headers } = await callAsNobody(api())('GET', '/invite/nbi_whatever');
+    const { body, headers } = await callAsAnonymous(api())('GET', '/invite/nbi_whatever');
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['content-security-policy']).toMatch(/default-src 'none'; style-src 'sha256-.*script-src 'sha256-/);
     expect([headers['referrer-policy'], String(body).includes('nbi_')]).toEqual(['no-referrer', false]);
@@ -208,7 +210,7 @@ describe('a person who is deleted', () => {
     const made = (await own.call('GET', users)).body.find((user: JsonObject) => user['is_current'] === false);
     const link = (await own.call('POST', `${users}/${made.id}/invite`)).headers['heddle-invite-link'] ?? '';
     const accept = `/api/users/invites/${link.split('/').at(-1)}/accept`;
-    expect((await callAsNobody(own)('POST', accept, { password: 'my own words' })).status).toBe(200);
+    expect((await callAsAnonymous(own)('POST', accept, { password: 'my own words' })).status).toBe(200);
     expect(await rowsOf(own, 'credentials')).toBe(1);
     const gone = await put([group]);
     expect([gone.body.message, (await own.call('GET', users)).body.length]).toEqual([undefined, 1]);

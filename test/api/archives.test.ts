@@ -167,11 +167,11 @@ describe('secrets', () => {
     expect(text).not.toContain('hunter2');
     expect(text).toContain(`sealed:2:${vault.keyId}:`);
     const fresh = environmentOfKeys([randomBytes(keyBytes)]);
-    await using strange = await testApi('postgres', fresh);
-    const before = await everything(strange);
-    const answer = await restore(strange, archive);
+    await using foreign = await testApi('postgres', fresh);
+    const before = await everything(foreign);
+    const answer = await restore(foreign, archive);
     expect([answer.status, answer.body['message']]).toEqual([422, expect.stringContaining(vault.keyId)]);
-    expect(await everything(strange)).toBe(before);
+    expect(await everything(foreign)).toBe(before);
   });
 
   it('are sealed again when the server has both keys', async () => {

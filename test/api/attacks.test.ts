@@ -115,8 +115,8 @@ it.each([
 });
 
 it('an unknown token of the right shape learns nothing', async () => {
-  const stranger = makeToken('nbp_', randomBytes(32));
-  expect(await asWith(stranger)).toMatchObject({ status: 401, body: { message: 'token invalid', code: 401 } });
+  const outsider = makeToken('nbp_', randomBytes(32));
+  expect(await asWith(outsider)).toMatchObject({ status: 401, body: { message: 'token invalid', code: 401 } });
 });
 
 it('no token is in the log, in the audit list or in the history', async () => {

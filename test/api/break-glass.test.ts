@@ -75,11 +75,11 @@ it.each([
   [{ ...why, 'x-break-glass-ttl': '0s' }, 'must be a duration'],
   [{ ...why, 'x-break-glass-ttl': 'long' }, 'must be a duration'],
   [{ 'x-break-glass-ttl': '1h' }, 'send X-Break-Glass'],
-] as const)('E55 the headers %j are refused', async (headers, told) => {
+] as const)('E55 the headers %j are refused', async (headers, reported) => {
   await using api = await testApi();
   const { url, body } = await route(api);
   const answer = await api.call('PUT', url, { ...body, metric: 5 }, headers);
-  expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(told)]);
+  expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(reported)]);
   expect((await api.call('GET', url)).body.metric).toBe(100);
 });
 

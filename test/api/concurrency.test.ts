@@ -184,9 +184,9 @@ describe('of 50 clients that make the same at once, one wins', () => {
 
   it('IngressPort name: and ports that are given away do not overlap', async () => {
     const path = `/api/peers/${ids.peer}/ingress/ports`;
-    const wish = { enabled: true, direct_port: { count: 3, protocol: 'tcp' } };
-    expect((await race(() => ['POST', path, { name: 'taken', ...wish }])).counts).toEqual(oneWinner);
-    const { counts, answers } = await race((client) => ['POST', path, { name: `port ${client}`, ...wish }]);
+    const asked = { enabled: true, direct_port: { count: 3, protocol: 'tcp' } };
+    expect((await race(() => ['POST', path, { name: 'taken', ...asked }])).counts).toEqual(oneWinner);
+    const { counts, answers } = await race((client) => ['POST', path, { name: `port ${client}`, ...asked }]);
     expect(counts).toEqual({ 200: clients });
     const starts = answers.map(({ body }) => Number(body.port_range_mappings[0].ingress_start)).sort((a, b) => a - b);
     for (const [at, start] of starts.entries())

@@ -209,7 +209,7 @@ describe('records', () => {
     expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('already exists')]);
     expect((await api().call('POST', path, record('www.once.example', { content: '10.0.0.2' }))).status).toBe(200);
     const alias = record('www.once.example', { type: 'CNAME', content: 'a.example' });
-    const beside = await api().call('POST', path, alias);
-    expect([beside.status, problemsOf(beside)]).toEqual([422, ['record_cname_alone /type']]);
+    const extra = await api().call('POST', path, alias);
+    expect([extra.status, problemsOf(extra)]).toEqual([422, ['record_cname_alone /type']]);
   });
 });

@@ -22,7 +22,7 @@ async function route(api: TestApi, conflictMode: string): Promise<{ readonly url
 }
 
 /** Codes and metas of all events of drift, oldest first. */
-async function toldDrift(api: TestApi): Promise<readonly JsonObject[]> {
+async function reportedDrift(api: TestApi): Promise<readonly JsonObject[]> {
   const rows = await api.engine.database.lookUp(
     build
       .selectFrom('audit_events')
@@ -41,7 +41,7 @@ it('E115 drift is reported once, however often the source is applied while it la
   const { url, body } = await route(api, 'observe');
   expect((await api.call('PUT', url, { ...body, metric: 5 })).status).toBe(200);
   for (let times = 0; times < 10; times++) await api.call('POST', '/api/config/apply', team);
-  expect(await toldDrift(api)).toEqual([{ code: 'config.drift.detected', ...unit }]);
+  expect(await reportedDrift(api)).toEqual([{ code: 'config.drift.detected', ...unit }]);
 });
 
 it('drift that the next reconcile corrects is reported when it begins and when it ends', async () => {
@@ -49,7 +49,7 @@ it('drift that the next reconcile corrects is reported when it begins and when i
   const { url, body } = await route(api, 'correct');
   await api.call('PUT', url, { ...body, metric: 5 });
   await api.call('POST', '/api/config/apply', team);
-  expect(await toldDrift(api)).toEqual([
+  expect(await reportedDrift(api)).toEqual([
     { code: 'config.drift.detected', ...unit },
     { code: 'config.drift.resolved', ...unit },
   ]);
@@ -60,8 +60,8 @@ it('drift that changes again is another drift', async () => {
   const { url, body } = await route(api, 'observe');
   await api.call('PUT', url, { ...body, metric: 5 });
   await api.call('PUT', url, { ...body, metric: 6 });
-  const told = await toldDrift(api);
-  expect(told.map(({ code }) => code)).toEqual([
+  const reported = await reportedDrift(api);
+  expect(reported.map(({ code }) => code)).toEqual([
     'config.drift.detected',
     'config.drift.detected',
     'config.drift.resolved',

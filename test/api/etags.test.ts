@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
-import { tellPeer } from '../spec/world.ts';
+import { reportPeer } from '../spec/world.ts';
 import type { Described } from './described.ts';
 import {
   createScene,
@@ -87,7 +87,7 @@ it('a peer that connects is sent again', async () => {
   const [id = ''] = await api.peers('laptop');
   const places = ['/api/peers', `/api/peers/${id}`].map((url) => ({ url, headers: {} }));
   const before = await Promise.all(places.map((place) => etagOf(api, place)));
-  await tellPeer({ api }, id, { connected: true, last_seen: '2026-01-02T03:04:05Z' });
+  await reportPeer({ api }, id, { connected: true, last_seen: '2026-01-02T03:04:05Z' });
   for (const [at, place] of places.entries()) {
     const again = await askAgain(api, place, before[at] ?? '');
     expect([place.url, again.status]).toEqual([place.url, 200]);

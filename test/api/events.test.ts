@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => api[Symbol.asyncDispose]());
 
-interface Told {
+interface Reported {
   readonly id: string;
   readonly event: string;
   readonly data: Readonly<Record<string, unknown>>;
@@ -37,24 +37,25 @@ async function follow(query = '', headers: Readonly<Record<string, string>> = {}
   });
   const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   const reader = events?.getReader();
-  const told: Told[] = [];
+  const reported: Reported[] = [];
   const read = async (): Promise<boolean> => {
     const { value } = (await reader?.read()) ?? {};
-    if (value?.id !== undefined) told.push({ id: value.id, event: value.event ?? '', data: JSON.parse(value.data) });
+    if (value?.id !== undefined)
+      reported.push({ id: value.id, event: value.event ?? '', data: JSON.parse(value.data) });
     return value !== undefined;
   };
   return {
     status: response.status,
     type: response.headers.get('content-type'),
-    async take(count: number): Promise<readonly Told[]> {
-      while (told.length < count) if (!(await read())) break;
-      return told.splice(0, count);
+    async take(count: number): Promise<readonly Reported[]> {
+      while (reported.length < count) if (!(await read())) break;
+      return reported.splice(0, count);
     },
     [Symbol.dispose]: () => ended.abort(),
   };
 }
 
-const place = ({ id }: Told) => id.split(':').map(Number);
+const place = ({ id }: Reported) => id.split(':').map(Number);
 
 const owner = { type: 'user', id: 'owner', name: 'Owner', granted: 'owner' } as const;
 
@@ -66,7 +67,7 @@ describe('the stream of events', () => {
     const [change, revision] = await stream.take(2);
     expect(change).toMatchObject({ event: 'change', data: { action: 'create', kind: 'Group', name: 'streamed' } });
     expect(revision).toMatchObject({ event: 'revision', data: { counts: { create: 1 } } });
-    expect(place(change as Told)[0]).toBe(await api.revision());
+    expect(place(change as Reported)[0]).toBe(await api.revision());
   });
 
   test('goes on behind the last event that a reader has seen, in either way of saying so', async () => {
@@ -75,9 +76,9 @@ describe('the stream of events', () => {
     const [, seen] = await first.take(2);
     await api.group('after');
     const begins = { event: 'change', data: { name: 'after' } };
-    using again = await follow('', { 'last-event-id': (seen as Told).id });
+    using again = await follow('', { 'last-event-id': (seen as Reported).id });
     expect((await again.take(1))[0]).toMatchObject(begins);
-    using asked = await follow(`?after=${(seen as Told).id}`);
+    using asked = await follow(`?after=${(seen as Reported).id}`);
     expect((await asked.take(1))[0]).toMatchObject(begins);
   });
 
@@ -88,10 +89,14 @@ describe('the stream of events', () => {
     const notice: AuditEvent = { code: 'config.plan.approved', meta: { digest: 'd' } };
     await recordEvents(api.engine.database, api.account, { actor: owner, at, events: [notice] });
     await api.group('two');
-    const told = await stream.take(5);
-    expect(told.map(({ event }) => event)).toEqual(['change', 'revision', 'notice', 'change', 'revision']);
-    expect(told[2]?.data).toMatchObject({ code: 'config.plan.approved', initiator: 'owner', meta: { digest: 'd' } });
-    const places = told.map(place);
+    const reported = await stream.take(5);
+    expect(reported.map(({ event }) => event)).toEqual(['change', 'revision', 'notice', 'change', 'revision']);
+    expect(reported[2]?.data).toMatchObject({
+      code: 'config.plan.approved',
+      initiator: 'owner',
+      meta: { digest: 'd' },
+    });
+    const places = reported.map(place);
     const sorted = [...places].sort(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d);
     expect(places).toEqual(sorted);
   });
@@ -128,8 +133,8 @@ describe('the stream of events', () => {
     const channel = { type: 'email', target: { emails: ['a@example.com'] }, event_types: [], enabled: true };
     expect((await api.call('POST', '/api/integrations/notifications/channels', channel)).status).toBe(200);
     await api.group('seen');
-    const told = await stream.take(3);
-    expect(told.map(({ event, data }) => data['kind'] ?? event)).toEqual(['revision', 'Group', 'revision']);
+    const reported = await stream.take(3);
+    expect(reported.map(({ event, data }) => data['kind'] ?? event)).toEqual(['revision', 'Group', 'revision']);
     const blocked = { role: 'network_admin', auto_groups: [], is_blocked: true };
     expect((await api.call('PUT', `/api/users/${made.id}`, blocked)).status).toBe(200);
     await api.group('unseen');

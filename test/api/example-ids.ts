@@ -27,10 +27,10 @@ export function placeOf(known: Known, { path }: Described): Readonly<Record<stri
 }
 
 /** An example with real ids where the schema says `x-ref`; `undefined` while one of them is not known. */
-export function withIds(known: Known, schema: JsonObject, value: Json, beside: JsonObject = {}): Json | undefined {
+export function withIds(known: Known, schema: JsonObject, value: Json, extra: JsonObject = {}): Json | undefined {
   const found = resolved(known.document, schema);
   const kinds = found['x-ref'];
-  if (typeof value === 'string') return typeof kinds === 'string' ? idOf(known, kinds, beside) : value;
+  if (typeof value === 'string') return typeof kinds === 'string' ? idOf(known, kinds, extra) : value;
   if (Array.isArray(value)) {
     const items = typeof kinds === 'string' ? { 'x-ref': kinds } : (asObject(found['items']) ?? {});
     return whole(value.map((item) => withIds(known, items, item)));
@@ -50,9 +50,9 @@ export function withIds(known: Known, schema: JsonObject, value: Json, beside: J
 }
 
 /** The id of something of a kind; of several kinds, the one that a member beside the reference says. */
-function idOf({ byKind }: Known, kinds: string, beside: JsonObject): string | undefined {
+function idOf({ byKind }: Known, kinds: string, extra: JsonObject): string | undefined {
   const [first = '', second = first] = kinds.split(' or ');
-  const type = beside['type'] ?? beside['target_type'];
+  const type = extra['type'] ?? extra['target_type'];
   return byKind.get(type === 'peer' ? first : second);
 }
 

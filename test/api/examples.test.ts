@@ -67,8 +67,8 @@ describe.each(['self-hosted', 'hosted'] as const)('every example of the %s editi
       let next: readonly Described[] = left.filter((of) => phase(of, scene.operations));
       left = left.filter((of) => !next.includes(of));
       if (next[0]?.method === 'delete') next = reversed(next, tried);
-      const stuck = await inTheirOrder(scene, next, attempt);
-      faults.push(...stuck.map(({ name }) => `${name}: nothing made what it names`));
+      const postponed = await inTheirOrder(scene, next, attempt);
+      faults.push(...postponed.map(({ name }) => `${name}: nothing made what it names`));
     }
     expect(faults).toEqual([]);
     expect([...tried, ...Object.keys(leftOut)].sort()).toEqual(scene.operations.map(({ name }) => name).sort());
@@ -107,8 +107,8 @@ async function untold({ engine, account }: TestApi, since: number) {
     build.selectFrom('audit_events').selectAll().compile(),
     build.selectFrom('changes').selectAll().compile(),
   ]);
-  const told = new Set(events.map(({ revision }) => revision));
-  const silent = changes.filter(({ revision }) => revision > since && !told.has(revision));
+  const reported = new Set(events.map(({ revision }) => revision));
+  const silent = changes.filter(({ revision }) => revision > since && !reported.has(revision));
   return {
     revisions: silent.map(({ revision, action, kind, name, units }) => ({ revision, action, kind, name, units })),
     codes: events.map(({ activity_code: code }) => code).filter((code) => !(code in activities)),

@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/database.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { eachEngine } from '../setup/database.ts';
 import { doc } from './documents.ts';
-import { guest } from './people.ts';
+import { invitee } from './people.ts';
 import { type Answer, sharedApi, type TestApi, testApi } from './setup.ts';
 
 const api = sharedApi();
@@ -249,7 +249,7 @@ describe('an answer that was lost, of what makes no revision,', () => {
   it.each([
     ['a token', '/api/users/me/tokens', { name: 't', expires_in: 7 }, 200],
     ['a token of proxies', '/api/reverse-proxies/proxy-tokens', { name: 't', expires_in: 0 }, 200],
-    ['an invite', '/api/users/invites', guest({ email: 'bea@example.com' }), 409],
+    ['an invite', '/api/users/invites', invitee({ email: 'bea@example.com' }), 409],
   ])('E106 does not make %s a second time', async (_, path, body, other) => {
     await using own = await testApi();
     const me = (await own.call('GET', '/api/users/current')).body.id;

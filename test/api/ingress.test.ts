@@ -6,7 +6,7 @@ import { problemsOf } from './problems.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
 
 const api = sharedApi({ edition: 'hosted' });
-const gates = '/api/ingress/peers';
+const gateways = '/api/ingress/peers';
 const portsOf = (peer: string) => `/api/peers/${peer}/ingress/ports`;
 const tcp = (start: number, end = start) => ({ start, end, protocol: 'tcp' });
 const port = (name: string, more: JsonObject = { port_ranges: [tcp(443)] }): JsonObject => ({
@@ -37,7 +37,7 @@ async function addGate(
 ): Promise<{ readonly id: string; readonly peer: string }> {
   const [peer = ''] = await own.peers(label);
   await locate(own, [peer], { ...facts, country_code: country });
-  const made = await own.call('POST', gates, { peer_id: peer, enabled: true, fallback: true });
+  const made = await own.call('POST', gateways, { peer_id: peer, enabled: true, fallback: true });
   return { id: made.body.id, peer };
 }
 
@@ -45,7 +45,7 @@ describe('ingress peers', () => {
   it('are made, read, listed, replaced and deleted', async () => {
     const [peer = '', other = ''] = await api().peers('edge', 'other');
     await locate(api(), [peer], facts);
-    const made = await api().call('POST', gates, { peer_id: peer, enabled: true, fallback: false });
+    const made = await api().call('POST', gateways, { peer_id: peer, enabled: true, fallback: false });
     const { id } = made.body;
     expect([made.status, made.body]).toEqual([
       200,
@@ -60,9 +60,9 @@ describe('ingress peers', () => {
         region: 'DE',
       },
     ]);
-    const one = `${gates}/${id}`;
+    const one = `${gateways}/${id}`;
     expect((await api().call('GET', one)).body).toEqual(made.body);
-    expect((await api().call('GET', gates)).body).toContainEqual(made.body);
+    expect((await api().call('GET', gateways)).body).toContainEqual(made.body);
     const before = await api().revision();
     expect((await api().call('PUT', one, made.body)).headers['heddle-ignored']).toBeUndefined();
     expect(await api().revision()).toBe(before);
@@ -79,23 +79,23 @@ describe('ingress peers', () => {
 
   it('show nothing where nothing is known', async () => {
     const [peer = ''] = await api().peers('unseen');
-    const made = await api().call('POST', gates, { peer_id: peer, enabled: false, fallback: false });
+    const made = await api().call('POST', gateways, { peer_id: peer, enabled: false, fallback: false });
     expect(made.body).toMatchObject({ ingress_ip: '', connected: false, region: '' });
   });
 
   it.each(['peer_id', 'enabled', 'fallback'])('require %s', async (name) => {
     const [peer = ''] = await api().peers(`required-${name.replace('_', '-')}`);
-    const answer = await api().call('POST', gates, without({ peer_id: peer, enabled: true, fallback: true }, name));
+    const answer = await api().call('POST', gateways, without({ peer_id: peer, enabled: true, fallback: true }, name));
     expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
   });
 
   it('are one on each peer, which exists', async () => {
     const { peer } = await addGate(api(), 'twice');
-    const again = await api().call('POST', gates, { peer_id: peer, enabled: true, fallback: true });
+    const again = await api().call('POST', gateways, { peer_id: peer, enabled: true, fallback: true });
     expect([again.status, problemsOf(again)]).toEqual([409, ['value_taken /peer_id']]);
     expect(again.body.message).toContain('already exists');
-    const nobody = await api().call('POST', gates, { peer_id: 'nobody', enabled: true, fallback: true });
-    expect([nobody.status, problemsOf(nobody)]).toEqual([422, ['reference_unknown /peer_id']]);
+    const noOwner = await api().call('POST', gateways, { peer_id: 'nobody', enabled: true, fallback: true });
+    expect([noOwner.status, problemsOf(noOwner)]).toEqual([422, ['reference_unknown /peer_id']]);
   });
 });
 
@@ -109,8 +109,8 @@ describe('ingress ports', () => {
   });
 
   it('are made, read, listed, replaced and deleted', async () => {
-    const wishes = { port_ranges: [tcp(8443), { start: 51820, end: 51829, protocol: 'tcp/udp' }] };
-    const made = await api().call('POST', portsOf(peer), port('web', wishes));
+    const bodies = { port_ranges: [tcp(8443), { start: 51820, end: 51829, protocol: 'tcp/udp' }] };
+    const made = await api().call('POST', portsOf(peer), port('web', bodies));
     const { id } = made.body;
     const mapping = (first: number, count: number, ingress: number, protocol: string) => ({
       translated_start: first,
@@ -131,7 +131,7 @@ describe('ingress ports', () => {
         port_range_mappings: [mapping(8443, 1, 20010, 'tcp'), mapping(51820, 10, 20000, 'tcp/udp')],
       },
     ]);
-    expect((await api().call('GET', `${gates}/${gate}`)).body.available_ports).toEqual({ tcp: 9989, udp: 9990 });
+    expect((await api().call('GET', `${gateways}/${gate}`)).body.available_ports).toEqual({ tcp: 9989, udp: 9990 });
     const one = `${portsOf(peer)}/${id}`;
     expect((await api().call('GET', one)).body).toEqual(made.body);
     expect((await api().call('GET', portsOf(peer))).body).toEqual([made.body]);
@@ -139,13 +139,13 @@ describe('ingress ports', () => {
     const back = await api().call('PUT', one, made.body);
     expect([back.body, back.headers['heddle-ignored']]).toEqual([made.body, undefined]);
     expect(await api().revision()).toBe(before);
-    const off = await api().call('PUT', one, { ...port('renamed', wishes), enabled: false });
+    const off = await api().call('PUT', one, { ...port('renamed', bodies), enabled: false });
     expect(off.body).toEqual({ ...made.body, name: 'renamed', enabled: false });
     const direct = await api().call('PUT', one, port('renamed', { direct_port: { count: 2, protocol: 'udp' } }));
     expect(direct.body.port_range_mappings).toEqual([mapping(20000, 2, 20000, 'udp')]);
     const gone = await api().call('DELETE', one);
     expect([gone.status, gone.body]).toEqual([200, '']);
-    expect((await api().call('GET', `${gates}/${gate}`)).body.available_ports).toEqual({ tcp: 10000, udp: 10000 });
+    expect((await api().call('GET', `${gateways}/${gate}`)).body.available_ports).toEqual({ tcp: 10000, udp: 10000 });
     for (const [method, body] of [['GET'], ['DELETE'], ['PUT', port('web')]] as [string, JsonObject?][])
       expect((await api().call(method, one, body)).status).toBe(404);
   });
@@ -174,8 +174,8 @@ describe('ingress ports', () => {
     [{ port_ranges: [{ ...tcp(1), protocol: 'icmp' }] }, ['value_not_allowed /port_ranges/0/protocol']],
     [{ direct_port: { count: 0, protocol: 'tcp' } }, ['value_out_of_range /direct_port/count']],
     [{ direct_port: { count: 1 } }, ['field_required /direct_port']],
-  ])('refuse %j', async (wishes, problems) => {
-    const answer = await api().call('POST', portsOf(peer), port('refused', wishes));
+  ])('refuse %j', async (bodies, problems) => {
+    const answer = await api().call('POST', portsOf(peer), port('refused', bodies));
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
 
@@ -203,14 +203,19 @@ describe('ingress ports', () => {
     await locate(api(), [one], { country_code: 'PT' });
     const made = await api().call('POST', portsOf(one), port('held'));
     expect(made.body.ingress_peer_id).toBe(id);
-    const deletes = [`/api/peers/${one}`, `${gates}/${id}`, `/api/peers/${below}`];
+    const deletes = [`/api/peers/${one}`, `${gateways}/${id}`, `/api/peers/${below}`];
     const answers = await Promise.all(deletes.map((url) => api().call('DELETE', url)));
     expect(answers.map(({ status }) => status)).toEqual([412, 409, 412]);
     expect(answers.slice(0, 2).map(({ body }) => body.message)).toEqual([
       'peer has been linked to ingressport: Peer holding/held; remove it there first',
       'ingresspeer has been linked to ingressport: Peer holding/held; remove it there first',
     ]);
-    for (const url of [`${portsOf(one)}/${made.body.id}`, `/api/peers/${one}`, `${gates}/${id}`, `/api/peers/${below}`])
+    for (const url of [
+      `${portsOf(one)}/${made.body.id}`,
+      `/api/peers/${one}`,
+      `${gateways}/${id}`,
+      `/api/peers/${below}`,
+    ])
       expect((await api().call('DELETE', url)).status).toBe(200);
   });
 });
@@ -220,9 +225,9 @@ describe('the ports of an ingress peer', () => {
     await using own = await testApi('postgres', { edition: 'hosted' });
     await addGate(own, 'gate');
     const [peer = ''] = await own.peers('web');
-    const wishes = { direct_port: { count: 250, protocol: 'tcp/udp' } };
+    const bodies = { direct_port: { count: 250, protocol: 'tcp/udp' } };
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, at) => own.call('POST', portsOf(peer), port(`port ${at}`, wishes))),
+      Array.from({ length: 50 }, (_, at) => own.call('POST', portsOf(peer), port(`port ${at}`, bodies))),
     );
     const made = answers.filter(({ status }) => status === 200);
     expect([made.length, answers.filter(({ status }) => status === 409).length]).toEqual([40, 10]);
@@ -231,7 +236,7 @@ describe('the ports of an ingress peer', () => {
     ]);
     const starts = made.flatMap(({ body }) => body.port_range_mappings).map(({ ingress_start }) => ingress_start);
     expect(starts.sort()).toEqual(Array.from({ length: 40 }, (_, at) => 20000 + at * 250));
-    expect((await own.call('GET', gates)).body[0].available_ports).toEqual({ tcp: 0, udp: 0 });
+    expect((await own.call('GET', gateways)).body[0].available_ports).toEqual({ tcp: 0, udp: 0 });
   });
 });
 
@@ -242,8 +247,8 @@ it('every step is in the audit trail', async () => {
   const one = `${portsOf(peer)}/${made.body.id}`;
   await own.call('PUT', one, { ...made.body, enabled: false });
   await own.call('DELETE', one);
-  await own.call('PUT', `${gates}/${id}`, { enabled: false, fallback: true });
-  await own.call('DELETE', `${gates}/${id}`);
+  await own.call('PUT', `${gateways}/${id}`, { enabled: false, fallback: true });
+  await own.call('DELETE', `${gateways}/${id}`);
   const about = { peer_id: peer, peer_name: 'Peer gate' };
   const [onGate, onPort] = [JSON.stringify(about), JSON.stringify({ name: 'web', ...about })];
   expect((await eventsOf(own)).filter((event) => event.startsWith('ingress.'))).toEqual([
@@ -264,12 +269,12 @@ kind: IngressPeer
 metadata: {name: edge}
 spec: {peer_id: edge, fallback: true, region: de, tcp_pool: {start: 30000, end: 30003}}
 `;
-  const portDocument = (name: string, wishes: string) => `
+  const portDocument = (name: string, bodies: string) => `
 ---
 apiVersion: heddle.dev/v1
 kind: IngressPort
 metadata: {name: web-${name}}
-spec: {peer: web, name: ${name}, ${wishes}}
+spec: {peer: web, name: ${name}, ${bodies}}
 `;
   const range = (start: number) => `port_ranges: [{start: ${start}, end: ${start}, protocol: tcp}]`;
   const all = gateDocument + portDocument('b', range(443)) + portDocument('a', range(80));
@@ -279,7 +284,7 @@ spec: {peer: web, name: ${name}, ${wishes}}
     await own.peers('edge', 'web');
     const applied = await own.call('POST', '/api/config/apply', file(all));
     expect([applied.status, applied.body.problems ?? []]).toEqual([200, []]);
-    const [gate] = (await own.call('GET', gates)).body;
+    const [gate] = (await own.call('GET', gateways)).body;
     expect(gate).toMatchObject({ region: 'de', fallback: true, available_ports: { tcp: 2, udp: 10000 } });
     const [web] = (await own.call('GET', '/api/peers?name=web')).body;
     const ports = (await own.call('GET', portsOf(web.id))).body;
@@ -325,11 +330,11 @@ describe('the self-hosted edition', () => {
   it('has none of it, and says so', async () => {
     await using own = await testApi();
     const [peer = ''] = await own.peers('web');
-    for (const url of [gates, `${gates}/x`, portsOf(peer), `${portsOf(peer)}/x`]) {
+    for (const url of [gateways, `${gateways}/x`, portsOf(peer), `${portsOf(peer)}/x`]) {
       const answer = await own.call('GET', url);
       expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('hosted edition only')]);
     }
-    const answer = await own.call('POST', gates, { peer_id: peer, enabled: true, fallback: true });
+    const answer = await own.call('POST', gateways, { peer_id: peer, enabled: true, fallback: true });
     expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('not found')]);
   });
 });

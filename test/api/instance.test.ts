@@ -6,7 +6,7 @@ import { checkPassword } from '../../src/features/auth/password-sign-in.ts';
 import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { testDatabase } from '../setup/database.ts';
-import { callAsNobody, guest, newestEvents, person, rowsOf } from './people.ts';
+import { callAsAnonymous, invitee, newestEvents, person, rowsOf } from './people.ts';
 import { problemsOf } from './problems.ts';
 import { apiOn, asOperator, sharedApi, type TestApi, testApi } from './setup.ts';
 
@@ -14,7 +14,7 @@ const first: JsonObject = { email: 'First@example.com', name: 'Ana Lima', passwo
 
 describe('a new server', () => {
   const api = sharedApi();
-  const setup = (change: JsonObject) => callAsNobody(api())('POST', '/api/setup', { ...first, ...change });
+  const setup = (change: JsonObject) => callAsAnonymous(api())('POST', '/api/setup', { ...first, ...change });
 
   it.each<readonly [JsonObject, readonly string[]]>([
     [{ email: '' }, ['value_too_short /email']],
@@ -31,17 +31,17 @@ describe('a new server', () => {
   });
 
   it('is not set up by what is no object', async () => {
-    expect((await callAsNobody(api())('POST', '/api/setup', '[]')).status).toBe(400);
+    expect((await callAsAnonymous(api())('POST', '/api/setup', '[]')).status).toBe(400);
   });
 
   it('tells every problem at once', async () => {
-    const answer = await callAsNobody(api())('POST', '/api/setup', {});
+    const answer = await callAsAnonymous(api())('POST', '/api/setup', {});
     expect(problemsOf(answer)).toEqual(['field_required ', 'field_required ', 'field_required ']);
   });
 
   it('still waits for the first person, also when there are invites and users without a password', async () => {
-    await api().call('POST', '/api/users/invites', guest());
-    const asked = await callAsNobody(api())('GET', '/api/instance');
+    await api().call('POST', '/api/users/invites', invitee());
+    const asked = await callAsAnonymous(api())('GET', '/api/instance');
     expect([asked.status, asked.headers['cache-control'], asked.body]).toEqual([
       200,
       'no-store',
@@ -53,7 +53,7 @@ describe('a new server', () => {
 describe('the setup', () => {
   it('makes an owner with a token, once', async () => {
     await using own = await testApi();
-    const call = callAsNobody(own);
+    const call = callAsAnonymous(own);
     const more = { create_pat: true, pat_expire_in: 7, role: 'auditor', account_id: 'x', is_service_user: true };
     const made = await call('POST', '/api/setup', { ...first, ...more });
     expect([made.status, made.headers['cache-control']]).toEqual([200, 'no-store']);
@@ -100,14 +100,14 @@ describe('the setup', () => {
       ],
       { write: true },
     );
-    const call = callAsNobody(own);
+    const call = callAsAnonymous(own);
     expect((await call('GET', '/api/instance')).body).toEqual({ setup_required: false });
     expect((await call('POST', '/api/setup', first)).status).toBe(412);
   });
 
   it('lets one of twenty through who come at the same moment', async () => {
     await using own = await testApi();
-    const call = callAsNobody(own);
+    const call = callAsAnonymous(own);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
         call('POST', '/api/setup', {
@@ -129,11 +129,11 @@ describe('the setup', () => {
 it('tells from 30 days before its end that the last token of the machine owner goes', async () => {
   await using own = await testApi();
   const at = async (days: number): Promise<readonly string[]> => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const now = () => Date.now() + days * 86_400_000;
-    const stop = watchMachineToken(own.engine, own.account, { report: (_, message) => told.push(message), now });
+    const stop = watchMachineToken(own.engine, own.account, { report: (_, message) => reported.push(message), now });
     await stop();
-    return told;
+    return reported;
   };
   expect(await at(334)).toEqual([]);
   expect(await at(336)).toEqual([
@@ -154,7 +154,7 @@ describe('a server whose people are gone', () => {
     const made = await testDatabase('postgres');
     const { database } = made;
     const api = await apiOn(database, async () => {});
-    const { user_id: id } = (await callAsNobody(api)('POST', '/api/setup', first)).body;
+    const { user_id: id } = (await callAsAnonymous(api)('POST', '/api/setup', first)).body;
     if (how === 'account') expect((await api.call('DELETE', `/api/accounts/${api.account}`)).status).toBe(200);
     else {
       expect(
@@ -169,7 +169,7 @@ describe('a server whose people are gone', () => {
 
   it.each(['people', 'account'] as const)('is not set up by a stranger, but with a token (%s)', async (how) => {
     await using api = await deserted(how);
-    const call = callAsNobody(api);
+    const call = callAsAnonymous(api);
     expect((await call('GET', '/api/instance')).body).toEqual({ setup_required: true });
     const refused = await call('POST', '/api/setup', first);
     expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining("operator's token")]);

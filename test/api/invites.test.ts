@@ -7,17 +7,17 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { present } from '../setup/present.ts';
 import { doc } from './documents.ts';
-import { callAs, callAsNobody, guest, newestEvents, person, rowsOf } from './people.ts';
+import { callAs, callAsAnonymous, invitee, newestEvents, person, rowsOf } from './people.ts';
 import { problemsOf } from './problems.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
 
 const api = sharedApi();
 const path = '/api/users/invites';
 const password = 'correct horse';
-const invite = (change: JsonObject = {}, own = api()) => own.call('POST', path, guest(change));
+const invite = (change: JsonObject = {}, own = api()) => own.call('POST', path, invitee(change));
 const accept = (token: string, body: JsonObject = { password }, own = api()) =>
-  callAsNobody(own)('POST', `${path}/${token}/accept`, body);
-const read = (token: string, own = api()) => callAsNobody(own)('GET', `${path}/${token}`);
+  callAsAnonymous(own)('POST', `${path}/${token}/accept`, body);
+const read = (token: string, own = api()) => callAsAnonymous(own)('GET', `${path}/${token}`);
 const signIn = (own: TestApi, email: string, word = password) =>
   checkPassword(own.engine, createSignInLimits(), { address: 'a', person: email, password: word });
 const expire = (own: TestApi, id: string) =>
@@ -31,7 +31,7 @@ const expire = (own: TestApi, id: string) =>
 describe('an invite', () => {
   it('makes a user when it is accepted, who signs in with the password', async () => {
     const group = await api().group('guests');
-    const body = guest({ role: 'Auditor', auto_groups: [group], name: 'Zoë' });
+    const body = invitee({ role: 'Auditor', auto_groups: [group], name: 'Zoë' });
     const made = await api().call('POST', path, body);
     expect([made.status, made.headers['cache-control']]).toEqual([200, 'no-store']);
     expect(made.body).toMatchObject({ email: body['email'], name: 'Zoë', role: 'auditor', auto_groups: [group] });
@@ -185,7 +185,7 @@ describe('an invite', () => {
 
   it('ends when its sender loses the right to invite', async () => {
     const { id } = (await api().call('POST', '/api/users', person({ role: 'admin' }))).body;
-    const { invite_token: token } = (await (await callAs(api(), id))('POST', path, guest())).body;
+    const { invite_token: token } = (await (await callAs(api(), id))('POST', path, invitee())).body;
     expect((await read(token)).body.valid).toBe(true);
     await api().call('DELETE', `/api/users/${id}`);
     expect((await read(token)).status).toBe(404);
@@ -199,7 +199,8 @@ describe('an invite of somebody who may not invite any more', () => {
   ])('since they %s makes nobody, until somebody else renews it', async (_, change) => {
     const sender = person({ role: 'admin' });
     const { id: by } = (await api().call('POST', '/api/users', sender)).body;
-    const { invite_token: token, id } = (await (await callAs(api(), by))('POST', path, guest({ role: 'admin' }))).body;
+    const { invite_token: token, id } = (await (await callAs(api(), by))('POST', path, invitee({ role: 'admin' })))
+      .body;
     const replaced = { role: 'admin', auto_groups: [], is_blocked: false, ...change };
     expect((await api().call('PUT', `/api/users/${by}`, replaced)).status).toBe(200);
     expect((await read(token)).body.valid).toBe(false);
@@ -246,7 +247,7 @@ describe('tokens of invites', () => {
   });
 
   it('are guessed slowly: ten a minute from one address, five at once', async () => {
-    await using own = await testApi('postgres', { strangersRateLimit: { perMinute: 10, burst: 5 } });
+    await using own = await testApi('postgres', { anonymousRateLimit: { perMinute: 10, burst: 5 } });
     const answers = [];
     for (let at = 0; at < 7; at++) answers.push(await read('nbi_guess', own));
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429, 429]);
@@ -270,7 +271,7 @@ describe('who may do what with invites', () => {
     const own = (await invite()).body.id;
     const answers = [
       await call('GET', path),
-      await call('POST', path, guest()),
+      await call('POST', path, invitee()),
       await call('POST', `${path}/${own}/regenerate`),
       await call('DELETE', `${path}/${own}`),
     ];
@@ -278,9 +279,9 @@ describe('who may do what with invites', () => {
   });
 
   it('is nothing for those who have no credentials', async () => {
-    const call = callAsNobody(api());
+    const call = callAsAnonymous(api());
     expect((await call('GET', path)).status).toBe(401);
-    expect((await call('POST', path, guest())).status).toBe(401);
+    expect((await call('POST', path, invitee())).status).toBe(401);
   });
 });
 
@@ -294,10 +295,10 @@ describe.each([
     const { id } = (await own().call('POST', '/api/users', person())).body;
     const asked = await Promise.all([
       own().call('GET', path),
-      own().call('POST', path, guest()),
+      own().call('POST', path, invitee()),
       own().call('POST', `/api/users/${id}/invite`),
       accept('nbi_guess', { password }, own()),
-      callAsNobody(own())('POST', '/api/setup', { email: 'a@example.com', name: 'A', password }),
+      callAsAnonymous(own())('POST', '/api/setup', { email: 'a@example.com', name: 'A', password }),
     ]);
     expect(asked.map(({ status }) => status)).toEqual([412, 412, 412, 412, 412]);
     const made = await own().call('POST', '/api/users', person());
@@ -327,7 +328,7 @@ describe('a group that a pending invite names', () => {
     expect((await own.call('DELETE', `/api/groups/${byHand}`)).status).toBe(400);
     const pruned = await apply(documents[1] ?? '');
     expect([pruned.status, pruned.body.message]).toEqual([400, expect.stringContaining('invite: zoe@example.com')]);
-    expect((await own.call('GET', `/api/groups/${idOf('wanted')}`)).status).toBe(200);
+    expect((await own.call('GET', `/api/groups/${idOf('expectation')}`)).status).toBe(200);
     // What no invite names goes as ever.
     expect((await apply(documents[0] ?? '', {})).status).toBe(200);
     await expire(own, id);

@@ -122,8 +122,8 @@ async function walk(ask: Ask): Promise<Readonly<Record<string, string>>> {
       const url = path.replace(/\{n\}/g, '1').replace(/\{\w+\}/g, place);
       const { status, text } = await ask('GET', url);
       // What was asked for may be repeated to who asked.
-      const told = place === '' ? text : text.replaceAll(place, '');
-      if (leaks(told).length > 0) answers[url] = `${status} tells ${leaks(told).join(', ')}`;
+      const reported = place === '' ? text : text.replaceAll(place, '');
+      if (leaks(reported).length > 0) answers[url] = `${status} tells ${leaks(reported).join(', ')}`;
       if (place !== '' && status === 200 && !path.includes('{revision}')) answers[url] = 'is found';
       if (status >= 500) answers[url] = String(status);
     }

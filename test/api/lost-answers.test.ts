@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { sealPlaces } from '../../src/model/schema/sealing.ts';
 import { doc } from './documents.ts';
 import { isReplay, losing, post, twice } from './losing.ts';
-import { callAs, guest, person, rowsOf } from './people.ts';
+import { callAs, invitee, person, rowsOf } from './people.ts';
 import { type Answer, type TestApi, testApi } from './setup.ts';
 
 const file = (source: string, text: string): JsonObject => ({ source, files: [{ path: 'a.yaml', text }] });
@@ -89,13 +89,13 @@ const made: readonly Made[] = [
   {
     what: 'an invite',
     prepare: async () => '/api/users/invites',
-    body: () => guest({ email: 'bea@example.com' }),
+    body: () => invitee({ email: 'bea@example.com' }),
     secret: ({ body }) => body.invite_token,
   },
   {
     what: 'a new token of an invite',
     prepare: async (own) =>
-      `/api/users/invites/${(await own.call('POST', '/api/users/invites', guest())).body.id}/regenerate`,
+      `/api/users/invites/${(await own.call('POST', '/api/users/invites', invitee())).body.id}/regenerate`,
     body: () => ({}),
     secret: ({ body }) => body.invite_token,
   },
@@ -146,7 +146,7 @@ it('generated values are shown to nobody who has lost the right since', async ()
   const asked = [
     ['/api/setup-keys', setupKey],
     ['/api/config/apply', file('team', statedKey)],
-    ['/api/users/invites', guest()],
+    ['/api/users/invites', invitee()],
   ] as const;
   const ask = ([url, body]: (typeof asked)[number]) => asAdmin('POST', url, body, { 'idempotency-key': url });
   for (const one of asked) expect((await losing(own, () => ask(one))).status).toBe(200);
@@ -195,8 +195,8 @@ describe('a creation without generated values whose server died after the commit
   it('of temporary access is answered with the same peer', async () => {
     await using own = await testApi();
     const [target = ''] = await own.peers('target');
-    const wish = { name: 'browser', wg_pub_key: tunnelKeyOf(makeMachineKeys()), rules: ['tcp/22', 'tcp/22'] };
-    const [first, again] = await twice(own, `/api/peers/${target}/temporary-access`, wish);
+    const input = { name: 'browser', wg_pub_key: tunnelKeyOf(makeMachineKeys()), rules: ['tcp/22', 'tcp/22'] };
+    const [first, again] = await twice(own, `/api/peers/${target}/temporary-access`, input);
     expect([first.status, again.status, again.body]).toEqual([200, 200, first.body]);
   });
 

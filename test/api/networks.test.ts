@@ -7,11 +7,11 @@ const api = sharedApi();
 const path = '/api/networks';
 let gate = '';
 let second = '';
-let gates = '';
+let gateways = '';
 let servers = '';
 beforeAll(async () => {
   [gate = '', second = ''] = await api().peers('gate', 'second');
-  gates = await api().group('gates', [gate, second]);
+  gateways = await api().group('gates', [gate, second]);
   servers = await api().group('servers');
 });
 
@@ -52,20 +52,20 @@ describe('a network', () => {
     const files = (await api().call('POST', resources(id), resource({ groups: [servers] }))).body.id;
     const printer = (await api().call('POST', resources(id), resource())).body.id;
     const one = (await api().call('POST', routers(id), router())).body.id;
-    const other = (await api().call('POST', routers(id), router({ peer: '', peer_groups: [gates] }))).body.id;
+    const other = (await api().call('POST', routers(id), router({ peer: '', peer_groups: [gateways] }))).body.id;
     const rule = {
       name: 'r',
       enabled: true,
       action: 'accept',
       bidirectional: false,
       protocol: 'all',
-      sources: [gates],
+      sources: [gateways],
     };
     const policy = async (more: JsonObject): Promise<string> =>
       (await api().call('POST', '/api/policies', { name: 'P', enabled: true, rules: [{ ...rule, ...more }] })).body.id;
     const byGroup = await policy({ destinations: [servers] });
     const byResource = await policy({ destinationResource: { id: printer, type: 'host' } });
-    await policy({ destinations: [gates] });
+    await policy({ destinations: [gateways] });
     await policy({ destinations: [servers], enabled: false });
     const { body } = await api().call('GET', `${path}/${id}`);
     expect(body).toMatchObject({ name: 'Counted', routing_peers_count: 2 });
@@ -118,7 +118,7 @@ describe('a network', () => {
       action: 'accept',
       bidirectional: false,
       protocol: 'all',
-      sources: [gates],
+      sources: [gateways],
     };
     const rules = [{ ...rule, destinationResource: { id: target, type: 'host' } }];
     const policy = await api().call('POST', '/api/policies', { name: 'User of it', enabled: true, rules });
@@ -189,7 +189,7 @@ describe('a resource', () => {
 
   it('writes nothing when it is given back as it was answered', async () => {
     const id = await network();
-    const { body } = await api().call('POST', resources(id), resource({ groups: [servers, gates] }));
+    const { body } = await api().call('POST', resources(id), resource({ groups: [servers, gateways] }));
     const before = await api().revision();
     expect((await api().call('PUT', resources(id, body.id), body)).body).toEqual(body);
     expect(await api().revision()).toBe(before);
@@ -257,7 +257,7 @@ describe('a router', () => {
     expect((await api().call('GET', routers(id, own))).body).toEqual(made.body);
     expect((await api().call('GET', routers(id))).body).toEqual([made.body]);
     expect((await api().call('GET', `${path}/routers`)).body).toContainEqual(made.body);
-    const changed = router({ peer: undefined, peer_groups: [gates], metric: 1, masquerade: false });
+    const changed = router({ peer: undefined, peer_groups: [gateways], metric: 1, masquerade: false });
     const replaced = await api().call('PUT', routers(id, own), changed);
     expect([replaced.status, replaced.body]).toEqual([200, { id: own, peer: '', ...changed }]);
     const gone = await api().call('DELETE', routers(id, own));
@@ -268,7 +268,7 @@ describe('a router', () => {
 
   it('writes nothing when it is given back as it was answered', async () => {
     const id = await network();
-    for (const more of [{}, { peer: undefined, peer_groups: [gates] }]) {
+    for (const more of [{}, { peer: undefined, peer_groups: [gateways] }]) {
       const { body } = await api().call('POST', routers(id), router(more));
       const before = await api().revision();
       expect((await api().call('PUT', routers(id, body.id), body)).body).toEqual(body);
@@ -293,7 +293,7 @@ describe('a router', () => {
     [{ peer: undefined, peer_groups: ['nobody'] }, ['reference_unknown /peer_groups/0']],
     [{ peer: undefined, peer_groups: 'gates' }, ['type_wrong /peer_groups']],
   ])('refuses %j', async (more, problems) => {
-    const body = JSON.parse(JSON.stringify(router(more)).replaceAll('GATES', gates));
+    const body = JSON.parse(JSON.stringify(router(more)).replaceAll('GATES', gateways));
     const answer = await api().call('POST', routers(await network()), body);
     expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   });
@@ -306,7 +306,7 @@ describe('a router', () => {
     [{ peer: '', peer_groups: ['GATES'] }],
     [{ peer: null, peer_groups: ['GATES'] }],
   ])('takes %j', async (more) => {
-    const body = JSON.parse(JSON.stringify(router(more)).replaceAll('GATES', gates));
+    const body = JSON.parse(JSON.stringify(router(more)).replaceAll('GATES', gateways));
     expect((await api().call('POST', routers(await network()), body)).status).toBe(200);
   });
 

@@ -95,8 +95,8 @@ async function loseWrite(headers: Readonly<Record<string, string>>): Promise<voi
   await server.stop('kill');
   release();
   await holding;
-  const doubtful = await writing;
-  expect([doubtful.status, doubtful.body]).toEqual([
+  const inDoubt = await writing;
+  expect([inDoubt.status, inDoubt.body]).toEqual([
     503,
     {
       code: 503,
@@ -107,10 +107,10 @@ async function loseWrite(headers: Readonly<Record<string, string>>): Promise<voi
   ]);
   // Without a key, trying again may do it twice.
   const hasKey = 'idempotency-key' in headers;
-  expect(doubtful.headers['retry-after']).toBe(hasKey ? '1' : undefined);
+  expect(inDoubt.headers['retry-after']).toBe(hasKey ? '1' : undefined);
   await server.start();
   await expect.poll(async () => (await api.call('GET', '/api/groups')).status).toBe(200);
-  const found = await api.call('GET', `/api/config/revisions?request=${doubtful.body.request}`);
+  const found = await api.call('GET', `/api/config/revisions?request=${inDoubt.body.request}`);
   expect([found.status, found.body]).toEqual([200, []]);
   await expect.poll(async () => (await create()).status, { timeout: 60_000 }).toBe(200);
   expect((await api.call('GET', '/api/groups?name=devs')).body).toHaveLength(1);

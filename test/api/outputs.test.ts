@@ -25,13 +25,13 @@ async function source(api: TestApi) {
   const waiting = new Set<(line: string) => void>();
   const open = (options: OpenOptions) => openDirectory({ path: directory, settleMs: 5, ...options });
   const definition = { ...defineDirectory(api.account, { name: 'office', path: directory }), open };
-  const tell = ({ message }: { readonly message: string }): void => {
+  const publish = ({ message }: { readonly message: string }): void => {
     lines.push(message);
     for (const hear of waiting) hear(message);
   };
   const { engine } = api;
   const start = () =>
-    superviseSources({ engine, reader, definitions: [definition], leaseSeconds: 30, version: 'test', report: tell });
+    superviseSources({ engine, reader, definitions: [definition], leaseSeconds: 30, version: 'test', report: publish });
   const heard = (pattern: RegExp): Promise<string> =>
     new Promise((resolve) => {
       const hear = (line: string): void => {
@@ -61,9 +61,9 @@ describe('values that a source makes the server make up', () => {
     await using api = await testApi();
     const { directory, reader, lines, start, heard } = await source(api);
     await writeFile(join(directory, 'keys.yaml'), `${key('agents')}---\n${key('desks')}---\n${scim}`);
-    const told = heard(planId);
+    const reported = heard(planId);
     const stop = start();
-    const id = await told;
+    const id = await reported;
     const url = `/api/config/plans/${id}`;
     expect((await api.call('GET', url)).body).toMatchObject({
       state: 'applied',
@@ -99,16 +99,16 @@ describe('values that a source makes the server make up', () => {
     await using api = await testApi();
     const { directory, reader, lines, start, heard } = await source(api);
     await writeFile(join(directory, 'a.yaml'), key('first'));
-    let told = heard(planId);
+    let reported = heard(planId);
     let stop = start();
-    const first = await told;
+    const first = await reported;
     await stop();
     const quiet = heard(/(nothing to do)/);
     stop = start();
     await quiet;
-    told = heard(planId);
+    reported = heard(planId);
     await writeFile(join(directory, 'b.yaml'), key('second'));
-    const second = await told;
+    const second = await reported;
     expect(lines.filter((line) => planId.test(line))).toHaveLength(2);
     const keysOf = async (id: string) =>
       (await api.call('GET', `/api/config/plans/${id}/outputs`)).body.map((output: { key: string }) => output.key);
@@ -121,9 +121,9 @@ describe('values that a source makes the server make up', () => {
     await using api = await testApi();
     const { directory, reader, start, heard } = await source(api);
     await writeFile(join(directory, 'a.yaml'), key('raced'));
-    const told = heard(planId);
+    const reported = heard(planId);
     const stop = start();
-    const url = `/api/config/plans/${await told}/outputs`;
+    const url = `/api/config/plans/${await reported}/outputs`;
     const answers = await Promise.all(Array.from({ length: 10 }, () => api.call('GET', url)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 410)]);
     await stop();
@@ -134,9 +134,9 @@ describe('values that a source makes the server make up', () => {
     await using api = await testApi();
     const { directory, reader, start, heard } = await source(api);
     await writeFile(join(directory, 'a.yaml'), key('guarded'));
-    const told = heard(planId);
+    const reported = heard(planId);
     const stop = start();
-    const url = `/api/config/plans/${await told}/outputs`;
+    const url = `/api/config/plans/${await reported}/outputs`;
     await stop();
     await reader.close();
     const auditor = { name: 'Ada', role: 'auditor', auto_groups: [], is_service_user: true };
@@ -157,9 +157,9 @@ describe('values that a source makes the server make up', () => {
     await using api = await testApi('postgres', { vault: createVault([old]) });
     const { directory, reader, start, heard } = await source(api);
     await writeFile(join(directory, 'a.yaml'), key('kept'));
-    const told = heard(planId);
+    const reported = heard(planId);
     const stop = start();
-    const id = await told;
+    const id = await reported;
     await stop();
     await reader.close();
     const vault = createVault([new Uint8Array(32).fill(2), old]);

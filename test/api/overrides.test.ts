@@ -20,7 +20,7 @@ rules:
 const text = [policy, doc('Group', 'developers', '{}'), doc('Group', 'operators', '{}')].join('---\n');
 const list = '/api/config/overrides';
 const of = { kind: 'Policy', name: 'web' };
-const wish = { ...of, reason: 'incident 4711' };
+const asked = { ...of, reason: 'incident 4711' };
 
 async function scene(): Promise<TestApi> {
   const api = await testApi();
@@ -43,7 +43,7 @@ async function tomorrow({ engine, account }: TestApi): Promise<void> {
 it('changes a member of one entry, with names for ids, and the source puts the entry back', async () => {
   await using api = await scene();
   const before = await ruleNow(api);
-  const made = await api.call('POST', list, { ...wish, values: { 'rules[http].sources': ['operators'] } });
+  const made = await api.call('POST', list, { ...asked, values: { 'rules[http].sources': ['operators'] } });
   expect([made.status, made.body]).toMatchObject([
     200,
     {
@@ -67,7 +67,7 @@ it('takes what was put into a set out again at the end', async () => {
   await using api = await scene();
   const extra = { name: 'extra', enabled: true, action: 'accept', protocol: 'all', bidirectional: true };
   const entry = { ...extra, sources: ['operators'], destinations: ['All'] };
-  const made = await api.call('POST', list, { ...wish, values: { 'rules[extra]': entry } });
+  const made = await api.call('POST', list, { ...asked, values: { 'rules[extra]': entry } });
   expect([made.status, made.body.message]).toEqual([200, undefined]);
   const rules = async () =>
     (await api.call('GET', '/api/policies')).body.find(({ name }: { name: string }) => name === 'web').rules.length;
@@ -100,35 +100,35 @@ it('is for those who may change the configuration, and no token that only plans'
   const { body: token } = await api.call('POST', tokens, { name: 't', expires_in: 30 });
   const headers = { authorization: `Token ${token.plain_token}` };
   for (const [url, sent] of [
-    [list, { ...wish, values }],
+    [list, { ...asked, values }],
     [`${list}/end`, of],
   ] as const)
     expect((await api.call('POST', url, sent, headers)).status).toBe(403);
 });
 
 it.each([
-  [{ ...wish, values: {} }, 422, '`values` must be'],
+  [{ ...asked, values: {} }, 422, '`values` must be'],
   [{ ...of, values: { enabled: false } }, 422, '`reason` is required; add it'],
-  [{ ...wish, values: { enabled: false }, ttl: '25h' }, 422, 'ttl may be at most 24h'],
-  [{ ...wish, values: { 'rules[none].enabled': false } }, 422, 'an entry that is not there; there are http'],
-  [{ ...wish, values: { 'rules[http].sourcs': [] } }, 422, 'did you mean `sources`?'],
-  [{ ...wish, values: { '..': 1 } }, 422, '`..` is no field'],
-  [{ ...wish, kind: 'Nothing', values: { enabled: false } }, 422, 'unknown kind Nothing'],
-  [{ ...wish, name: 'wob', values: { enabled: false } }, 404, 'did you mean web?'],
-])('refuses %j with %i', async (body, status, told) => {
+  [{ ...asked, values: { enabled: false }, ttl: '25h' }, 422, 'ttl may be at most 24h'],
+  [{ ...asked, values: { 'rules[none].enabled': false } }, 422, 'an entry that is not there; there are http'],
+  [{ ...asked, values: { 'rules[http].sourcs': [] } }, 422, 'did you mean `sources`?'],
+  [{ ...asked, values: { '..': 1 } }, 422, '`..` is no field'],
+  [{ ...asked, kind: 'Nothing', values: { enabled: false } }, 422, 'unknown kind Nothing'],
+  [{ ...asked, name: 'wob', values: { enabled: false } }, 404, 'did you mean web?'],
+])('refuses %j with %i', async (body, status, reported) => {
   await using api = await scene();
   const before = await api.revision();
   const answer = await api.call('POST', list, body);
-  expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(told)]);
+  expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(reported)]);
   expect(await api.revision()).toBe(before);
 });
 
 it('shows a plan what is held of its source, and not what others hold', async () => {
   await using api = await scene();
-  expect((await api.call('POST', list, { ...wish, values: { description: 'held' } })).body.problems).toMatchObject([
+  expect((await api.call('POST', list, { ...asked, values: { description: 'held' } })).body.problems).toMatchObject([
     { code: 'not_stated' },
   ]);
-  await api.call('POST', list, { ...wish, values: { 'rules[http].ports': ['8080'] } });
+  await api.call('POST', list, { ...asked, values: { 'rules[http].ports': ['8080'] } });
   const files = [{ path: 'a.yaml', text }];
   const mine = await api.call('POST', '/api/config/plans', { source: 'team', files });
   expect(mine.body.overrides).toMatchObject([{ path: 'rules[http]', reason: 'incident 4711' }]);

@@ -12,7 +12,7 @@ const put = (id: string, change: JsonObject, own = api()) =>
   own.call('PUT', `${peers}/${id}`, { name: 'Peer', ...settings, ...change });
 
 /** Gives a peer what enrolment and its connection would tell, or other settings. */
-async function tell(own: TestApi, id: string, derived: JsonObject, spec: JsonObject = {}): Promise<void> {
+async function report(own: TestApi, id: string, derived: JsonObject, spec: JsonObject = {}): Promise<void> {
   await putObjects(own.engine, own.account, (state) => {
     const peer = state.get(id);
     if (peer === undefined) return [];
@@ -79,7 +79,7 @@ describe('peers', () => {
       ...{ connected: true, last_seen: '2026-01-02T03:04:05Z', os: 'Debian 13', geoname_id: 2950159 },
       ...{ country_code: 'DE', city_name: 'Berlin', local_flags: { disable_dns: true } },
     };
-    await tell(own, id, facts, { extra_dns_labels: ['ci'] });
+    await report(own, id, facts, { extra_dns_labels: ['ci'] });
     expect((await own.call('GET', `${peers}/${id}`)).body).toEqual({
       ...unknown,
       ...facts,
@@ -91,7 +91,7 @@ describe('peers', () => {
   it('are found by parts of their name and address, and by a whole hardware address', async () => {
     await using own = await testApi();
     const [laptop = ''] = await own.peers('laptop', 'phone');
-    await tell(own, laptop, { network_addresses: [{ net_ip: '10.20.0.7/24', mac: '02:42:0a:14:00:07' }] });
+    await report(own, laptop, { network_addresses: [{ net_ip: '10.20.0.7/24', mac: '02:42:0a:14:00:07' }] });
     const found = async (query: string): Promise<readonly string[]> =>
       (await own.call('GET', `${peers}?${query}`)).body.map(({ hostname }: { hostname: string }) => hostname).sort();
     expect(await found('name=lap')).toEqual(['laptop']);
@@ -174,7 +174,7 @@ describe('peers', () => {
       expect([answer.status, problemsOf(answer)]).toEqual([412, [`precondition_failed /${name}`]]);
     }
     const [owner] = (await api().call('GET', '/api/users')).body;
-    await tell(api(), id, {}, { user_id: owner.id });
+    await report(api(), id, {}, { user_id: owner.id });
     expect((await put(id, { login_expiration_enabled: true })).body.login_expiration_enabled).toBe(true);
   });
 

@@ -18,7 +18,7 @@ export function person(change: JsonObject = {}): JsonObject & { readonly email: 
 }
 
 /** The body of an invite for somebody whom nobody else invited. */
-export function guest(change: JsonObject = {}): JsonObject {
+export function invitee(change: JsonObject = {}): JsonObject {
   const { is_service_user: _, ...body } = person(change);
   return body;
 }
@@ -34,7 +34,7 @@ export async function callAs(own: TestApi, user: string): Promise<Call> {
 }
 
 /** Sends without credentials. */
-export function callAsNobody(own: TestApi): Call {
+export function callAsAnonymous(own: TestApi): Call {
   return (method, url, body, headers) => own.call(method, url, body, { authorization: '', ...headers });
 }
 

@@ -131,8 +131,8 @@ it.each([
   [[{ sources: [], sourceResource: { id: 'PEER', type: 'host' } }], ['reference_unknown /rules/0/sourceResource/id']],
   [[{ sources: [], sourceResource: { id: 'PEER', type: 'car' } }], ['value_not_allowed /rules/0/sourceResource/type']],
   [[{ sources: [], sourceResource: { id: 'PEER' } }], ['field_required /rules/0/sourceResource']],
-  [[{ authorized_groups: { nobody: ['root'] } }], ['reference_unknown /rules/0/authorized_groups/nobody']],
-  [[{ authorized_groups: { nobody: 'root' } }], ['type_wrong /rules/0/authorized_groups/nobody']],
+  [[{ authorized_groups: { anonymous: ['root'] } }], ['reference_unknown /rules/0/authorized_groups/nobody']],
+  [[{ authorized_groups: { anonymous: 'root' } }], ['type_wrong /rules/0/authorized_groups/nobody']],
   [[{}, { id: 'foreign', name: 'zulu' }], []],
 ] as [Json, string[]][])('refuses rules %j', async (rules, problems) => {
   const before = await api().revision();
@@ -267,11 +267,11 @@ describe('ids of rules', () => {
   });
 
   it('are not made for two rules of one name, by a request or by a document', async () => {
-    const twins = [rule(), rule({ protocol: 'udp' })];
-    const refused = await post(body(twins));
+    const duplicates = [rule(), rule({ protocol: 'udp' })];
+    const refused = await post(body(duplicates));
     expect([refused.status, problemsOf(refused)]).toEqual([422, ['rule_name_repeated /rules']]);
     const made = await post(body());
-    expect((await put(made.body.id, body(twins))).status).toBe(422);
+    expect((await put(made.body.id, body(duplicates))).status).toBe(422);
     const side = 'enabled: true, action: accept, protocol: tcp, sources: [All], destinations: [All]';
     const text = doc('Policy', 'twins', `name: twins\nrules:\n  - {name: a, ${side}}\n  - {name: a, ${side}}`);
     const plan = await api().call('POST', '/api/config/plans', { source: 'twins', files: [{ path: 'a.yaml', text }] });

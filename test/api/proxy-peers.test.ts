@@ -35,9 +35,9 @@ async function privateService(own: TestApi) {
 
 /** What the map of a peer lists: ids and addresses of the peers around it, and whom its rules name. */
 async function mapFor({ engine, account }: TestApi, peer: string) {
-  const told = mapIn(await readMapImage(engine, account), peer);
-  if (typeof told === 'string') throw new Error(told);
-  const shared = JSON.parse(`{${sharedText(told.map.shared)}}`);
+  const reported = mapIn(await readMapImage(engine, account), peer);
+  if (typeof reported === 'string') throw new Error(reported);
+  const shared = JSON.parse(`{${sharedText(reported.map.shared)}}`);
   return {
     peers: shared.peers.map(({ id, allowed_ips, public_key }: JsonObject) => ({ id, allowed_ips, public_key })),
     named: shared.sets.flatMap(({ peers }: JsonObject) => peers),
@@ -123,10 +123,10 @@ describe('a proxy with the key of its tunnel', () => {
     await others.ask('register', 'expired', { wg_pub_key: newKey() });
     const places = async () =>
       (await own.engine.snapshots.fresh(own.account)).ofKind('ProxyPeer').map(({ name }) => name);
-    const told: string[] = [];
-    const tell = (_: string, message: string) => told.push(message);
+    const reported: string[] = [];
+    const publish = (_: string, message: string) => reported.push(message);
     const stops = ['one', 'two'].map((server) =>
-      runPeerUpkeep({ engine: own.engine, server, everyMs: 20, graceMs: 0, report: tell }),
+      runPeerUpkeep({ engine: own.engine, server, everyMs: 20, graceMs: 0, report: publish }),
     );
     await own.engine.database.asOwner(async (run) => {
       await run(`update proxies set last_seen = now() - interval '300 seconds' where id = 'here'`, []);
@@ -135,7 +135,7 @@ describe('a proxy with the key of its tunnel', () => {
     });
     await expect.poll(places).toEqual(['here']);
     for (const stop of stops) await stop();
-    expect(told.map((text) => text.split(':')[0]).sort()).toEqual(['proxy expired', 'proxy vanished']);
+    expect(reported.map((text) => text.split(':')[0]).sort()).toEqual(['proxy expired', 'proxy vanished']);
 
     const { status, body } = await proxies.ask('heartbeat', 'vanished');
     expect([status, body.message]).toEqual([404, 'proxy vanished not found: register it first']);

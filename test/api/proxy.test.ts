@@ -72,10 +72,10 @@ describe('tokens of proxies', () => {
     const enter = async (header: string) =>
       (await on.call('POST', '/proxy/register', { proxy_id: 'p', address: 'x.example.com' }, { authorization: header }))
         .status;
-    const stranger = makeToken('nbx_', new Uint8Array(32).fill(9));
+    const outsider = makeToken('nbx_', new Uint8Array(32).fill(9));
     expect(await enter('')).toBe(401);
     expect(await enter('Bearer nbx_short')).toBe(401);
-    expect(await enter(`Bearer ${stranger}`)).toBe(401);
+    expect(await enter(`Bearer ${outsider}`)).toBe(401);
     expect(await enter(authorization.replace('nbx_', 'nbp_'))).toBe(401);
     expect((await on.call('GET', '/api/groups', undefined, { authorization })).status).toBe(401);
     await on.call('DELETE', `${path}/${id}`);

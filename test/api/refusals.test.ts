@@ -126,8 +126,8 @@ describe('bodies', () => {
     const id = await api.group('a');
     const encoded = [...id].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
     expect((await api.call('GET', `/api/groups/${encoded}`)).body.id).toBe(id);
-    for (const strange of ['a%2Fb', '%20', '%00', '%F0%9F%92%A9', "'", '..', 'null', encodeURIComponent(token)]) {
-      const answer = await api.call('GET', `/api/groups/${strange}`);
+    for (const foreign of ['a%2Fb', '%20', '%00', '%F0%9F%92%A9', "'", '..', 'null', encodeURIComponent(token)]) {
+      const answer = await api.call('GET', `/api/groups/${foreign}`);
       expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('not found')]);
     }
   });

@@ -9,7 +9,7 @@ import { makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment
 import type { JsonObject } from '../../src/lib/json.ts';
 import { contextOf } from '../../src/objects/objects.ts';
 import { planCreate } from '../../src/plan/requests/requests.ts';
-import { callAs, guest, person } from './people.ts';
+import { callAs, invitee, person } from './people.ts';
 import { sharedApi, type TestApi, testApi } from './setup.ts';
 
 const tenants = '/api/integrations/msp/tenants';
@@ -88,7 +88,7 @@ describe('rights that end while something is done', () => {
   it('end it: an invite lets nobody in whose sender is an admin no more', async () => {
     await using own = await testApi();
     const sender = await someone(own, 'admin');
-    const body = guest();
+    const body = invitee();
     const { invite_token: token } = (await (await callAs(own, sender))('POST', '/api/users/invites', body)).body;
     const engine = interrupted(own.engine, async () => {
       const user = { role: 'user', auto_groups: [], is_blocked: false };
@@ -122,7 +122,7 @@ describe('owners of tenants', () => {
     const join = { role: 'admin', auto_groups: [lords], is_blocked: false };
     expect((await admin('PUT', `/api/users/${own}`, join)).status).toBe(403);
     expect((await admin('POST', '/api/users', person({ auto_groups: [lords] }))).status).toBe(403);
-    expect((await admin('POST', '/api/users/invites', guest({ auto_groups: [lords] }))).status).toBe(403);
+    expect((await admin('POST', '/api/users/invites', invitee({ auto_groups: [lords] }))).status).toBe(403);
     expect((await admin('PUT', `/api/users/${own}`, { ...join, auto_groups: [helpers] })).status).toBe(200);
     expect((await admin('DELETE', `/api/accounts/${id}?account=${id}`)).status).toBe(403);
     expect((await call('PUT', `/api/users/${own}`, join)).status).toBe(200);
@@ -161,10 +161,10 @@ describe('enforced tests', () => {
     });
     await expect(work).rejects.toThrow('expects tcp/22');
 
-    const wish = { name: 'browser', wg_pub_key: tunnelKeyOf(makeMachineKeys()), rules: ['tcp/22'] };
-    const refused = await call('POST', `/api/peers/${other}/temporary-access`, wish);
+    const asked = { name: 'browser', wg_pub_key: tunnelKeyOf(makeMachineKeys()), rules: ['tcp/22'] };
+    const refused = await call('POST', `/api/peers/${other}/temporary-access`, asked);
     expect([refused.status, refused.body.problems]).toMatchObject([422, [{ code: 'access_test_failed' }]]);
-    const allowed = await call('POST', `/api/peers/${other}/temporary-access`, { ...wish, rules: ['tcp/443'] });
+    const allowed = await call('POST', `/api/peers/${other}/temporary-access`, { ...asked, rules: ['tcp/443'] });
     expect(allowed.status).toBe(200);
   });
 });

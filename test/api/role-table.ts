@@ -19,7 +19,7 @@ export type Asker = (typeof askers)[number];
 export type Mark = 'yes' | 'own' | 'no';
 
 /** A right, `operator` for what no user of any account may, `anyone` for what is about the callers themselves, or `other` where other credentials count than an account's. */
-type Wanted =
+type Expectation =
   | { readonly module: string; readonly operation: Operation; readonly own?: true }
   | 'anyone'
   | 'other'
@@ -37,31 +37,31 @@ export function createRoleTable(registry: Registry): RoleTable {
   const declared = new Map(operations.map((operation) => [`${operation.method} ${operation.path}`, operation]));
   const modules = new Map(registry.kinds.flatMap((kind) => pathsOf(kind).map((path) => [path, kind] as const)));
 
-  const wantedOf = (name: string): Wanted => {
+  const expectationOf = (name: string): Expectation => {
     const operation = declared.get(name);
-    if (operation !== undefined) return wantedBy(operation);
+    if (operation !== undefined) return expectationBy(operation);
     const [method = '', path = ''] = name.split(' ');
     const kind = modules.get(path) ?? modules.get(path.replace(/\/\{\w+\}$/, ''));
     if (kind === undefined) throw new Error(`nothing declares who may ${name}`);
-    return wantedByKind(kind, method);
+    return expectationByKind(kind, method);
   };
 
   return {
     expected(name, asker) {
-      const wanted = wantedOf(name);
-      if (wanted === 'other') return undefined;
-      if (wanted === 'operator') return 'no';
+      const expectation = expectationOf(name);
+      if (expectation === 'other') return undefined;
+      if (expectation === 'operator') return 'no';
       const plans = declared.get(name)?.plans === true;
       // A token that may only plan reads what the right to read is enough for.
-      const isRead = name.startsWith('GET ') && (wanted === 'anyone' || wanted.operation === 'read');
+      const isRead = name.startsWith('GET ') && (expectation === 'anyone' || expectation.operation === 'read');
       if (asker.planOnly && !isRead && !plans) return 'no';
-      if (wanted === 'anyone' || may(asker, wanted.module, wanted.operation)) return 'yes';
-      return wanted.own === true ? 'own' : 'no';
+      if (expectation === 'anyone' || may(asker, expectation.module, expectation.operation)) return 'yes';
+      return expectation.own === true ? 'own' : 'no';
     },
   };
 }
 
-function wantedBy({ access }: Declared): Wanted {
+function expectationBy({ access }: Declared): Expectation {
   return typeof access === 'object' && 'open' in access ? 'other' : access;
 }
 
@@ -71,7 +71,7 @@ function pathsOf({ path, alsoAt = [], listPath }: Kind): readonly string[] {
 
 const byMethod: Readonly<Record<string, Operation>> = { GET: 'read', POST: 'create', PUT: 'update', DELETE: 'delete' };
 
-function wantedByKind({ module, isOwn }: Kind, method: string): Wanted {
+function expectationByKind({ module, isOwn }: Kind, method: string): Expectation {
   const operation = byMethod[method];
   if (operation === undefined) throw new Error(`kinds have no ${method}`);
   return { module, operation, ...(operation === 'read' && isOwn !== undefined ? { own: true } : {}) };

@@ -64,19 +64,19 @@ describe('rolling back over HTTP', () => {
     await using api = await testApi();
     await apply(api, 'team', [developers]);
     const then = await api.revision();
-    const wanted = [doc('Group', 'developers', 'name: Makers')];
-    await apply(api, 'team', wanted);
+    const expected = [doc('Group', 'developers', 'name: Makers')];
+    await apply(api, 'team', expected);
     await applyPlan(api, await rollBack(api, then));
-    const early = await apply(api, 'team', wanted);
+    const early = await apply(api, 'team', expected);
     expect([early.status, early.body.message]).toEqual([
       409,
       expect.stringMatching(/team is suspended, since revision \d+ went back .*`heddle resume team`/),
     ]);
     await api.call('POST', '/api/config/sources/team/resume');
-    const again = await apply(api, 'team', wanted);
+    const again = await apply(api, 'team', expected);
     expect([again.status, again.body.plan.guards[0].guard]).toEqual([428, 'rollback']);
     expect((await api.call('GET', '/api/groups?name=Developers')).body).toHaveLength(1);
-    const approved = await apply(api, 'team', wanted, { approve: again.body.plan.digest });
+    const approved = await apply(api, 'team', expected, { approve: again.body.plan.digest });
     expect(approved.status).toBe(200);
     expect((await apply(api, 'team', [doc('Group', 'developers', 'name: Others')])).status).toBe(200);
   });

@@ -5,13 +5,13 @@ import { sharedApi } from './setup.ts';
 
 const api = sharedApi();
 let users = '';
-let gates = '';
+let gateways = '';
 let gate = '';
 let second = '';
 beforeAll(async () => {
   [gate = '', second = ''] = await api().peers('gate', 'second');
   users = await api().group('users');
-  gates = await api().group('gates', [gate]);
+  gateways = await api().group('gates', [gate]);
 });
 
 type Members = Readonly<Record<string, Json | undefined>>;
@@ -73,13 +73,13 @@ it('answers a route to domains by way of groups, without what it has not', async
   const { body: made } = await post(
     body({
       peer: undefined,
-      peer_groups: [gates],
+      peer_groups: [gateways],
       network: undefined,
       domains: ['WWW.Example.com', '*.bücher.example', 'www.example.com'],
       access_control_groups: [users],
     }),
   );
-  expect(made).toMatchObject({ peer: '', peer_groups: [gates], access_control_groups: [users] });
+  expect(made).toMatchObject({ peer: '', peer_groups: [gateways], access_control_groups: [users] });
   expect(made.domains).toEqual(['www.example.com', '*.xn--bcher-kva.example']);
   expect(made).not.toHaveProperty('network');
 });
@@ -139,7 +139,7 @@ it.each([
   [{ peer_groups: ['GATES'] }, ['route_router_exclusive /peer_groups']],
 ] as [Members, string[]][])('refuses %j', async (more, problems) => {
   const before = await api().revision();
-  const filled = JSON.parse(JSON.stringify(body(more)).replaceAll('GATES', gates));
+  const filled = JSON.parse(JSON.stringify(body(more)).replaceAll('GATES', gateways));
   const answer = await post(filled);
   expect([answer.status, problemsOf(answer)]).toEqual([422, problems]);
   expect(await api().revision()).toBe(before);
@@ -191,14 +191,14 @@ it.each([
   [{ network: null, domains: ['null.example'] }],
   [{ description: '', access_control_groups: null, skip_auto_apply: null }],
 ])('an empty half of a pair is absent: %j', async (more) => {
-  const answer = await post(JSON.parse(JSON.stringify(body(more as Members)).replaceAll('GATES', gates)));
+  const answer = await post(JSON.parse(JSON.stringify(body(more as Members)).replaceAll('GATES', gateways)));
   expect(answer.status).toBe(200);
 });
 
 it('writes nothing when it is given back what it answered', async () => {
   for (const more of [
     { access_control_groups: [users], skip_auto_apply: true },
-    { peer: undefined, peer_groups: [gates], network: undefined, domains: ['*.back.example', 'back.example'] },
+    { peer: undefined, peer_groups: [gateways], network: undefined, domains: ['*.back.example', 'back.example'] },
   ]) {
     const { body: made, headers } = await post(body(more as Members));
     const before = await api().revision();
@@ -211,7 +211,7 @@ it('writes nothing when it is given back what it answered', async () => {
 
 it('refuses a second way by one peer to one network, and names the first', async () => {
   const first = await post(body({ network_id: 'first way', network: '172.16.0.0/12' }));
-  for (const more of [{}, { peer: undefined, peer_groups: [gates] }]) {
+  for (const more of [{}, { peer: undefined, peer_groups: [gateways] }]) {
     const answer = await post(body({ network: '172.16.0.0/12', ...more } as Members));
     expect([answer.status, answer.body.message]).toEqual([409, expect.stringContaining('already exists')]);
     expect(answer.body.message).toContain('first way');

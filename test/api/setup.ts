@@ -83,7 +83,7 @@ export interface TestApiOptions {
   readonly resolveTxt?: Engine['resolveTxt'];
   readonly localPeople?: LocalPeople;
   /** Absent: strangers may ask as often as they like. */
-  readonly strangersRateLimit?: RateLimit;
+  readonly anonymousRateLimit?: RateLimit;
   readonly forgetsPeople?: boolean;
   readonly installation?: Installation;
   readonly log?: Log;
@@ -153,7 +153,7 @@ export async function apiOn(
     version: '0.0.0-test',
     openEndpoints: [],
     ...(sources === undefined ? {} : { sources: sources(engine, account) }),
-    strangersRateLimit: given.strangersRateLimit ?? { perMinute: 1e6, burst: 1e6 },
+    anonymousRateLimit: given.anonymousRateLimit ?? { perMinute: 1e6, burst: 1e6 },
     ...(localPeople === undefined ? {} : { localPeople }),
     ...(openTarget === undefined ? {} : { openTarget }),
     ...(rateLimit === undefined ? {} : { rateLimit }),

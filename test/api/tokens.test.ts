@@ -17,7 +17,7 @@ let users = 0;
 const me = async (): Promise<string> => (await api().call('GET', '/api/users/current')).body.id;
 
 /** A user of a role, and calls on their behalf. */
-async function somebody(role: string, isServiceUser = false): Promise<{ readonly id: string; readonly call: Call }> {
+async function visitor(role: string, isServiceUser = false): Promise<{ readonly id: string; readonly call: Call }> {
   users += 1;
   const body = { name: `${role}${users}`, role, auto_groups: [], is_service_user: isServiceUser };
   const email = isServiceUser ? {} : { email: `${role}${users}@example.com` };
@@ -63,7 +63,7 @@ describe('personal access tokens', () => {
   });
 
   it('are listed in the audit log, with who and whose', async () => {
-    const program = await somebody('user', true);
+    const program = await visitor('user', true);
     const { personal_access_token: record } = (await make(program.id)).body;
     await api().call('DELETE', `/api/users/${program.id}/tokens/${record.id}`);
     const [deleted, created] = (await api().call('GET', '/api/events/audit')).body;
@@ -92,7 +92,7 @@ describe('personal access tokens', () => {
   });
 
   it('are everybody’s own: nobody makes or sees those of another person', async () => {
-    const ana = await somebody('user');
+    const ana = await visitor('user');
     expect((await make(ana.id, undefined, ana.call)).status).toBe(200);
     expect((await ana.call('GET', `/api/users/${ana.id}/tokens`)).body).toHaveLength(2);
     expect((await make(ana.id)).status).toBe(403);
@@ -107,8 +107,8 @@ describe('personal access tokens', () => {
     ['auditor', 403, 200],
     ['user', 403, 403],
   ])('of service users are made by %s: %i, and read: %i', async (role, making, reading) => {
-    const program = await somebody('user', true);
-    const { call } = await somebody(role);
+    const program = await visitor('user', true);
+    const { call } = await visitor(role);
     expect((await make(program.id, undefined, call)).status).toBe(making);
     expect((await call('GET', `/api/users/${program.id}/tokens`)).status).toBe(reading);
   });
@@ -210,12 +210,12 @@ describe('audit events', () => {
   });
 
   it('are for those who may read events', async () => {
-    expect((await (await somebody('auditor')).call('GET', '/api/events/audit')).status).toBe(200);
-    expect((await (await somebody('user')).call('GET', '/api/events/audit')).status).toBe(403);
+    expect((await (await visitor('auditor')).call('GET', '/api/events/audit')).status).toBe(200);
+    expect((await (await visitor('user')).call('GET', '/api/events/audit')).status).toBe(403);
   });
 
   it('say who did it also when that user has gone since', async () => {
-    const gone = await somebody('admin');
+    const gone = await visitor('admin');
     await gone.call('POST', '/api/groups', { name: 'by-gone' });
     await api().call('DELETE', `/api/users/${gone.id}`);
     const events: readonly JsonObject[] = (await api().call('GET', '/api/events/audit')).body;
@@ -226,7 +226,7 @@ describe('audit events', () => {
 
 describe('rights', () => {
   it('are those of the role at this moment, also in documents, change by change', async () => {
-    const { id, call } = await somebody('network_admin');
+    const { id, call } = await visitor('network_admin');
     expect((await call('POST', '/api/groups', { name: 'allowed' })).status).toBe(200);
     const refused = await call('POST', '/api/setup-keys', {
       name: 'k',
@@ -247,7 +247,7 @@ describe('rights', () => {
   });
 
   it('of a user are their own profile and nothing else', async () => {
-    const { id, call } = await somebody('user');
+    const { id, call } = await visitor('user');
     const listed = (await call('GET', '/api/users')).body;
     expect(listed.map((user: JsonObject) => user['id'])).toEqual([id]);
     expect((await call('GET', '/api/users/current')).body.permissions.is_restricted).toBe(true);
@@ -257,7 +257,7 @@ describe('rights', () => {
   });
 
   it('of a service user are reading everything, whatever its role', async () => {
-    const { call } = await somebody('user', true);
+    const { call } = await visitor('user', true);
     for (const path of ['/api/groups', '/api/users', '/api/config/export', '/api/accounts'])
       expect([path, (await call('GET', path)).status]).toEqual([path, 200]);
     expect((await call('POST', '/api/groups', { name: 'no' })).status).toBe(403);

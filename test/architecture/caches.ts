@@ -52,7 +52,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/features/logs/ingest.ts known': 'weeks for which there are partitions, of all accounts together',
   'src/features/logs/listings.ts kept': 'feed and account',
   'src/features/logs/values.ts keys': 'lives as long as one report is read',
-  'src/features/logs/values.ts wanted': 'lives as long as one report is read',
+  'src/features/logs/values.ts values': 'lives as long as one report is read',
   'src/features/auth/bearer.ts remembered': 'the hash of a signed token, which is of one person',
   'src/features/auth/sign-in-limits.ts known': 'person and address; answers how fast to guess, and nothing else',
   'src/features/auth/sign-in.ts running': 'issuer and subject, which is one person',

@@ -2,19 +2,25 @@ import { stringOrComment } from './imports.ts';
 
 /** Words that are retired from names, in lower case, and what the code says instead. */
 export const retired: Readonly<Record<string, string>> = {
+  anew: 'recreated, parsed: whichever happens',
   attendance: 'ConnectionTracker',
+  beside: 'extra, other, companion',
+  besides: 'extra, other',
   birth: 'generated values',
   born: 'generated values',
   carried: 'incremental state, or what is done with it: reuse, update',
   circumstances: 'what it holds: PeerFacts, ApplyOptions',
   consequence: 'derived change',
   consequences: 'derived changes',
+  courteous: 'what it does: unlessAway',
   deed: 'Mutation',
   deeds: 'mutations',
   desire: 'ApplyRequest',
   desires: 'apply requests',
   desk: 'buffer',
   doubtful: 'in doubt',
+  fate: 'outcome',
+  fates: 'outcomes',
   gates: 'guarded routes',
   gripped: 'overlapping',
   grips: 'overlaps',
@@ -27,10 +33,12 @@ export const retired: Readonly<Record<string, string>> = {
   lens: 'projection',
   likeness: 'peer class',
   lookout: 'FactsDebouncer',
+  manner: 'options',
   means: 'PlanEnvironment',
   most_at_the_door: 'listenBacklog',
   newcomer: 'EnrolmentRequest, or who it is: UnknownPerson',
   news: 'AccountWatch, message, events',
+  nobody: 'what is empty: noListener, noPeers',
   open_glass: 'startBreakGlass',
   parties: 'query endpoints',
   party: 'QueryEndpoint',
@@ -39,9 +47,13 @@ export const retired: Readonly<Record<string, string>> = {
   restless: 'changing',
   shelf: 'cache',
   shifts: 'deltas',
+  somebody: 'person, user, visitor',
   spoken: 'flows',
   sponsor: 'Authorizer',
   stirred: 'changed',
+  strange: 'unexpected, malformed, foreign',
+  stranger: 'outsider',
+  strangers: 'anonymous callers, outsiders',
   stretches: 'hour ranges',
   stuck: 'PostponedChanges',
   surroundings: 'what it holds: RouteDeps',
@@ -52,11 +64,15 @@ export const retired: Readonly<Record<string, string>> = {
   told: 'what it is: AuditEntry, FlowRule, SentMap, reported',
   twins: 'duplicates',
   voice: 'FlowSets',
+  wanted: 'what it is: requested, stated, selected, expected',
   wanter: 'claimant, or who refreshes claims: ClaimRefresher',
   welcome: 'Session',
   wish: 'body or request',
   wishes: 'bodies or requests',
 };
+
+/** Names that hold a retired word because databases have columns or tables of that name. */
+const ofDatabases = new Set(['wanted', 'wanted_at']);
 
 /** One use of a retired word. */
 export interface RetiredUse {
@@ -77,7 +93,7 @@ export const retiredProse: Readonly<Record<string, string>> = {
 
 /** Finds the names of a file that hold a retired word; what strings and comments say is prose, see `findRetiredProse`. */
 export function findRetired(source: string): readonly RetiredUse[] {
-  const names = [...blankProse(source).matchAll(/[A-Za-z_$][\w$]*/g)];
+  const names = [...blankProse(source).matchAll(/[A-Za-z_$][\w$]*/g)].filter(([name]) => !ofDatabases.has(name));
   return names.flatMap(({ 0: name, index }) => retiredIn(name).map((word) => ({ index, name, word })));
 }
 
@@ -116,10 +132,13 @@ export function retiredIn(name: string): readonly string[] {
   return Object.keys(retired).filter((word) => `_${words}_`.includes(`_${word}_`));
 }
 
-/** Replaces strings and comments by spaces, but for the expressions in templates. */
+const pattern = /(?<=[(,=:[!&|?]\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/\w*/g;
+
+/** Replaces strings, comments and regular expressions by spaces, but for the expressions in templates. */
 function blankProse(text: string): string {
-  return text.replace(stringOrComment, (part) => {
+  const programOnly = text.replace(stringOrComment, (part) => {
     const kept = part.startsWith('`') ? /\$\{[^{}`]*\}|[^\n]/g : /[^\n]/g;
     return part.replace(kept, (piece) => (piece.startsWith('${') ? piece : ' '));
   });
+  return programOnly.replace(pattern, (part) => ' '.repeat(part.length));
 }

@@ -35,8 +35,8 @@ interface SourceFile {
 }
 
 const longestFile = 400;
-const nodeDoor = 'src/lib/node-pure.ts';
-const environmentDoor = 'src/config.ts';
+const nodeFile = 'src/lib/node-pure.ts';
+const environmentFile = 'src/config.ts';
 
 const impure =
   /(?<![\w.$])(Date\.now\(|(new )?Date\(\s*\)|Math\.random|performance\.\w|crypto\.\w|process\.\w|fetch\(|console\.\w|(setTimeout|setInterval|setImmediate|queueMicrotask)\()/g;
@@ -60,9 +60,9 @@ function checkFile(file: SourceFile): readonly Violation[] {
   return [
     ...file.imports.flatMap((found) => checkImport(file, found)),
     ...(row.pure ? search(file, impure, 'impure', 'a pure module takes it as an argument') : []),
-    ...(file.path === environmentDoor
+    ...(file.path === environmentFile
       ? []
-      : search(file, environment, 'environment', `only ${environmentDoor} reads it`)),
+      : search(file, environment, 'environment', `only ${environmentFile} reads it`)),
     ...(/^kinds\b/.test(file.module) ? [] : search(file, kindByName, 'kind_by_name', 'ask the declaration instead')),
     ...(length > longestFile
       ? [fault(file, 'file_too_long', length, `${length} lines; look for its second subject`)]
@@ -71,13 +71,19 @@ function checkFile(file: SourceFile): readonly Violation[] {
   ];
 }
 
-function checkWords(file: SourceFile): readonly Violation[] {
-  const at = (line: number, name: string, word: string) =>
-    fault(file, 'retired_word', line, `${name} holds the retired word ${word}; now: ${retired[word]}`);
+function checkWords({ path, source }: SourceFile): readonly Violation[] {
+  return [...checkNames(path, source), ...(isFrozen(path) ? [] : checkProse(path, source, 'program'))];
+}
+
+/** Checks the names of a program, and its own, for retired words. */
+export function checkNames(path: string, source: string): readonly Violation[] {
+  const at = (line: number, name: string, word: string): Violation => {
+    const message = `${name} holds the retired word ${word}; now: ${retired[word]}`;
+    return { rule: 'retired_word', path, line, message };
+  };
   return [
-    ...retiredIn(file.path).map((word) => at(1, file.path, word)),
-    ...findRetired(file.source).map(({ index, name, word }) => at(lineOf(file.source, index), name, word)),
-    ...(isFrozen(file.path) ? [] : checkProse(file.path, file.source, 'program')),
+    ...retiredIn(path).map((word) => at(1, path, word)),
+    ...findRetired(source).map(({ index, name, word }) => at(lineOf(source, index), name, word)),
   ];
 }
 
@@ -100,8 +106,8 @@ function checkImport(file: SourceFile, found: Import): readonly Violation[] {
   const row = rowOf(file.module);
   const at = (rule: Rule, message: string) => [fault(file, rule, found.line, message)];
   if (found.target.startsWith('node:')) {
-    const allowed = row?.pure === undefined || file.path === nodeDoor;
-    return allowed ? [] : at('node_in_pure', `${found.target} only through ${nodeDoor}`);
+    const allowed = row?.pure === undefined || file.path === nodeFile;
+    return allowed ? [] : at('node_in_pure', `${found.target} only through ${nodeFile}`);
   }
   if (!found.relative) {
     const message = `${found.target} is not at home in ${file.module}`;

@@ -5,7 +5,7 @@ import { openSurfer, pkce } from './surfer.ts';
 
 const dashboard = 'https://console.example.com/callback';
 const scene = idpScene({ idpRedirectUris: [dashboard] });
-const { somebody, authorization, ask, redeem, refresh, signedIn, api } = signingIn(scene);
+const { visitor, authorization, ask, redeem, refresh, signedIn, api } = signingIn(scene);
 
 afterEach(() => {
   vi.useRealTimers();
@@ -60,7 +60,7 @@ describe('a request with the code of a device and without a session', () => {
 
 describe('a refresh', () => {
   it('may repeat offline_access, and nothing else that was not granted', async () => {
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     const { verifier, challenge } = pkce();
     await surfer.go(authorization(challenge, { scope: 'openid email offline_access' }));
     await surfer.send({ step: 'password', email, password });
@@ -121,7 +121,7 @@ describe('an access token', () => {
     expect((await scene().call('PUT', `/api/users/${third.id}/password`, body, bearer)).status).toBe(200);
     expect(await api(third.tokens.access_token)).toBe(401);
 
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     const { verifier, challenge } = pkce();
     const asked = { client_id: 'heddle-dashboard', redirect_uri: dashboard };
     await surfer.go(authorization(challenge, asked));
@@ -136,7 +136,7 @@ describe('an access token', () => {
 
 describe('a device', () => {
   it('that polls too often gets slow_down, and its tokens at once when it is approved', async () => {
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     const device = await ask('/device/auth', { scope: 'openid' });
     const grant_type = 'urn:ietf:params:oauth:grant-type:device_code';
     const poll = () => ask('/token', { grant_type, device_code: device.device_code });
@@ -155,7 +155,7 @@ describe('a device', () => {
 
 describe('somebody who signed in long ago', () => {
   it('signs in again before they make or delete a token or change the second factor on their page', async () => {
-    const { surfer, email, id } = await somebody();
+    const { surfer, email, id } = await visitor();
     await surfer.go('/signin/account');
     await surfer.send({ step: 'password', email, password });
     await surfer.send({ step: 'make-token', name: 'first', expires_in: '7' });

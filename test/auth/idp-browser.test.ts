@@ -31,15 +31,15 @@ beforeEach(() => context.clearCookies());
 /** Runs a command line as the signed-in person; `shown` resolves with the output for people as soon as that fits. */
 function heddle(argv: readonly string[], shows = /$^/) {
   let text = '';
-  let tell: (match: string) => void = () => {};
+  let report: (match: string) => void = () => {};
   const shown = new Promise<string>((resolve) => {
-    tell = resolve;
+    report = resolve;
   });
   const env = { HEDDLE_SERVER: scene().url, HEDDLE_CONFIG_DIR: scene().directory, HEDDLE_DATA_DIR: '/nowhere' };
   const note = (more: string) => {
     text += more;
     const [, match] = shows.exec(text) ?? [];
-    if (match !== undefined) tell(match);
+    if (match !== undefined) report(match);
   };
   const ran = runHere(argv, env, { note }).then((result) => ({ ...result, note: text }));
   return { ran, shown };
@@ -127,10 +127,10 @@ describe('a person with a keyboard and a browser without scripts', () => {
       [0, ''],
     ]);
     expect((await storedLogin()).refreshToken).not.toBe(before.refreshToken);
-    const told = await scene().sql<{ readonly initiator_email: string }>(
+    const reported = await scene().sql<{ readonly initiator_email: string }>(
       "select initiator_email from audit_events where activity_code = 'dashboard.login'",
     );
-    expect(told).toEqual([{ initiator_email: email }]);
+    expect(reported).toEqual([{ initiator_email: email }]);
   });
 
   it('signs out, after which the server knows the tokens no more', async () => {

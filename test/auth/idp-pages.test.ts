@@ -7,11 +7,11 @@ import { password, signingIn } from './signing-in.ts';
 import { openSurfer, pkce } from './surfer.ts';
 
 const scene = idpScene();
-const { somebody, authorization, refresh, signedIn, api } = signingIn(scene);
+const { visitor, authorization, refresh, signedIn, api } = signingIn(scene);
 
 describe('the pages of a sign-in', () => {
   it('refuse a form from elsewhere, one of another sign-in, and one without its cookie', async () => {
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     const first = await surfer.go(authorization(pkce().challenge));
     const fields = { step: 'password', email, password };
     const forged = await surfer.forge(first.url.pathname, { ...fields, csrf: 'made-up' });
@@ -33,7 +33,7 @@ describe('the pages of a sign-in', () => {
     await attacker.go('/oidc/device');
     const planted = [...attacker.cookies].filter(([name]) => name.startsWith('heddle_session'));
     expect(planted.length).toBe(2);
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     for (const [name, value] of planted) surfer.cookies.set(name, value);
     await surfer.go('/signin/account');
     expect((await surfer.send({ step: 'password', email, password })).title).toBe('Your account – Heddle');
@@ -42,7 +42,7 @@ describe('the pages of a sign-in', () => {
   });
 
   it('let nothing in from elsewhere, and stay out of caches and frames', async () => {
-    const { surfer } = await somebody();
+    const { surfer } = await visitor();
     const { headers } = await surfer.go(authorization(pkce().challenge));
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self' http:\/\/127\.0\.0\.1:4711; frame-ancestors 'none'; base-uri 'none'$/,
@@ -54,7 +54,7 @@ describe('the pages of a sign-in', () => {
   });
 
   it('say the same of a wrong password and of an unknown address, and slow guessing down', async () => {
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     await surfer.go(authorization(pkce().challenge));
     const wrong = await surfer.send({ step: 'password', email, password: 'wrong' });
     const unknown = await surfer.send({ step: 'password', email: 'nobody@example.com', password: 'wrong' });
@@ -69,7 +69,7 @@ describe('the pages of a sign-in', () => {
   });
 
   it('say at the field what is missing', async () => {
-    const { surfer } = await somebody();
+    const { surfer } = await visitor();
     await surfer.go(authorization(pkce().challenge));
     const shown = await surfer.send({ step: 'password', email: '', password: '' });
     expect(shown.status).toBe(422);
@@ -77,7 +77,7 @@ describe('the pages of a sign-in', () => {
   });
 
   it('tell blocked people that they are, and only them', async () => {
-    const { surfer, email, id } = await somebody({ role: 'user' });
+    const { surfer, email, id } = await visitor({ role: 'user' });
     const blocked = { role: 'user', auto_groups: [], is_blocked: true };
     expect((await scene().call('PUT', `/api/users/${id}`, blocked)).status).toBe(200);
     await surfer.go(authorization(pkce().challenge));
@@ -86,7 +86,7 @@ describe('the pages of a sign-in', () => {
   });
 
   it('tell people who wait for an approval that they do', async () => {
-    const { surfer, email, id } = await somebody({ role: 'user' });
+    const { surfer, email, id } = await visitor({ role: 'user' });
     const { engine } = scene().server;
     const account = present(scene().server.account);
     const { revision } = await engine.snapshots.fresh(account);
@@ -112,7 +112,7 @@ describe('the pages of a sign-in', () => {
   });
 
   it('want a password of the person’s own in place of one that works once', async () => {
-    const { surfer, email } = await somebody({ oneTime: true });
+    const { surfer, email } = await visitor({ oneTime: true });
     await surfer.go('/signin/account');
     expect((await surfer.send({ step: 'password', email, password })).title).toBe('Choose a password – Heddle');
     const short = await surfer.send({ step: 'new-password', password: 'short', repeated: 'short' });
@@ -126,7 +126,7 @@ describe('the pages of a sign-in', () => {
   });
 
   it('take one new password for one that works once: who knew that one too comes too late', async () => {
-    const { surfer, email } = await somebody({ oneTime: true });
+    const { surfer, email } = await visitor({ oneTime: true });
     const other = openSurfer(scene().url);
     for (const one of [surfer, other]) {
       await one.go('/signin/account');
@@ -146,7 +146,7 @@ describe('the pages of a sign-in', () => {
   });
 
   it('let people refuse', async () => {
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     await surfer.go(authorization(pkce().challenge));
     await surfer.send({ step: 'password', email, password });
     const { url } = await surfer.send({ step: 'consent', answer: 'deny' });
@@ -156,7 +156,7 @@ describe('the pages of a sign-in', () => {
 
 describe('a second factor', () => {
   it('is set up on a person’s own page, asked for from then on, and takes each code once', async () => {
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     await surfer.go('/signin/account');
     await surfer.send({ step: 'password', email, password });
     const setUp = await surfer.send({ step: 'totp-begin' });
@@ -179,7 +179,7 @@ describe('a second factor', () => {
   });
 
   it('is replaced by recovery codes, each once, and writes audit events when it is set up and removed', async () => {
-    const { surfer, email, id } = await somebody();
+    const { surfer, email, id } = await visitor();
     await surfer.go('/signin/account');
     await surfer.send({ step: 'password', email, password });
     const setUp = await surfer.send({ step: 'totp-begin' });
@@ -211,11 +211,11 @@ describe('a second factor', () => {
     expect((await surfer.send({ step: 'totp-remove', code: renewed[0] ?? '' })).text).toContain(
       'The second factor is off.',
     );
-    const told = await scene().sql(
+    const reported = await scene().sql(
       "select activity_code as code from audit_events where target_id = $1 and activity_code like 'user.mfa.%' order by id",
       [id],
     );
-    expect(told.map((row) => (row as { code: string }).code.slice('user.mfa.'.length))).toEqual([
+    expect(reported.map((row) => (row as { code: string }).code.slice('user.mfa.'.length))).toEqual([
       ...['enable', 'recovery.use', 'recovery.use', 'recovery.renew', 'recovery.use', 'disable'],
     ]);
   });
@@ -223,7 +223,7 @@ describe('a second factor', () => {
 
 describe('a person’s own page', () => {
   it('makes tokens, shows them once, and deletes them', async () => {
-    const { surfer, email, id } = await somebody();
+    const { surfer, email, id } = await visitor();
     await surfer.go('/signin/account');
     await surfer.send({ step: 'password', email, password });
     const odd = await surfer.go('/signin/account?done=constructor');
@@ -237,8 +237,8 @@ describe('a person’s own page', () => {
     expect((await surfer.go('/signin/account')).text).not.toContain(value);
     await surfer.send({ step: 'delete-token' });
     expect((await scene().call('GET', '/api/users/current', undefined, `Token ${value}`)).status).toBe(401);
-    const told = await scene().sql('select activity_code from audit_events where initiator_id = $1', [id]);
-    expect(told.map((row) => (row as { activity_code: string }).activity_code)).toEqual(
+    const reported = await scene().sql('select activity_code from audit_events where initiator_id = $1', [id]);
+    expect(reported.map((row) => (row as { activity_code: string }).activity_code)).toEqual(
       expect.arrayContaining(['personal.access.token.create', 'personal.access.token.delete']),
     );
   });
@@ -262,7 +262,7 @@ describe('a person’s own page', () => {
   });
 
   it('refuses a form that another page sends', async () => {
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     await surfer.go('/signin/account');
     await surfer.send({ step: 'password', email, password });
     const forged = await surfer.forge('/signin/account', { step: 'make-token', name: 'x', expires_in: '1' });

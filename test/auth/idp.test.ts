@@ -5,7 +5,7 @@ import { pkce } from './surfer.ts';
 
 const dashboard = 'https://console.example.com/callback';
 const scene = idpScene({ idpRedirectUris: [dashboard] });
-const { somebody, authorization, codeFor, ask, redeem, refresh, signedIn, api } = signingIn(scene);
+const { visitor, authorization, codeFor, ask, redeem, refresh, signedIn, api } = signingIn(scene);
 
 describe('a sign-in on the command line', () => {
   it('ends with a token for the API, in the name of the person, and makes them active', async () => {
@@ -32,7 +32,7 @@ describe('a sign-in on the command line', () => {
   });
 
   it('goes back to any port of a loopback address, and to no other place', async () => {
-    const { surfer } = await somebody();
+    const { surfer } = await visitor();
     const { challenge } = pkce();
     expect((await surfer.go(authorization(challenge, { redirect_uri: 'http://[::1]:999/callback' }))).title).toBe(
       'Sign in – Heddle',
@@ -52,14 +52,14 @@ describe('a sign-in on the command line', () => {
   });
 
   it('wants PKCE with S256, and the secret that belongs to the code', async () => {
-    const { surfer } = await somebody();
+    const { surfer } = await visitor();
     const { challenge } = pkce();
     const query = { client_id: 'heddle-cli', response_type: 'code', scope: 'openid', redirect_uri: callback };
     const without = await surfer.go(`/oidc/auth?${new URLSearchParams(query)}`);
     expect(without.url.searchParams.get('error')).toBe('invalid_request');
     const plain = await surfer.go(authorization(challenge, { code_challenge_method: 'plain' }));
     expect(plain.url.searchParams.get('error')).toBe('invalid_request');
-    const person = await somebody();
+    const person = await visitor();
     const code = await codeFor(person.surfer, person.email, challenge);
     expect(await redeem(code, pkce().verifier)).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
@@ -71,7 +71,7 @@ describe('a sign-in on the command line', () => {
   });
 
   it('gives one token for a code that is used twice at once', async () => {
-    const person = await somebody();
+    const person = await visitor();
     const { verifier, challenge } = pkce();
     const code = await codeFor(person.surfer, person.email, challenge);
     const both = await Promise.all([redeem(code, verifier), redeem(code, verifier)]);
@@ -109,7 +109,7 @@ describe('a sign-in on the command line', () => {
 
 describe('a dashboard', () => {
   it('of the operator’s needs nobody’s consent, and gets people back at its own pages only', async () => {
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     const { verifier, challenge } = pkce();
     const asked = { client_id: 'heddle-dashboard', redirect_uri: dashboard };
     await surfer.go(authorization(challenge, asked));
@@ -125,7 +125,7 @@ describe('a dashboard', () => {
 
 describe('a machine without a browser', () => {
   it('is let in by a code that a person enters', async () => {
-    const { surfer, email } = await somebody();
+    const { surfer, email } = await visitor();
     const device = await ask('/device/auth', { scope: 'openid' });
     const poll = () =>
       ask('/token', { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: device.device_code });
@@ -143,7 +143,7 @@ describe('a machine without a browser', () => {
   });
 
   it('only has its code filled in by a link: a person sends it', async () => {
-    const { surfer } = await somebody();
+    const { surfer } = await visitor();
     const device = await ask('/device/auth', { scope: 'openid' });
     const link = new URL(device.verification_uri_complete);
     for (const path of [link.pathname, `${link.pathname}/`, link.pathname.replace('device', 'DEVICE')]) {
@@ -154,7 +154,7 @@ describe('a machine without a browser', () => {
   });
 
   it('is reported when the person refuses', async () => {
-    const { surfer } = await somebody();
+    const { surfer } = await visitor();
     const device = await ask('/device/auth', { scope: 'openid' });
     await surfer.go('/oidc/device');
     await surfer.send({ user_code: device.user_code });

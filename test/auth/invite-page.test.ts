@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { guest } from '../api/people.ts';
+import { invitee } from '../api/people.ts';
 import { sharedApi } from '../api/setup.ts';
 import { openBrowser } from './browser.ts';
 
@@ -24,7 +24,7 @@ afterAll(() => browser?.close());
 const heading = () => page.getByRole('heading').textContent();
 
 it('a person with a keyboard accepts an invite on its page, once', async () => {
-  const invited = guest({ name: 'Zoë <b>' });
+  const invited = invitee({ name: 'Zoë <b>' });
   const { invite_token: token } = (await api().call('POST', '/api/users/invites', invited)).body;
   await page.goto(`${base}/invite/${token}`);
   await page.getByText('machine owner invites you, Zoë <b>, to a private network').waitFor();

@@ -6,7 +6,7 @@ import { findCredentials } from '../../src/db/accounts/credentials.ts';
 import { inviteMail } from '../../src/features/auth/invite-mail.ts';
 import { createLocalPeople } from '../../src/features/auth/local-people.ts';
 import { createMailer, type Mailer } from '../../src/features/auth/mail.ts';
-import { callAsNobody, guest, newestEvents, person, rowsOf } from '../api/people.ts';
+import { callAsAnonymous, invitee, newestEvents, person, rowsOf } from '../api/people.ts';
 import { problemsOf } from '../api/problems.ts';
 import { sharedApi } from '../api/setup.ts';
 import { present } from '../setup/present.ts';
@@ -85,7 +85,7 @@ describe('a server with a mail server', () => {
       `user.invite ${made.body.id}`,
     ]);
     const [, token] = /https:\/\/heddle\.example\.com\/invite\/(nbi_\w{36})/.exec(mail?.text ?? '') ?? [];
-    const accepted = await callAsNobody(api())('POST', `/api/users/invites/${token}/accept`, {
+    const accepted = await callAsAnonymous(api())('POST', `/api/users/invites/${token}/accept`, {
       password: 'my own words',
     });
     expect(accepted.status).toBe(200);
@@ -95,7 +95,7 @@ describe('a server with a mail server', () => {
     const { id, email } = (await api().call('POST', '/api/users', person())).body;
     const again = await api().call('POST', `/api/users/${id}/invite`);
     expect([again.status, again.headers['heddle-invite-link'], received.at(-1)?.to]).toEqual([200, undefined, [email]]);
-    const invited = await api().call('POST', '/api/users/invites', guest());
+    const invited = await api().call('POST', '/api/users/invites', invitee());
     expect(received.at(-1)?.text).toContain(`/invite/${invited.body.invite_token}`);
     expect(invited.headers['heddle-notice']).toBeUndefined();
     const renewed = await api().call('POST', `/api/users/invites/${invited.body.id}/regenerate`);
@@ -107,9 +107,9 @@ describe('a server with a mail server', () => {
     const accept = (token: string, proof?: string) =>
       api().call('POST', `/api/users/invites/${token}/accept`, { password: 'correct horse', proof: proof ?? 'x.y' });
     const mailed = () => present(/\/invite\/(nbi_\w+)#(\w+\.\w+)$/m.exec(String(received.at(-1)?.text)) ?? undefined);
-    const shown = (await api().call('POST', '/api/users/invites', guest())).body;
+    const shown = (await api().call('POST', '/api/users/invites', invitee())).body;
     const [, , foreign] = mailed();
-    const invited = (await api().call('POST', '/api/users/invites', guest())).body;
+    const invited = (await api().call('POST', '/api/users/invites', invitee())).body;
     const [, token = '', proof] = mailed();
     const user = (await api().call('POST', '/api/users', person())).body;
     const [, first = '', own] = mailed();
@@ -130,7 +130,9 @@ describe('a server with a mail server', () => {
   it('makes nothing when the mail server refuses the address', async () => {
     const refused = await api().call('POST', '/api/users', person({ email: 'refused@example.com' }));
     expect([refused.status, problemsOf(refused)]).toEqual([422, ['email_refused /email']]);
-    expect((await api().call('POST', '/api/users/invites', guest({ email: 'refused@example.com' }))).status).toBe(422);
+    expect((await api().call('POST', '/api/users/invites', invitee({ email: 'refused@example.com' }))).status).toBe(
+      422,
+    );
     expect(await rowsOf(api(), 'invites', "email = 'refused@example.com'")).toBe(0);
     expect(await rowsOf(api(), 'object_keys', "value = 'refused@example.com'")).toBe(0);
   });
@@ -154,7 +156,7 @@ describe('a server with a mail server', () => {
     const before = received.length;
     expect((await api().call('POST', '/api/users', person({ email }))).status).toBe(409);
     expect((await api().call('POST', '/api/users', person({ role: 'owner' }))).status).toBe(422);
-    expect((await api().call('POST', '/api/users/invites', guest({ email }))).status).toBe(409);
+    expect((await api().call('POST', '/api/users/invites', invitee({ email }))).status).toBe(409);
     expect(received.length).toBe(before);
   });
 });

@@ -30,13 +30,13 @@ it('is closed to everybody where there is no token', () => {
 
 it('is made once, for its owner to read', async () => {
   const dataDir = await temporaryDirectory();
-  const told: string[] = [];
-  const options = { dataDir, token: undefined, report: (_: string, message: string) => told.push(message) };
+  const reported: string[] = [];
+  const options = { dataDir, token: undefined, report: (_: string, message: string) => reported.push(message) };
   const token = await ensureOperatorToken(options);
   expect(await ensureOperatorToken(options)).toBe(token);
   const path = join(dataDir, 'operator-token');
   expect((await stat(path)).mode & 0o777).toBe(0o600);
-  expect(told).toEqual([`wrote the operator's token to ${path}`]);
+  expect(reported).toEqual([`wrote the operator's token to ${path}`]);
   await writeFile(path, 'nonsense');
   await expect(ensureOperatorToken(options)).rejects.toThrow('heddle token new --operator');
   expect(await readFile(path, 'utf8')).toBe('nonsense');
@@ -45,11 +45,11 @@ it('is made once, for its owner to read', async () => {
 it('goes on without one where no file can be kept, and says how to give one', async () => {
   const dataDir = join(await temporaryDirectory(), 'file');
   await writeFile(dataDir, '');
-  const told: string[] = [];
+  const reported: string[] = [];
   const token = await ensureOperatorToken({
     dataDir,
     token: undefined,
-    report: (level, message) => told.push(`${level} ${message}`),
+    report: (level, message) => reported.push(`${level} ${message}`),
   });
-  expect([token, told]).toEqual([undefined, [expect.stringMatching(/^warn .*HEDDLE_OPERATOR_TOKEN/)]]);
+  expect([token, reported]).toEqual([undefined, [expect.stringMatching(/^warn .*HEDDLE_OPERATOR_TOKEN/)]]);
 });

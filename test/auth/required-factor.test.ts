@@ -6,7 +6,7 @@ import { password, signingIn } from './signing-in.ts';
 import { openSurfer } from './surfer.ts';
 
 const scene = idpScene();
-const { somebody } = signingIn(scene);
+const { visitor } = signingIn(scene);
 
 async function require(local_mfa_enabled: boolean): Promise<JsonObject> {
   const [account] = (await (await scene().call('GET', '/api/accounts')).json()) as readonly JsonObject[];
@@ -19,7 +19,7 @@ async function require(local_mfa_enabled: boolean): Promise<JsonObject> {
 const secretIn = (text: string) => /id="totp-secret">([A-Z2-7]{32})</.exec(text)?.[1] ?? '';
 
 it('an account that wants a second factor lets nobody in by a password alone: who has none sets it up on the way', async () => {
-  const { surfer, email, id } = await somebody();
+  const { surfer, email, id } = await visitor();
   expect((await require(true))['local_mfa_enabled']).toBe(true);
   await surfer.go('/signin/account');
   const asked = await surfer.send({ step: 'password', email, password });
@@ -48,7 +48,7 @@ it('an account that wants a second factor lets nobody in by a password alone: wh
 });
 
 it('nobody switches a second factor off that their account wants', async () => {
-  const { surfer, email } = await somebody();
+  const { surfer, email } = await visitor();
   await require(false);
   await surfer.go('/signin/account');
   await surfer.send({ step: 'password', email, password });

@@ -7,7 +7,7 @@ import { bodyOf, password, signingIn } from './signing-in.ts';
 import { openSurfer, pkce, type Surfer } from './surfer.ts';
 
 const scene = idpScene();
-const { somebody, authorization, redeem } = signingIn(scene);
+const { visitor, authorization, redeem } = signingIn(scene);
 
 /** Copies a row of the account of the scene, with changes. */
 async function copy(table: string, column: string, value: string, changes: Readonly<Record<string, string>>) {
@@ -20,7 +20,7 @@ async function copy(table: string, column: string, value: string, changes: Reado
 
 /** Somebody whose address a user of another account has too, with a password of theirs. */
 async function twoUsers(theirs: string) {
-  const person = await somebody();
+  const person = await visitor();
   const [account, there] = [`other-${person.id}`, `there-${person.id}`];
   const own = present(scene().server.account);
   const hash = await hashPassword(theirs);
@@ -90,7 +90,7 @@ describe('an address that users of two accounts have', () => {
   });
 
   it('leads a person behind a dozen older users with the address to the account that is named', async () => {
-    const { email, id, surfer } = await somebody();
+    const { email, id, surfer } = await visitor();
     const own = present(scene().server.account);
     const hash = await hashPassword('of a squatter');
     for (let at = 0; at < 12; at++) {
@@ -115,8 +115,8 @@ describe('an address that users of two accounts have', () => {
     const { email } = await twoUsers('another password');
     const surfer = openSurfer(scene().url);
     await surfer.go(authorization(pkce().challenge));
-    const nobody = 'nobody@example.com';
-    const least = new Map([email, nobody].map((tried) => [tried, Number.POSITIVE_INFINITY]));
+    const anonymous = 'nobody@example.com';
+    const least = new Map([email, anonymous].map((tried) => [tried, Number.POSITIVE_INFINITY]));
     // The cheapest of nine tries each, which are not slowed down yet: what else the process does only adds to others.
     for (let round = 0; round < 9; round++)
       for (const [tried, so] of least) {
@@ -125,7 +125,7 @@ describe('an address that users of two accounts have', () => {
         const { user, system } = process.cpuUsage(before);
         least.set(tried, Math.min(so, user + system));
       }
-    const ratio = (least.get(email) ?? 0) / (least.get(nobody) ?? 1);
+    const ratio = (least.get(email) ?? 0) / (least.get(anonymous) ?? 1);
     expect(ratio).toBeGreaterThan(0.7);
     expect(ratio).toBeLessThan(1.4);
   });

@@ -34,7 +34,7 @@ afterAll(async () => {
 type As = (method: string, url: string, body?: Json) => Promise<Answer>;
 
 /** Somebody with a token of the provider, on a server. */
-async function somebody(on: TestApi, subject: string, claims: JsonObject = {}): Promise<As> {
+async function visitor(on: TestApi, subject: string, claims: JsonObject = {}): Promise<As> {
   const token = await provider.sign({ sub: subject, ...claims });
   return (method, url, body) => on.call(method, url, body, { authorization: `Bearer ${token}` });
 }
@@ -65,7 +65,7 @@ const events = async (on: TestApi | As): Promise<readonly string[]> => {
 
 describe('on a server of one account', () => {
   it('a new user waits for an admin, who sees them', async () => {
-    const ana = await somebody(one, 'ana', proved('ana@example.com'));
+    const ana = await visitor(one, 'ana', proved('ana@example.com'));
     const answer = await ana('GET', '/api/groups');
     expect([answer.status, answer.body.message]).toEqual([403, 'user is pending approval']);
     const { body } = await one.call('GET', '/api/users?service_user=false');
@@ -77,40 +77,40 @@ describe('on a server of one account', () => {
   it('a new user is active where no approval is required, and the sign-in is recorded once', async () => {
     await setSettings(one, { extra: { user_approval_required: false } });
     const signedIn = Math.floor(Date.now() / 1000) - 10;
-    const bob = await somebody(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn });
+    const bob = await visitor(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn });
     const current = await bob('GET', '/api/users/current');
     expect(current.body).toMatchObject({ email: 'bob@example.com', role: 'user', status: 'active', is_current: true });
     expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'user.join']);
-    const told = (await one.call('GET', '/api/users')).body.find(
+    const reported = (await one.call('GET', '/api/users')).body.find(
       ({ id }: { readonly id: string }) => id === current.body.id,
     );
     const second = new Date(signedIn * 1000).toISOString();
-    expect([told.last_login, (await bob('GET', '/api/users/current')).body.last_login]).toEqual([second, second]);
+    expect([reported.last_login, (await bob('GET', '/api/users/current')).body.last_login]).toEqual([second, second]);
     const revision = await one.revision();
-    const refreshed = await somebody(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn, jti: '2' });
+    const refreshed = await visitor(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn, jti: '2' });
     for (const call of [bob, refreshed, bob]) expect((await call('GET', '/api/users/current')).status).toBe(200);
     expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'user.join']);
     expect(await one.revision()).toBe(revision);
-    const again = await somebody(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn + 5 });
+    const again = await visitor(one, 'bob', { ...proved('bob@example.com'), auth_time: signedIn + 5 });
     await again('GET', '/api/users/current');
     expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'dashboard.login']);
   });
 
   it('twenty first requests at once make one user', async () => {
     const callers = await Promise.all(
-      Array.from({ length: 20 }, (_, jti) => somebody(one, 'eve', { ...proved('eve@example.com'), jti: String(jti) })),
+      Array.from({ length: 20 }, (_, jti) => visitor(one, 'eve', { ...proved('eve@example.com'), jti: String(jti) })),
     );
     const answers = await Promise.all(callers.map((call) => call('GET', '/api/users/current')));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
-    const told = (await events(one)).slice(0, 3);
-    expect(told.filter((code) => code === 'user.join')).toHaveLength(1);
+    const reported = (await events(one)).slice(0, 3);
+    expect(reported.filter((code) => code === 'user.join')).toHaveLength(1);
   });
 
   it('an invited person becomes the user who was invited', async () => {
     const body = { email: 'Ida@example.com', name: 'Ida', role: 'admin', auto_groups: [], is_service_user: false };
     const invited = (await one.call('POST', '/api/users', body)).body;
-    const ida = await somebody(one, 'ida', proved('ida@example.com'));
+    const ida = await visitor(one, 'ida', proved('ida@example.com'));
     const current = (await ida('GET', '/api/users/current')).body;
     expect(current).toMatchObject({ id: invited.id, role: 'admin', status: 'active', idp_id: provider.issuer });
     expect((await events(one)).slice(0, 2)).toEqual(['dashboard.login', 'user.join']);
@@ -119,27 +119,27 @@ describe('on a server of one account', () => {
   it('an address that is not proved is nobody yet, and one that somebody has is theirs', async () => {
     const body = { email: 'max@example.com', name: 'Max', role: 'owner', auto_groups: [], is_service_user: false };
     await one.call('POST', '/api/users', { ...body, role: 'admin' });
-    const liar = await somebody(one, 'liar', { email: 'max@example.com', email_verified: false });
+    const liar = await visitor(one, 'liar', { email: 'max@example.com', email_verified: false });
     const refused = await liar('GET', '/api/users/current');
     expect([refused.status, refused.body.message]).toEqual([
       403,
       expect.stringContaining('does not say that the address'),
     ]);
-    const max = await somebody(one, 'max', proved('max@example.com'));
+    const max = await visitor(one, 'max', proved('max@example.com'));
     expect((await max('GET', '/api/users/current')).status).toBe(200);
-    const other = await somebody(one, 'other', proved('max@example.com'));
+    const other = await visitor(one, 'other', proved('max@example.com'));
     const taken = await other('GET', '/api/users/current');
     expect([taken.status, taken.body.message]).toEqual([403, expect.stringContaining('somebody else')]);
   });
 
   it('somebody without an address is known by the provider alone', async () => {
-    const nameless = await somebody(one, 'robot-7');
+    const nameless = await visitor(one, 'robot-7');
     const current = (await nameless('GET', '/api/users/current')).body;
     expect(current).toMatchObject({ email: '', name: 'robot-7', is_service_user: false });
   });
 
   it('somebody who is deleted is new when they come again', async () => {
-    const gus = await somebody(one, 'gus', proved('gus@example.com'));
+    const gus = await visitor(one, 'gus', proved('gus@example.com'));
     const { id } = (await gus('GET', '/api/users/current')).body;
     expect((await one.call('DELETE', `/api/users/${id}`)).status).toBe(200);
     const again = await gus('GET', '/api/users/current');
@@ -148,7 +148,7 @@ describe('on a server of one account', () => {
   });
 
   it('blocked people get that as the reason', async () => {
-    const tom = await somebody(one, 'tom', proved('tom@example.com'));
+    const tom = await visitor(one, 'tom', proved('tom@example.com'));
     const { id } = (await tom('GET', '/api/users/current')).body;
     await one.call('PUT', `/api/users/${id}`, { role: 'user', auto_groups: [], is_blocked: true });
     const refused = await tom('GET', '/api/users/current');
@@ -172,7 +172,7 @@ describe('on a server of one account', () => {
 
 describe('on a server of many accounts', () => {
   it('the first of a domain owns a new account, and the next one joins it', async () => {
-    const first = await somebody(many, 'first', proved('first@acme.example'));
+    const first = await visitor(many, 'first', proved('first@acme.example'));
     const current = (await first('GET', '/api/users/current')).body;
     expect(current).toMatchObject({ email: 'first@acme.example', role: 'owner', status: 'active' });
     const [account] = (await first('GET', '/api/accounts')).body;
@@ -183,7 +183,7 @@ describe('on a server of many accounts', () => {
     expect((await first('GET', '/api/policies')).body[0]).toMatchObject({ name: 'Default', enabled: true });
     expect(await events(first)).toEqual(expect.arrayContaining(['account.create', 'dashboard.login', 'user.join']));
 
-    const second = await somebody(many, 'second', proved('second@acme.example'));
+    const second = await visitor(many, 'second', proved('second@acme.example'));
     expect((await second('GET', '/api/users/current')).body.message).toBe('user is pending approval');
     const users = (await first('GET', '/api/users')).body;
     expect(users.map(({ email }: { readonly email: string }) => email).sort()).toEqual([
@@ -194,7 +194,7 @@ describe('on a server of many accounts', () => {
 
   it('twenty people of a new domain at once make one account with one owner', async () => {
     const callers = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => somebody(many, `p${at}`, proved(`p${at}@rush.example`))),
+      Array.from({ length: 20 }, (_, at) => visitor(many, `p${at}`, proved(`p${at}@rush.example`))),
     );
     const answers = await Promise.all(callers.map((call) => call('GET', '/api/users/current')));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 403)]);
@@ -204,7 +204,7 @@ describe('on a server of many accounts', () => {
 
   it('people of mail providers have an account each', async () => {
     const [kim, lee] = await Promise.all(
-      ['kim', 'lee'].map((name) => somebody(many, name, proved(`${name}@gmail.com`))),
+      ['kim', 'lee'].map((name) => visitor(many, name, proved(`${name}@gmail.com`))),
     );
     const [a] = (await kim?.('GET', '/api/accounts'))?.body ?? [];
     const [b] = (await lee?.('GET', '/api/accounts'))?.body ?? [];
@@ -213,14 +213,14 @@ describe('on a server of many accounts', () => {
   });
 
   it('an address that is not proved joins no organisation', async () => {
-    const stranger = await somebody(many, 'stranger', { email: 'stranger@acme.example' });
-    expect((await stranger('GET', '/api/users')).body).toHaveLength(1);
+    const outsider = await visitor(many, 'stranger', { email: 'stranger@acme.example' });
+    expect((await outsider('GET', '/api/users')).body).toHaveLength(1);
   });
 
   it('an address that is not proved is kept from nobody whose it is', async () => {
-    const squatter = await somebody(many, 'squatter', { email: 'vic@gmail.com', name: 'Vic' });
+    const squatter = await visitor(many, 'squatter', { email: 'vic@gmail.com', name: 'Vic' });
     expect((await squatter('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', name: 'Vic', email: '' });
-    const victim = await somebody(many, 'vic', proved('vic@gmail.com'));
+    const victim = await visitor(many, 'vic', proved('vic@gmail.com'));
     expect((await victim('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', email: 'vic@gmail.com' });
   });
 
@@ -233,16 +233,16 @@ describe('on a server of many accounts', () => {
         values,
       );
     });
-    const late = await somebody(one, 'late', proved('late@example.com'));
+    const late = await visitor(one, 'late', proved('late@example.com'));
     expect((await late('GET', '/api/users/current')).status).toBe(200);
   });
 
   it('an invitation of somebody else does not go before the organisation of the address', async () => {
-    const rival = await somebody(many, 'rival', proved('rival@rival.example'));
+    const rival = await visitor(many, 'rival', proved('rival@rival.example'));
     const body = { email: 'new@acme.example', name: 'New', role: 'admin', auto_groups: [], is_service_user: false };
     expect((await rival('POST', '/api/users', body)).status).toBe(200);
-    const newcomer = await somebody(many, 'new', proved('new@acme.example'));
-    expect((await newcomer('GET', '/api/users/current')).body.message).toBe('user is pending approval');
+    const newUser = await visitor(many, 'new', proved('new@acme.example'));
+    expect((await newUser('GET', '/api/users/current')).body.message).toBe('user is pending approval');
   });
 
   it('an address that several accounts wrote down leads to none of them before its person chooses', async () => {
@@ -253,20 +253,20 @@ describe('on a server of many accounts', () => {
       auto_groups: [],
       is_service_user: false,
     };
-    const rivals = [await somebody(many, 'rival-1', { name: 'One' }), await somebody(many, 'rival-2', { name: 'Two' })];
+    const rivals = [await visitor(many, 'rival-1', { name: 'One' }), await visitor(many, 'rival-2', { name: 'Two' })];
     const accounts = [];
     for (const rival of rivals) {
       accounts.push((await rival('GET', '/api/accounts')).body[0].id);
       await putUser(many, accounts.at(-1) ?? '', body);
     }
-    const wanted = await somebody(many, 'wanted', proved('wanted@gmail.com'));
-    const asked = await wanted('GET', '/api/users/current');
+    const expected = await visitor(many, 'wanted', proved('wanted@gmail.com'));
+    const asked = await expected('GET', '/api/users/current');
     expect([asked.status, asked.body.message]).toEqual([403, expect.stringContaining('?account=ID')]);
     for (const account of accounts) expect(asked.body.message).toContain(account);
-    const chosen = await wanted('GET', `/api/users/current?account=${accounts[1]}`);
+    const chosen = await expected('GET', `/api/users/current?account=${accounts[1]}`);
     expect([chosen.status, chosen.body.role]).toEqual([200, 'auditor']);
-    expect((await wanted('GET', '/api/accounts')).body[0].id).toBe(accounts[1]);
-    const other = await somebody(many, 'wanted-too', proved('wanted-too@gmail.com'));
+    expect((await expected('GET', '/api/accounts')).body[0].id).toBe(accounts[1]);
+    const other = await visitor(many, 'wanted-too', proved('wanted-too@gmail.com'));
     for (const account of accounts) await putUser(many, account, { ...body, email: 'wanted-too@gmail.com' });
     expect((await other('GET', '/api/users/current?account=nobodys')).status).toBe(403);
     expect((await other('GET', '/api/users/current?account=new')).body).toMatchObject({ role: 'owner' });
@@ -275,16 +275,16 @@ describe('on a server of many accounts', () => {
   it('an address that a dozen accounts claim leads to the one that its person names, wherever it stands', async () => {
     const body = { email: 'ada@gmail.com', name: 'Ada', role: 'auditor', auto_groups: [], is_service_user: false };
     const owners = await Promise.all(
-      Array.from({ length: 13 }, (_, at) => somebody(many, `claims-${at}`, { name: `Claim ${at}` })),
+      Array.from({ length: 13 }, (_, at) => visitor(many, `claims-${at}`, { name: `Claim ${at}` })),
     );
     const found = await Promise.all(owners.map(async (owner) => (await owner('GET', '/api/accounts')).body[0].id));
     for (const account of found) await putUser(many, account, body);
     const accounts: readonly string[] = [...found].sort();
-    const ada = await somebody(many, 'ada', proved('ada@gmail.com'));
+    const ada = await visitor(many, 'ada', proved('ada@gmail.com'));
     const asked = await ada('GET', '/api/users/current');
     const last = accounts.at(-1) ?? '';
     expect([asked.status, asked.body.message.includes(last)]).toEqual([403, false]);
-    const claimless = (await (await somebody(many, 'claims-nothing'))('GET', '/api/accounts')).body[0].id;
+    const claimless = (await (await visitor(many, 'claims-nothing'))('GET', '/api/accounts')).body[0].id;
     expect((await ada('GET', `/api/users/current?account=${claimless}`)).status).toBe(403);
     const chosen = await ada('GET', `/api/users/current?account=${last}`);
     expect([chosen.status, chosen.body.role]).toEqual([200, 'auditor']);
@@ -292,19 +292,19 @@ describe('on a server of many accounts', () => {
   });
 
   it('an address that nobody proved is kept for 30 days and no longer', async () => {
-    const squatter = await somebody(many, 'squatter-of-old', { name: 'Old' });
+    const squatter = await visitor(many, 'squatter-of-old', { name: 'Old' });
     const account = (await squatter('GET', '/api/accounts')).body[0].id;
     const body = { email: 'late@gmail.com', name: 'Late', role: 'user', auto_groups: [], is_service_user: false };
     await putUser(many, account, body, '2020-01-01T00:00:00.000Z');
-    const late = await somebody(many, 'late', proved('late@gmail.com'));
+    const late = await visitor(many, 'late', proved('late@gmail.com'));
     expect((await late('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', email: 'late@gmail.com' });
   });
 
   it('an invitation goes before an account of one’s own', async () => {
-    const owner = await somebody(many, 'host', proved('host@host.example'));
+    const owner = await visitor(many, 'host', proved('host@host.example'));
     const body = { email: 'guest@gmail.com', name: 'Guest', role: 'auditor', auto_groups: [], is_service_user: false };
     expect((await owner('POST', '/api/users', body)).status).toBe(200);
-    const guest = await somebody(many, 'guest', proved('guest@gmail.com'));
-    expect((await guest('GET', '/api/accounts')).body[0].domain).toBe('host.example');
+    const invitee = await visitor(many, 'guest', proved('guest@gmail.com'));
+    expect((await invitee('GET', '/api/accounts')).body[0].domain).toBe('host.example');
   });
 });

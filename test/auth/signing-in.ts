@@ -10,7 +10,7 @@ export function signingIn(scene: ReturnType<typeof idpScene>) {
   let people = 0;
 
   /** A person of their own for a test, who begins to sign in on the command line. */
-  async function somebody(more: Parameters<ReturnType<typeof scene>['person']>[2] = {}) {
+  async function visitor(more: Parameters<ReturnType<typeof scene>['person']>[2] = {}) {
     const email = `person-${++people}@example.com`;
     const id = await scene().person(email, password, more);
     return { email, id, surfer: openSurfer(scene().url) };
@@ -50,7 +50,7 @@ export function signingIn(scene: ReturnType<typeof idpScene>) {
   }
 
   async function signedIn() {
-    const person = await somebody();
+    const person = await visitor();
     const { verifier, challenge } = pkce();
     const code = await codeFor(person.surfer, person.email, challenge);
     return { ...person, code, verifier, tokens: await redeem(code, verifier) };
@@ -61,7 +61,7 @@ export function signingIn(scene: ReturnType<typeof idpScene>) {
     return (await scene().call('GET', '/api/users/current', undefined, `Bearer ${token}`)).status;
   }
 
-  return { somebody, authorization, codeFor, ask, redeem, refresh, signedIn, api };
+  return { visitor, authorization, codeFor, ask, redeem, refresh, signedIn, api };
 }
 
 /** What a token says. */

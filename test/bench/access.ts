@@ -37,8 +37,8 @@ async function differences(sizes: LargeSizes, note: string): Promise<readonly Ro
   const before = compileAccess(state);
   const other = compileAccess(snapshotOf(largeAccount({ ...sizes, seed: 2 })));
   const afters: readonly (readonly [what: string, after: Access])[] = [
-    ['one policy of 500 changed', carriedOn(before, state, onAnotherPort(objects.slice(-1)))],
-    ['50 policies of 500 changed', carriedOn(before, state, onAnotherPort(objects.slice(-50)))],
+    ['one policy of 500 changed', updatedOn(before, state, onAnotherPort(objects.slice(-1)))],
+    ['50 policies of 500 changed', updatedOn(before, state, onAnotherPort(objects.slice(-50)))],
     ['all policies and groups are others', other],
   ];
   // Where no two peers are alike, the time of changing everything at once is only reported.
@@ -149,7 +149,7 @@ function snapshotOf(objects: readonly StoredObject[]): Snapshot {
   return emptySnapshot(registry, 'bench').with({ put: objects, remove: [] });
 }
 
-function carriedOn(before: Access, state: Snapshot, changed: readonly StoredObject[]): Access {
+function updatedOn(before: Access, state: Snapshot, changed: readonly StoredObject[]): Access {
   return updateAccess(
     before,
     state.with({ put: changed, remove: [] }),

@@ -28,8 +28,8 @@ export const apply: Benchmark = {
       const reference = async () => insertOnce(await where(), files, written);
       for (const commits of [0, 300]) {
         const measured = await inTurns(rounds, async () => applyOnce(await where(), files, commits), reference);
-        const manner = commits === 0 ? 'a fresh connection' : `${commits} single commits before`;
-        const what = `apply 10,000 documents, ${engine}, ${manner}`;
+        const options = commits === 0 ? 'a fresh connection' : `${commits} single commits before`;
+        const what = `apply 10,000 documents, ${engine}, ${options}`;
         rows.push({ what, ...measured, unit: 'ms', budget: { is: 'at most', value: 2.5 } });
       }
     }

@@ -26,12 +26,15 @@ async function answersWhilePlanning(stand: Stand, url: string): Promise<readonly
   const busy = await gapsDuring(server, planning);
   const applying = request(server, 'POST', '/api/config/apply', { source: 'bench', files });
   const committing = await gapsDuring(server, applying);
-  const told = (what: string, figure: number): Row => ({ what, figure, unit: 'ms' });
+  const reported = (what: string, figure: number): Row => ({ what, figure, unit: 'ms' });
   return [
-    told('longest wait of /healthz and a GET, idle', idle.longest),
-    { ...told('… while 50,000 documents are read and planned', busy.longest), budget: { is: 'at most', value: 500 } },
-    told('… while they are planned, the middle wait', busy.middle),
-    told('… while they are read, planned and committed', committing.longest),
+    reported('longest wait of /healthz and a GET, idle', idle.longest),
+    {
+      ...reported('… while 50,000 documents are read and planned', busy.longest),
+      budget: { is: 'at most', value: 500 },
+    },
+    reported('… while they are planned, the middle wait', busy.middle),
+    reported('… while they are read, planned and committed', committing.longest),
   ];
 }
 

@@ -20,11 +20,11 @@ export const maps: Benchmark = {
   run: async () => [
     ...(await measure(7, sizes, 'one group each', { all: 100, changed: 2.5 })),
     // The objects are larger, so what they are measured against takes longer.
-    ...(await measure(5, { ...sizes, groupsOfPeer: 5 }, strangers, { all: 55, changed: 1.8 })),
+    ...(await measure(5, { ...sizes, groupsOfPeer: 5 }, outsiders, { all: 55, changed: 1.8 })),
   ],
 };
 
-const strangers = 'five groups each, drawn: no two peers are alike';
+const outsiders = 'five groups each, drawn: no two peers are alike';
 
 interface Budgets {
   readonly all: number;
@@ -40,7 +40,7 @@ async function measure(rounds: number, account: LargeSizes, note: string, budget
   const had = new Map(mapsOf(before, ids));
   const changed = onAnotherPort(objects.slice(-1));
   const next = state.with({ put: changed, remove: [] });
-  const change = () => tellChange({ before, had, changed, next });
+  const change = () => reportChange({ before, had, changed, next });
   const row = (what: string, measured: Pick<Row, 'figure' | 'reference'>, value: number): Row => {
     return { what, note, ...measured, unit: 'ms', budget: { is: 'at most', value } };
   };
@@ -65,7 +65,7 @@ function mapsOf(image: Access, ids: readonly string[]): readonly (readonly [stri
 }
 
 /** All that a server does between a commit and writing to its streams. */
-function tellChange(given: {
+function reportChange(given: {
   readonly before: Access;
   readonly had: ReadonlyMap<string, PeerMap>;
   readonly changed: readonly StoredObject[];

@@ -58,12 +58,12 @@ async function mustWriteNothing(stand: Stand, directory: string): Promise<void> 
   const { engine, account } = workplace;
   const reader = createReader();
   const applied = Promise.withResolvers<void>();
-  const tell = () => applied.resolve();
+  const publish = () => applied.resolve();
   const directorySource = defineDirectory(account, { name: 'bench', path: directory });
   const open = (options: OpenOptions) => openDirectory({ path: directory, settleMs: 0, pollMs: 50, ...options });
   const hour = 3600;
   const stop = superviseSources({
-    ...{ engine, reader, report: tell, version: 'bench', leaseSeconds: hour, pollMs: hour * 1000 },
+    ...{ engine, reader, report: publish, version: 'bench', leaseSeconds: hour, pollMs: hour * 1000 },
     definitions: [{ ...directorySource, open }],
   });
   await applied.promise;

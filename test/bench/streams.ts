@@ -82,7 +82,7 @@ async function oneChange(
   };
   if (between === undefined) await until(mesh, peers, write);
   const whole: number[] = [];
-  const told = async () =>
+  const reported = async () =>
     until(mesh, concerned.length, async (begin) => {
       const stop = engine.notices.on(begin);
       const start = performance.now();
@@ -91,9 +91,9 @@ async function oneChange(
       stop();
     });
   // What is compiled at first use is so before the clock starts.
-  for (let warming = 0; warming < 10; warming++) await told();
+  for (let warming = 0; warming < 10; warming++) await reported();
   whole.length = 0;
-  await told();
+  await reported();
   await delay(200);
   const [counted] = (await order(mesh.clients, { type: 'count' })) as [Counted];
   if (counted.peers !== concerned.length || counted.events !== concerned.length)
@@ -105,7 +105,7 @@ async function oneChange(
       begin();
       for (const peer of concerned) mesh.open.get(peer)?.write(event);
     });
-  const measured = await inTurns(rounds, told, bare);
+  const measured = await inTurns(rounds, reported, bare);
   const note = `${size} bytes each`;
   return [
     {

@@ -41,8 +41,8 @@ describe.each(valueSets)('the chart with the values of %s', (_, options) => {
     const env = { ...environmentOf(manifests), HEDDLE_DATABASE_URL: 'postgres://db/heddle' };
     const known = new Set(Object.values(settings).map(({ variable }) => variable));
     expect(Object.keys(env).filter((name) => name.startsWith('HEDDLE_') && !known.has(name))).toEqual([]);
-    const wanted = Object.keys(settings) as (keyof Config)[];
-    expect(readConfig(env, {}, wanted)).toMatchObject({ ok: true });
+    const expected = Object.keys(settings) as (keyof Config)[];
+    expect(readConfig(env, {}, expected)).toMatchObject({ ok: true });
   });
 
   test('keeps to the restricted Pod Security Standard in every pod', () => {

@@ -53,8 +53,8 @@ const found = new Map<Program, string>();
 
 /** The program of the development dependency; where that one does not run, the machine's own. */
 function pathOf(name: Program): string {
-  const isCarried = process.platform === 'linux' && process.arch === 'x64';
-  const path = found.get(name) ?? (isCarried ? unpacked(name) : installed(name));
+  const isPackaged = process.platform === 'linux' && process.arch === 'x64';
+  const path = found.get(name) ?? (isPackaged ? unpacked(name) : installed(name));
   found.set(name, path);
   return path;
 }

@@ -121,8 +121,8 @@ describe('heddle operator', () => {
     expect([written.code, JSON.parse(written.out)]).toMatchObject([0, { account, revision: 1, history: true }]);
     expect((await stat(at('operator.gz'))).mode & 0o777).toBe(0o600);
     const restore = ['operator', 'restore', at('operator.gz'), '--auto-approve', '--data-dir', there];
-    const strange = await runHere(restore, { HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') });
-    expect([strange.code, strange.note]).toEqual([1, expect.stringContaining('which this server does not have')]);
+    const foreign = await runHere(restore, { HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') });
+    expect([foreign.code, foreign.note]).toEqual([1, expect.stringContaining('which this server does not have')]);
     const restored = await runHere(restore, env);
     expect([restored.code, restored.out]).toEqual([0, expect.stringContaining(`Restored the account ${account}`)]);
     const again = await runHere([...restore, '--json'], env);
@@ -148,8 +148,8 @@ describe('heddle operator', () => {
       expect(planEnvironment.vault.form).toBe('unbound');
     });
     const backup = ['operator', 'backup', at('keyed.gz'), '--data-dir', dataDir];
-    const strange = await runHere(backup, { HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') });
-    expect([strange.code, strange.note]).toEqual([1, expect.stringContaining('has another secret key')]);
+    const foreign = await runHere(backup, { HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') });
+    expect([foreign.code, foreign.note]).toEqual([1, expect.stringContaining('has another secret key')]);
     const none = await runHere(backup, {});
     expect([none.code, none.note]).toEqual([1, expect.stringContaining('put the file secret.key back')]);
     expect([await isThere('keyed.gz'), await isThere('keyed/secret.key')]).toEqual([false, false]);

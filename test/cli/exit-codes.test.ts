@@ -64,8 +64,8 @@ async function outputs(): Promise<string> {
   const { engine, account } = server().api;
   const actor = { type: 'source', id: `keys-${made}`, name: 'keys' } as const;
   const spec = { type: 'reusable', expires_in: 86400, usage_limit: 0, auto_groups: [] };
-  const wanted = applyRequest(actor.id, [document('SetupKey', `key-${made}`, spec)], { keepOutputs: true });
-  const applied = await applyDocuments(engine, { account, actor, revision: 0 }, wanted);
+  const expected = applyRequest(actor.id, [document('SetupKey', `key-${made}`, spec)], { keepOutputs: true });
+  const applied = await applyDocuments(engine, { account, actor, revision: 0 }, expected);
   return applied.state === 'applied' ? (applied.kept ?? '') : applied.state;
 }
 

@@ -131,7 +131,7 @@ describe('heddle rollback', () => {
   it('lists everything that is missing and exits with 4 (E112)', async () => {
     await using own = await serve();
     const { api, heddle } = own;
-    const hand = await api.group('hand');
+    const manual = await api.group('hand');
     const policy = doc(
       'Policy',
       'web',
@@ -141,7 +141,7 @@ describe('heddle rollback', () => {
       api.call('POST', '/api/config/apply', { source: 'team', files: [{ path: 't.yaml', text: texts.join('---\n') }] });
     await push([policy, ops]);
     await push([ops]);
-    await api.call('DELETE', `/api/groups/${hand}`);
+    await api.call('DELETE', `/api/groups/${manual}`);
     const refused = await heddle(['rollback', '3', '--auto-approve']);
     expect([refused.code, refused.note]).toEqual([4, expect.stringContaining('Group hand')]);
   });

@@ -126,10 +126,10 @@ it.each([
   [['masquerade=false', ...why], 5, 'no source states masquerade'],
   [['metric=5', ...why, '--ttl', '25h'], 5, 'at most 24h'],
   [['metric=5', '--reason', ' '], 5, 'must say why'],
-])('refuses %j with the code %i and changes nothing', async (words, code, told) => {
+])('refuses %j with the code %i and changes nothing', async (words, code, reported) => {
   const before = await routeNow();
   const ran = await server().heddle(['override', 'Route', name, ...words]);
-  expect([ran.code, ran.note]).toEqual([code, expect.stringContaining(told)]);
+  expect([ran.code, ran.note]).toEqual([code, expect.stringContaining(reported)]);
   expect(await routeNow()).toEqual(before);
 });
 

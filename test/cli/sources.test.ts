@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createReader } from '../../src/documents/reader.ts';
 import type { SourceDefinition } from '../../src/features/sources/definition.ts';
 import { superviseSources } from '../../src/features/sources/loop/supervisor.ts';
-import { groups, newShelf } from '../sources/office-source.ts';
+import { groups, newMemoryOrigin } from '../sources/office-source.ts';
 import { sharedServer } from './served.ts';
 
 const server = sharedServer();
-const shelf = newShelf('office', groups('one', 'two'));
+const origin = newMemoryOrigin('office', groups('one', 'two'));
 let stop: () => Promise<void>;
 
 beforeAll(async () => {
   const { engine, account } = server().api;
   const definition: SourceDefinition = {
     ...{ account, name: 'office', type: 'directory', spec: { path: '/etc/office' }, isConfigured: true },
-    ...{ intervalMs: 3_600_000, delayMs: 0, open: () => shelf.open() },
+    ...{ intervalMs: 3_600_000, delayMs: 0, open: () => origin.open() },
   };
   const reader = createReader();
   const end = superviseSources({
@@ -54,7 +54,7 @@ describe('heddle reconcile', () => {
   });
 
   it('waits until what is there now is applied', async () => {
-    shelf.put(groups('one', 'two', 'three'), 'silently');
+    origin.put(groups('one', 'two', 'three'), 'silently');
     const { code, out } = await heddle('reconcile', 'office', '--wait');
     expect([code, out]).toEqual([0, expect.stringMatching(/^source office: 3 documents, revision \d+: 1 created/)]);
     expect((await server().json('reconcile', 'office', '--wait')).document).toMatchObject({
@@ -66,19 +66,19 @@ describe('heddle reconcile', () => {
     [5, 'wrong documents', 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: x}\nspec: {nam: y}\n'],
     [4, 'a conflict', `${groups('one')}---\n${groups('pushed').replace('{}\n', '{name: Other}\n')}`],
   ])('E146 exits with %i for %s', async (code, _, text) => {
-    shelf.put(text, 'silently');
+    origin.put(text, 'silently');
     const files = [{ path: 'a.yaml', text: groups('pushed').replace('{}\n', '{name: Pushed}\n') }];
     await server().api.call('POST', '/api/config/apply', { source: 'ci', files });
     const ran = await heddle('reconcile', 'office', '--wait');
     expect([ran.code, ran.out]).toEqual([code, expect.stringContaining('CONDITIONS')]);
-    const told = await server().json('reconcile', 'office', '--wait');
-    expect([told.code, told.document.error.exitCode]).toEqual([code, code]);
+    const reported = await server().json('reconcile', 'office', '--wait');
+    expect([reported.code, reported.document.error.exitCode]).toEqual([code, code]);
   });
 
   it('E146 exits with 3 for a plan that needs an approval, which lets the source go on by itself', async () => {
-    shelf.put(groups('one', ...twelve));
+    origin.put(groups('one', ...twelve));
     await settled('applied');
-    shelf.put(groups('one'), 'silently');
+    origin.put(groups('one'), 'silently');
     const { code, out } = await heddle('reconcile', 'office', '--wait');
     const [, id = ''] = /waits for .*: `heddle approve (\w+)`/.exec(out) ?? [];
     expect([code, out]).toEqual([3, expect.stringContaining('Stalled')]);
@@ -91,21 +91,21 @@ describe('heddle reconcile', () => {
   });
 
   it('E146 exits with 1 when the source cannot be read', async () => {
-    shelf.close('the directory is gone');
+    origin.close('the directory is gone');
     const { code, note } = await heddle('reconcile', 'office', '--wait');
     expect([code, note]).toEqual([1, expect.stringContaining('the directory is gone')]);
-    shelf.put(groups('one', 'two'));
+    origin.put(groups('one', 'two'));
     await settled('applied');
   });
 
   it('does not wait longer than it may', async () => {
     let open = () => {};
-    shelf.gate = new Promise((resolve) => {
+    origin.gate = new Promise((resolve) => {
       open = resolve;
     });
     const { code, note } = await heddle('reconcile', 'office', '--wait', '--timeout', '50ms');
     open();
-    shelf.gate = undefined;
+    origin.gate = undefined;
     expect([code, note]).toEqual([1, expect.stringContaining('Nobody has reconciled office in time')]);
   });
 

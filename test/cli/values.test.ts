@@ -53,12 +53,12 @@ describe('values that documents name', () => {
       ['apply', '--source-name', 'team', '--auto-approve'],
     ]) {
       const { code, out, err } = await heddle([...command, 'documents']);
-      const told = out + err;
+      const reported = out + err;
       expect(code).toBe(5);
-      expect(told).toMatch(
+      expect(reported).toMatch(
         /documents\/edr\.yaml:10:\d+: fileRef `edr\/a` is not set, or not allowed: put a file edr\/a/,
       );
-      expect(told).toMatch(
+      expect(reported).toMatch(
         /documents\/edr\.yaml:21:\d+: envRef `HEDDLE_VALUE_B` is not set, or not allowed: set it where/,
       );
     }

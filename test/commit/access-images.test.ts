@@ -38,10 +38,10 @@ it('an image is made once for a state, and anew when something else is known', a
   const [first, second] = [await images.of(state), await images.of(state)];
   expect(second).toBe(first);
   const none = { facts: new Map(), expired: new Set<string>() };
-  const told = { ...none, waiting: new Set(['p1']) };
-  images.learnFrom({ of: async () => told });
+  const reported = { ...none, waiting: new Set(['p1']) };
+  images.learnFrom({ of: async () => reported });
   const third = await images.of(state);
-  expect([third.observedPeers === told, countAccessiblePeers(third, 'p1')]).toEqual([true, 0]);
+  expect([third.observedPeers === reported, countAccessiblePeers(third, 'p1')]).toEqual([true, 0]);
   expect(await images.of(state)).toBe(third);
 });
 

@@ -72,16 +72,16 @@ describe('a plan that breaks an access test', () => {
     // A source that states the test as well gets the position of its own document.
     const more = [group('more'), tried];
     await apply('more', more);
-    const [told] = (await send('plans', 'more', [group('there', ['db1']), ...more])).body.problems;
-    expect(told).toMatchObject({ key: 't-lines', file: 'more.yaml' });
+    const [reported] = (await send('plans', 'more', [group('there', ['db1']), ...more])).body.problems;
+    expect(reported).toMatchObject({ key: 't-lines', file: 'more.yaml' });
     await apply('more', [], { allowEmpty: true });
     await apply('lines', [], { allowEmpty: true });
   });
 
   it('is refused with the place of the rule that nearly lets through what is expected', async () => {
     const off = policy('off', 'action: accept, ports: ["79"], sources: [devs], destinations: [db]', 'enabled: false\n');
-    const wanted = test('finger', 'from: devs\nto: db\nprotocol: tcp\nport: "79"\nexpect: allow');
-    const { body } = await send('plans', 'off', [off, wanted]);
+    const expectation = test('finger', 'from: devs\nto: db\nprotocol: tcp\nport: "79"\nexpect: allow');
+    const { body } = await send('plans', 'off', [off, expectation]);
     expect(body.problems[0].message).toMatch(
       /no rule lets it through; rule `r` of policy `off` would, but the policy is disabled \(off\.yaml:1\)$/,
     );
@@ -238,7 +238,7 @@ describe('tests of an account', () => {
     expect((await server().heddle(['status'])).out).toContain('1 passed, 1 failed');
     await enable(true);
     await stop();
-    const told = (await call('GET', '/api/events')).body
+    const reported = (await call('GET', '/api/events')).body
       .filter(({ activity_code }: { readonly activity_code: string }) =>
         /access_test\.(failed|passed)/.test(activity_code),
       )
@@ -246,7 +246,7 @@ describe('tests of an account', () => {
         activity_code,
         meta['key'],
       ]);
-    expect([told.sort(), faults]).toEqual([
+    expect([reported.sort(), faults]).toEqual([
       [
         ['config.access_test.failed', 'reached'],
         ['config.access_test.passed', 'reached'],

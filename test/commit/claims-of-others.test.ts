@@ -25,7 +25,7 @@ async function apply(
     : [result.state];
 }
 
-const wantedRows = (office: Office) =>
+const expectedRows = (office: Office) =>
   rowsOf(office.database, `select id, wanted from sources where wanted <> '{}' order by id`);
 
 async function enabledIn({ engine, account }: Office): Promise<unknown> {
@@ -77,7 +77,7 @@ describe('E45 two sources that contradict each other', () => {
     await using office = await contradiction();
     expect(await apply(office, first, [changed])).toEqual(['applied']);
     expect(await apply(office, second, [same])).toEqual(['applied']);
-    expect([await enabledIn(office), await wantedRows(office)]).toEqual([enabled, []]);
+    expect([await enabledIn(office), await expectedRows(office)]).toEqual([enabled, []]);
   });
 
   it('E50 are decided by the one that forces, and the other says so from then on', async () => {
@@ -91,7 +91,7 @@ describe('E45 two sources that contradict each other', () => {
     expect(await apply(office, 'b', [policy('b.yaml', { enabled: true, description: 'more' })])).toEqual(['applied']);
     expect(await apply(office, 'b', [off])).toEqual(['applied']);
     expect(await apply(office, 'a', [off])).toEqual(['applied']);
-    expect(await wantedRows(office)).toEqual([]);
+    expect(await expectedRows(office)).toEqual([]);
   });
 
   it('E50 do not keep the one that forced it from another value, nor does the claim of a repeated push that it refuses', async () => {
@@ -145,7 +145,7 @@ describe('what a source lacks', () => {
     const planned = await planApply(engine, call, applyRequest('b', [on]));
     expect([planned.outcome.ok, await readTables(office.database)]).toEqual([false, before]);
     await apply(office, 'b', [on]);
-    expect(await wantedRows(office)).toMatchObject([
+    expect(await expectedRows(office)).toMatchObject([
       { id: 'b', wanted: { keys: ['Policy/p'], units: [{ kind: 'Policy', key: 'p', path: 'enabled', line: 7 }] } },
     ]);
   });
@@ -156,15 +156,15 @@ describe('what a source lacks', () => {
     await apply(office, 'a', [off]);
     await apply(office, 'b', groups);
     expect(await apply(office, 'b', [policy('b.yaml', {})])).toEqual(['needs_approval']);
-    expect(await wantedRows(office)).toEqual([{ id: 'b', wanted: { keys: ['Policy/p'] } }]);
+    expect(await expectedRows(office)).toEqual([{ id: 'b', wanted: { keys: ['Policy/p'] } }]);
     expect(await apply(office, 'b', [...groups, policy('b.yaml', {})])).toEqual(['applied']);
-    expect(await wantedRows(office)).toEqual([]);
+    expect(await expectedRows(office)).toEqual([]);
   });
 
   it('is not known anew from documents that cannot be read', async () => {
     await using office = await contradiction();
-    const noted = await wantedRows(office);
+    const noted = await expectedRows(office);
     await apply(office, 'b', [], { problems: [{ code: 'yaml_invalid', message: 'broken' }] });
-    expect(await wantedRows(office)).toEqual(noted);
+    expect(await expectedRows(office)).toEqual(noted);
   });
 });

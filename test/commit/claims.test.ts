@@ -149,11 +149,11 @@ describe('the claims of refused pushes', () => {
   it('are ended by the loop of a server', async () => {
     await using office = await contradiction();
     await makeDue(office, '');
-    const told: string[] = [];
-    const stop = runLapseLoop({ engine: office.engine, everyMs: 5, report: (_, message) => told.push(message) });
+    const reported: string[] = [];
+    const stop = runLapseLoop({ engine: office.engine, everyMs: 5, report: (_, message) => reported.push(message) });
     await expect.poll(() => claimRows(office)).toEqual([]);
     await expect
-      .poll(() => told)
+      .poll(() => reported)
       .toEqual([expect.stringContaining('source b: what its refused push claims has lapsed')]);
     await stop();
   });

@@ -36,7 +36,7 @@ eachEngine('mutations on %s', (name) => {
     const kind = engine.registry.get('Group');
     const names = ['first', 'good', 'bad', 'better', 'best'];
     const results = await Promise.allSettled(
-      names.map((wanted) => createObject(engine, call, kind, { name: wanted }, strict)),
+      names.map((expected) => createObject(engine, call, kind, { name: expected }, strict)),
     );
     expect(results.map(({ status }) => status)).toEqual([
       'fulfilled',
@@ -141,7 +141,7 @@ describe('mutations', () => {
     });
     const kind = engine.registry.get('Policy');
     const written = await Promise.all(
-      ['p1', 'p2', 'p3'].map((wanted) => createObject(engine, call, kind, policyBody(wanted, all), strict)),
+      ['p1', 'p2', 'p3'].map((expected) => createObject(engine, call, kind, policyBody(expected, all), strict)),
     );
     expect(written).toHaveLength(3);
     expect(
@@ -170,13 +170,13 @@ describe('mutations', () => {
   it('that change nothing make no revision, and each revision is reported once, in order', async () => {
     await using office = await newOffice('postgres');
     const { engine, call } = office;
-    const told: number[] = [];
-    engine.listeners.add(({ revision }) => told.push(revision));
+    const reported: number[] = [];
+    engine.listeners.add(({ revision }) => reported.push(revision));
     const kind = engine.registry.get('Group');
     const { object } = await createObject(engine, call, kind, { name: 'devs' }, strict);
     const again = await replaceObject(engine, call, kind, object.id, { name: 'devs' }, strict);
     expect(again.object.updatedRevision).toBe(object.updatedRevision);
     await Promise.all(fifty.map((at) => createObject(engine, call, kind, { name: `g${at}` }, strict)));
-    expect(told).toEqual(upTo(53).slice(2));
+    expect(reported).toEqual(upTo(53).slice(2));
   });
 });

@@ -244,7 +244,7 @@ describe('names of exports', () => {
       'devs',
       `${'x'.repeat(255)}`,
     ];
-    for (const wanted of names) await createObject(engine, call, kind, { name: wanted }, lenient);
+    for (const expected of names) await createObject(engine, call, kind, { name: expected }, lenient);
     const state = await engine.snapshots.current(office.account);
     const exported = exportDocuments(state, { kind: 'Group' });
     const keys = exported.map(({ metadata }) => metadata.name);

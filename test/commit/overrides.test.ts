@@ -106,11 +106,11 @@ it('E56 is seen by another server, whose apply leaves it and whose loop ends it'
     state: 'applied',
     plan: { changes: [], warnings: [{ code: 'unit_overridden', key: 'p' }] },
   });
-  const told: string[] = [];
-  const stop = runLapseLoop({ engine: later(other, hour), everyMs: 5, report: (_, message) => told.push(message) });
+  const reported: string[] = [];
+  const stop = runLapseLoop({ engine: later(other, hour), everyMs: 5, report: (_, message) => reported.push(message) });
   await expect.poll(async () => objectOf(await stored(office), 'Policy', 'p').spec['enabled']).toBe(false);
   await stop();
-  expect([told, await entries(office)]).toEqual([[], []]);
+  expect([reported, await entries(office)]).toEqual([[], []]);
 });
 
 it('E137 holds until its end by the clock of the database, whatever the clock of a server says', async () => {
@@ -153,12 +153,16 @@ it('is not ended by a loop whose lease is taken away before it writes', async ()
     looks += 1;
     return new Date(Date.now() + hour).toISOString();
   };
-  const told: string[] = [];
-  const loop = { engine: { ...engine, time }, everyMs: 5, report: (_: string, message: string) => told.push(message) };
+  const reported: string[] = [];
+  const loop = {
+    engine: { ...engine, time },
+    everyMs: 5,
+    report: (_: string, message: string) => reported.push(message),
+  };
   const stop = runLapseLoop(loop);
   await expect.poll(() => looks).toBeGreaterThan(2);
   await stop();
-  expect([objectOf(await stored(office), 'Policy', 'p').spec['enabled'], told]).toEqual([true, []]);
+  expect([objectOf(await stored(office), 'Policy', 'p').spec['enabled'], reported]).toEqual([true, []]);
 });
 
 it('E57 is ended once, when an apply and the loop meet', async () => {

@@ -126,9 +126,9 @@ eachEngine('two engines on one %s', (name) => {
     await using office = await newOffice(name);
     const engines = [office.engine, createEngine({ database: office.database })] as const;
     const kind = office.engine.registry.get('Group');
-    const wanted = upTo(40).map((at) => `g${at}`);
+    const expected = upTo(40).map((at) => `g${at}`);
     await Promise.all(
-      wanted.map((group, at) =>
+      expected.map((group, at) =>
         createObject(engines[at % 2] ?? office.engine, office.call, kind, { name: group }, lenient),
       ),
     );

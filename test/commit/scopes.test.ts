@@ -34,8 +34,8 @@ it('scopes are kept by every server, and what overlaps is refused before anythin
   });
   const after = await readTables(office.database);
   // Claims of what a source could not have are stored and counted beside the objects.
-  const beside = { sources: [], accounts: [] };
-  expect({ ...after, ...beside }).toEqual({ ...before, ...beside });
+  const extra = { sources: [], accounts: [] };
+  expect({ ...after, ...extra }).toEqual({ ...before, ...extra });
   expect((await office.engine.snapshots.current(office.account)).revision).toBe(5);
   const other = await office.another();
   expect((await other.snapshots.current(office.account)).settingsOf('data').scope).toEqual(scope);

@@ -32,8 +32,8 @@ it('E49 a plan says who set what a source takes over, and when', async () => {
   const stating = document('Policy', 'p', { description: 'by file', enabled: false, rules: [rule] });
   const view = await createPlan(engine, call, applyRequest('a', [stating], { adopt: 'take' }));
   const today = new Date().toISOString().slice(0, 10);
-  const told = view.changes[0]?.units.map(({ path, setBy }) => `${path} ${setBy?.name} ${setBy?.at.slice(0, 10)}`);
-  expect(told).toEqual([`description Bea ${today}`, `enabled Ana ${today}`, `rules[r] Ana ${today}`]);
+  const reported = view.changes[0]?.units.map(({ path, setBy }) => `${path} ${setBy?.name} ${setBy?.at.slice(0, 10)}`);
+  expect(reported).toEqual([`description Bea ${today}`, `enabled Ana ${today}`, `rules[r] Ana ${today}`]);
   for (const text of [renderPlan(view, paint(false)), renderMarkdown(view)])
     expect(text).toContain(`(was set by Bea on ${today})`);
   // Nobody's value was there before, or it was a document's.

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => test[Symbol.asyncDispose]());
 
 const at = '2026-05-01T10:00:00.000Z';
-const told: AuditEntry = {
+const entry: AuditEntry = {
   actor: { type: 'user', id: 'u1', name: 'Ana' },
   event: { code: 'user.password.change', target: 'u1', meta: {} },
   at,
@@ -111,7 +111,7 @@ describe('credentials', () => {
     await put('ana@example.com', 'u1');
     const change = { account: 'a', user: 'u1', oneTime: false, replaces: 'h1' };
     const done = await Promise.all(
-      ['h2', 'h3', 'h4'].map((hash) => changePassword(database, { ...change, hash }, told)),
+      ['h2', 'h3', 'h4'].map((hash) => changePassword(database, { ...change, hash }, entry)),
     );
     expect(done.filter(Boolean)).toHaveLength(1);
     const [{ count }] = (await database.lookUp(
@@ -137,7 +137,7 @@ describe('credentials', () => {
   it('need a second factor from its confirmation to its end, with one audit event each', async () => {
     await put('ben@example.com', 'u3');
     const who = { account: 'a', user: 'u3', totpSecret: 'seen' };
-    const about = (code: ActivityCode): AuditEntry => ({ ...told, event: { code, target: 'u3', meta: {} } });
+    const about = (code: ActivityCode): AuditEntry => ({ ...entry, event: { code, target: 'u3', meta: {} } });
     await beginTotp(database, who, 'other');
     // It was set up again in another window.
     expect(await confirmTotp(database, who, ['a'], about('user.mfa.enable'))).toBe(false);

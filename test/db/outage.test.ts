@@ -68,9 +68,9 @@ describe.each(['socket', 'tcp'])('a Postgres that goes away (%s)', (transport) =
   it.each(['fast', 'kill'] as const)(
     'leaves writes that were under way in doubt, and none half done (E96, %s)',
     async (how) => {
-      const half = [insert(`${how}-1`), raw('select pg_sleep(60)')];
+      const part = [insert(`${how}-1`), raw('select pg_sleep(60)')];
       const writing = several((n) =>
-        database.inAccount(`${how}-1`, n === 0 ? half : [raw('select pg_sleep(60)')], { write: true }),
+        database.inAccount(`${how}-1`, n === 0 ? part : [raw('select pg_sleep(60)')], { write: true }),
       );
       const sleepers = raw(
         "select count(*) as sleeping from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'",

@@ -113,11 +113,11 @@ test('a key of a megabyte makes no message or path of a megabyte', () => {
 
 test('E15: 50,000 documents are read, in one file or several, and one more is refused', async () => {
   const reader = createReader();
-  const half = { path: 'a.json', text: json(25_000) };
+  const part = { path: 'a.json', text: json(25_000) };
   const other = { path: 'b.json', text: json(25_000).replaceAll('"A"', '"B"') };
-  const most = await reader.read([half, other]);
+  const most = await reader.read([part, other]);
   expect([most.documents.length, most.problems]).toEqual([limits.revisionDocuments, []]);
-  const more = await reader.read([half, other, { path: 'c.yaml', text: group('c') }]);
+  const more = await reader.read([part, other, { path: 'c.yaml', text: group('c') }]);
   expect(more).toMatchObject({ documents: [], problems: [{ code: 'revision_too_many_documents' }] });
   await reader.close();
 });

@@ -38,11 +38,11 @@ const [session] = await database.lookUp(
 );
 say({ backend: session?.backend ?? 0 });
 
-async function apply(wanted: readonly Document[], revision: number): Promise<void> {
+async function apply(expected: readonly Document[], revision: number): Promise<void> {
   const call = { account, actor: { type: 'source', id: 'kill', name: 'kill' }, revision } as const;
   const applyRequest: ApplyRequest = {
     source: 'kill',
-    documents: wanted,
+    documents: expected,
     problems: [],
     place: (same) => same,
     prune: true,

@@ -42,8 +42,8 @@ it('a disk that fills up while a server runs is reported by one line of its log 
   await database.asOwner(makeRoom);
   await server.line(/the disk of the database has room again/);
   expect([(await call('GET', '/readyz')).status, await create('one')]).toEqual([200, 200]);
-  const told = server.lines.filter((line) => line.includes('the disk of the database'));
-  expect(told).toEqual([
+  const reported = server.lines.filter((line) => line.includes('the disk of the database'));
+  expect(reported).toEqual([
     expect.stringMatching(/error: the disk of the database is full: writes are answered with 503/),
     expect.stringMatching(/has room again: this server takes writes/),
   ]);

@@ -21,12 +21,12 @@ export function callerOf(server: Pick<ServedHeddle, 'url'>): Call {
       },
       ...(body === undefined ? {} : { body: text }),
     });
-    const told = await response.text();
+    const reported = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') === true;
     return {
       status: response.status,
       headers: Object.fromEntries(response.headers),
-      body: isJson ? JSON.parse(told) : told,
+      body: isJson ? JSON.parse(reported) : reported,
     };
   };
 }
@@ -104,9 +104,9 @@ export async function enrolWhileKilling(
       if (server === steady || killing === undefined) faults.push(`no answer of a server that was up: ${error}`);
     });
     const isIn = answer?.status === 200;
-    const told = isIn ? answer : await enrolAgain(keys);
-    if (told.status === 200) acknowledged.push(told.body.peer.id);
-    else faults.push(`${told.status} ${JSON.stringify(told.body)}`);
+    const reported = isIn ? answer : await enrolAgain(keys);
+    if (reported.status === 200) acknowledged.push(reported.body.peer.id);
+    else faults.push(`${reported.status} ${JSON.stringify(reported.body)}`);
     if (acknowledged.length >= killAfter) killing ??= shaken.stop('SIGKILL');
   };
   const enrolAgain = async (keys: MachineKeys): Promise<Answer> => {

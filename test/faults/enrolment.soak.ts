@@ -17,8 +17,8 @@ it('of 1,000 machines that enrol at two servers at once with a key for 100, 100 
   );
   const { peers, used } = await readEnrolled(replicas);
   expect([refusals.length, peers.length, used]).toEqual([900, 100, 100]);
-  const told = answers.flatMap(({ status, body }) => (status === 200 ? [body.peer.id] : []));
-  expect(told.sort()).toEqual([...peers].sort());
+  const reported = answers.flatMap(({ status, body }) => (status === 200 ? [body.peer.id] : []));
+  expect(reported.sort()).toEqual([...peers].sort());
 });
 
 it('1,000 machines are in once when one of two servers is killed after 100, 300 or 900 of them', {

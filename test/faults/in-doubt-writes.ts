@@ -16,7 +16,7 @@ import { testDatabase } from '../setup/database.ts';
 import { type CuttingProxy, openCuttingProxy } from './cutting-proxy.ts';
 
 /** What came of writing over connections that were cut all the time. */
-export interface DoubtfulWrites {
+export interface InDoubtWrites {
   /** How many writes of each shape were answered as done. */
   readonly done: Readonly<Record<string, number>>;
   /** Writes whose connection died before the database said what became of them. */
@@ -54,7 +54,10 @@ interface Said {
  * Writes of every shape while each connection to the database is cut at a random byte: before Postgres has begun, while it
  * works, or before its answer has come. Goes on until so many writes were in doubt.
  */
-export async function writeInDoubt(wanted: { readonly doubts: number }, random: () => number): Promise<DoubtfulWrites> {
+export async function writeInDoubt(
+  expected: { readonly doubts: number },
+  random: () => number,
+): Promise<InDoubtWrites> {
   await using made = await testDatabase('postgres');
   await using proxy = await openCuttingProxy(made.url ?? '', random);
   const behind = await openDatabase({ url: proxy.url, poolSize: 4, silenceMs: 500 });
@@ -64,7 +67,7 @@ export async function writeInDoubt(wanted: { readonly doubts: number }, random: 
   proxy.set('cutting');
   const said: Said[] = [];
   const client = async (number: number): Promise<void> => {
-    for (let turn = 0; counted.doubts() < wanted.doubts; turn++) said.push(...(await oneRound(scene, number, turn)));
+    for (let turn = 0; counted.doubts() < expected.doubts; turn++) said.push(...(await oneRound(scene, number, turn)));
   };
   await Promise.all(Array.from({ length: 6 }, (_, number) => client(number)));
   proxy.set('clear');
@@ -180,8 +183,8 @@ async function oneRound(scene: Scene, client: number, turn: number): Promise<rea
       ? rowsOf(scene, 'MSPTenant', name('tenant'))
       : count(scene, 'select count(*) as found from accounts where account_id = $1', String(id)),
   );
-  const wish = { name: name('browser'), wg_pub_key: randomBytes(32).toString('base64'), rules: ['tcp/22'] };
-  await post('temporary-access', `/api/peers/${scene.peer}/temporary-access`, wish, async ({ id }) =>
+  const asked = { name: name('browser'), wg_pub_key: randomBytes(32).toString('base64'), rules: ['tcp/22'] };
+  await post('temporary-access', `/api/peers/${scene.peer}/temporary-access`, asked, async ({ id }) =>
     rowsOf(scene, 'Peer', name('browser'), id),
   );
   const file = (source: string, label: string) => ({

@@ -29,7 +29,7 @@ export async function killWhileApplying(engine: Engine, moments: number, objects
   for (let moment = 0; moment < moments; moment += 1) {
     const applier = await (next ?? start(scene));
     const set = before.sets[0] === 0 ? 1 : 0;
-    tell(applier.child, { set, seen: before.revision });
+    report(applier.child, { set, seen: before.revision });
     next = engine === 'postgres' && moment + 1 < moments ? start(scene) : undefined;
     // A confirmation is never false: the last one may be sent before the kill.
     const mayEnd = moment + 1 === moments;
@@ -69,7 +69,7 @@ async function heard(child: ChildProcess): Promise<ApplierSays> {
   return said as ApplierSays;
 }
 
-function tell(child: ChildProcess, order: ApplierOrder): void {
+function report(child: ChildProcess, order: ApplierOrder): void {
   child.send(order);
 }
 
@@ -86,7 +86,7 @@ async function rehearse(scene: Scene) {
   for (const set of [0, 1, 0]) {
     const { child, backend } = await start(scene);
     const begun = performance.now();
-    tell(child, { set, seen: 0 });
+    report(child, { set, seen: 0 });
     await heard(child);
     milliseconds = performance.now() - begun;
     await killLater(child, 0);

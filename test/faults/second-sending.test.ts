@@ -8,7 +8,7 @@ import { recordSource } from '../../src/features/sources/sources.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { emptySnapshot } from '../../src/model/state/snapshot.ts';
-import { guest } from '../api/people.ts';
+import { invitee } from '../api/people.ts';
 import { apiOn, type TestApi } from '../api/setup.ts';
 import { actor, putAll } from '../commit/office.ts';
 import { testDatabase } from '../setup/database.ts';
@@ -85,7 +85,7 @@ describe('a write that is sent again while the first sending is still running is
 
   it('of an invite', () =>
     sentTwice(head, async (api) => {
-      const { status, body } = await api.call('POST', '/api/users/invites', guest({}));
+      const { status, body } = await api.call('POST', '/api/users/invites', invitee({}));
       expect(status).toBe(200);
       expect(await rowsOf(api, 'select id from invites')).toEqual([{ id: body.id }]);
       expect((await api.call('GET', `/api/users/invites/${body.invite_token}`)).body.valid).toBe(true);

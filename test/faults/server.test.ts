@@ -48,9 +48,9 @@ it('one line edited in a watched file changes one object in one revision, and on
   await replaceIn('routes.yaml', 'metric: 100', 'metric: 200');
   const summary = await server.line(/source quickstart: .*revision/, from);
   expect(summary).toMatch(/0 created, 1 changed, 0 deleted/);
-  const told = server.lines.slice(from).filter((line) => line.includes('metric'));
-  expect(told).toHaveLength(1);
-  expect(told[0]).toMatch(/Route office: .*metric.*100.*200.*routes\.yaml/);
+  const reported = server.lines.slice(from).filter((line) => line.includes('metric'));
+  expect(reported).toHaveLength(1);
+  expect(reported[0]).toMatch(/Route office: .*metric.*100.*200.*routes\.yaml/);
   const after = await revisions(server);
   expect(after[0]?.revision).toBe((newest?.revision ?? 0) + 1);
   const shown = await ask(server, `/api/config/revisions/${after[0]?.revision}`);
@@ -98,11 +98,11 @@ it('kill -9 leaves no lease for which the next server of the data directory woul
 
 it('SIGTERM lets a request under way end, and the server exits 0 within the grace period', async () => {
   await using server = await serveMade();
-  const half = await sendHalf(server, '{"name":"Almost late"}');
+  const part = await sendPart(server, '{"name":"Almost late"}');
   const stopping = server.stop('SIGTERM');
   await server.line(/SIGTERM: stopping/);
   await expect.poll(() => refusesConnections(server)).toBe(true);
-  const answer = await half.finish();
+  const answer = await part.finish();
   expect(answer).toMatch(/^HTTP\/1\.1 200/);
   expect(await stopping).toBe(0);
   expect(server.lines.at(-1)).toMatch(/stopped$/);
@@ -110,7 +110,7 @@ it('SIGTERM lets a request under way end, and the server exits 0 within the grac
 
 it('SIGTERM does not wait longer than the grace period', async () => {
   await using server = await serveMade(['--shutdown-grace', '1s']);
-  await sendHalf(server, '{"name":"Too late"}');
+  await sendPart(server, '{"name":"Too late"}');
   // The request never ends: a server that waited for it would not either.
   expect(await server.stop('SIGTERM')).toBe(0);
 });
@@ -136,7 +136,7 @@ async function replaceIn(file: string, old: string, text: string): Promise<void>
 }
 
 /** Sends a POST whose body lacks its last byte. */
-async function sendHalf(server: ServedHeddle, body: string) {
+async function sendPart(server: ServedHeddle, body: string) {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
   let answer = '';

@@ -42,9 +42,9 @@ it('a server with another key than the installation is not ready, says so, and c
   await using first = await start(right);
   const made = await callerOf(first)('POST', channels, webhook);
   expect([made.status, await healthOf(first)]).toEqual([200, healthy]);
-  await using strange = await start(wrong);
-  expect(await healthOf(strange)).toEqual(unready);
-  expect(strange.lines.filter((line) => line.includes('not ready: this server has another secret key'))).toHaveLength(
+  await using foreign = await start(wrong);
+  expect(await healthOf(foreign)).toEqual(unready);
+  expect(foreign.lines.filter((line) => line.includes('not ready: this server has another secret key'))).toHaveLength(
     1,
   );
   // One with both keys is good, and makes the new one the key of the installation: the first one has lost it then.

@@ -103,9 +103,9 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
         ({ code, path, message }) => code === 'field_required' && path === container && message.includes(`\`${name}\``),
       );
       const fromKey = container === '' && name === 'name';
-      const wanted =
+      const expected =
         field.required === true && (surface === 'request' || (field.documentDefault === undefined && !fromKey));
-      expect(named.length, `${surface} ${pointer}`).toBe(wanted ? 1 : 0);
+      expect(named.length, `${surface} ${pointer}`).toBe(expected ? 1 : 0);
     }
   });
 

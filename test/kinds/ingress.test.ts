@@ -27,8 +27,8 @@ function contextOf(snapshot: Snapshot) {
   return { snapshot, validator, strict: true, now: '2026-01-02T03:04:05Z', newId, planEnvironment };
 }
 
-function create(state: Snapshot, on: string, name: string, wishes: JsonObject): RequestOutcome {
-  return planCreate(contextOf(state), kind, { name, enabled: true, ...wishes }, on);
+function create(state: Snapshot, on: string, name: string, asks: JsonObject): RequestOutcome {
+  return planCreate(contextOf(state), kind, { name, enabled: true, ...asks }, on);
 }
 
 function nextOf(outcome: RequestOutcome): Snapshot {
@@ -66,8 +66,8 @@ describe('what an ingress port asks for', () => {
     ],
   ];
 
-  it.each(cases)('%s: %j gives %j', (_, wishes, faults) => {
-    expect(faultsOf('IngressPort', { peer: 'p', name: 'web', enabled: true, ...wishes })).toEqual(faults);
+  it.each(cases)('%s: %j gives %j', (_, asks, faults) => {
+    expect(faultsOf('IngressPort', { peer: 'p', name: 'web', enabled: true, ...asks })).toEqual(faults);
   });
 });
 
@@ -101,9 +101,9 @@ describe('the ingress peer of a port', () => {
     located('e2', 'PT'),
     located('e3', 'de'),
   ];
-  const wishes = { direct_port: { count: 1, protocol: 'tcp' } };
-  const chosen = (on: string, ...gates: readonly StoredObject[]) => {
-    const outcome = create(stateOf(...peers, ...gates), on, 'a', wishes);
+  const asks = { direct_port: { count: 1, protocol: 'tcp' } };
+  const chosen = (on: string, ...gateways: readonly StoredObject[]) => {
+    const outcome = create(stateOf(...peers, ...gateways), on, 'a', asks);
     return outcome.ok ? portOf(outcome.next, 'a').spec['ingress_peer_id'] : outcome.problems.map(({ code }) => code);
   };
 
@@ -126,14 +126,14 @@ describe('the ingress peer of a port', () => {
       [gate('a', 'e1', pools(1, 1)), gate('b', 'e2', { fallback: true }), gate('c', 'e3', pools(1, 1))],
       'a',
     ],
-  ])('%s', (_, on, gates, expected) => {
-    expect(chosen(on, ...gates)).toEqual(expected);
+  ])('%s', (_, on, gateways, expected) => {
+    expect(chosen(on, ...gateways)).toEqual(expected);
   });
 
   it('is not a fallback when those of the region are full', () => {
-    const gates = [gate('a', 'e1', pools(1, 1)), gate('b', 'e2', { fallback: true })];
-    const full = nextOf(create(stateOf(...peers, ...gates), 'web', 'first', wishes));
-    const outcome = create(full, 'web', 'second', wishes);
+    const gateways = [gate('a', 'e1', pools(1, 1)), gate('b', 'e2', { fallback: true })];
+    const full = nextOf(create(stateOf(...peers, ...gateways), 'web', 'first', asks));
+    const outcome = create(full, 'web', 'second', asks);
     expect(outcome.ok ? [] : outcome.problems.map(({ code }) => code)).toEqual(['nothing_free']);
   });
 });
@@ -152,8 +152,8 @@ describe('what a port was given', () => {
       (piece) =>
         `${piece.translated_start}-${piece.translated_end} ${piece.ingress_start}-${piece.ingress_end} ${piece.protocol}`,
     );
-  const replace = (state: Snapshot, name: string, wishes: JsonObject, enabled = true) =>
-    planReplace(contextOf(state), kind, portOf(state, name), { name, enabled, ...wishes });
+  const replace = (state: Snapshot, name: string, asks: JsonObject, enabled = true) =>
+    planReplace(contextOf(state), kind, portOf(state, name), { name, enabled, ...asks });
 
   it('is the lowest run that is long enough, else pieces', () => {
     let state = nextOf(create(base, 'web', 'a', ranges([8000, 8002, 'tcp'])));
@@ -211,25 +211,25 @@ describe('what a port was given', () => {
 
 interface PortRequest {
   readonly name: string;
-  readonly wishes: readonly { readonly count: number; readonly protocol: (typeof ingressProtocols)[number] }[];
+  readonly asks: readonly { readonly count: number; readonly protocol: (typeof ingressProtocols)[number] }[];
   readonly direct: boolean;
 }
 
 const portRequests: fc.Arbitrary<PortRequest> = fc.record({
   name: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
   direct: fc.boolean(),
-  wishes: fc.array(
-    fc.record({ count: fc.integer({ min: 1, max: 6 }), protocol: fc.constantFrom(...ingressProtocols) }),
-    { minLength: 0, maxLength: 3 },
-  ),
+  asks: fc.array(fc.record({ count: fc.integer({ min: 1, max: 6 }), protocol: fc.constantFrom(...ingressProtocols) }), {
+    minLength: 0,
+    maxLength: 3,
+  }),
 });
 
 /** The body of a request: every range has ports of its own. Without wishes the port is released. */
-function wishesOf({ wishes, direct }: PortRequest): JsonObject {
-  const [first] = wishes;
+function asksOf({ asks, direct }: PortRequest): JsonObject {
+  const [first] = asks;
   if (direct && first !== undefined) return { direct_port: { ...first } };
   return {
-    port_ranges: wishes.map(({ count, protocol }, at) => ({
+    port_ranges: asks.map(({ count, protocol }, at) => ({
       start: 1000 * (at + 1),
       end: 1000 * (at + 1) + count - 1,
       protocol,
@@ -249,11 +249,11 @@ function numbersOf(state: Snapshot, transport: 'tcp' | 'udp', except = ''): read
 }
 
 /** Whether the pool of twelve ports has room, beside what the others have. */
-function fits(state: Snapshot, name: string, wishes: PortRequest['wishes']): boolean {
+function fits(state: Snapshot, name: string, asks: PortRequest['asks']): boolean {
   const taken = { tcp: new Set(numbersOf(state, 'tcp', name)), udp: new Set(numbersOf(state, 'udp', name)) };
   const all = Array.from({ length: 12 }, (_, at) => 100 + at);
   const count = (protocol: string) =>
-    wishes.filter((wish) => wish.protocol === protocol).reduce((sum, wish) => sum + wish.count, 0);
+    asks.filter((asked) => asked.protocol === protocol).reduce((sum, asked) => sum + asked.count, 0);
   const both = count('tcp/udp');
   return (
     all.filter((port) => !taken.tcp.has(port) && !taken.udp.has(port)).length >= both &&
@@ -273,18 +273,18 @@ describe('allocations', () => {
         );
         for (const request of list) {
           const [present] = state.lookUp('IngressPort', 'name', request.name);
-          if (request.wishes.length === 0) {
+          if (request.asks.length === 0) {
             if (present !== undefined) state = nextOf(planDelete(contextOf(state), kind, present));
             continue;
           }
-          const wishes = request.direct ? request.wishes.slice(0, 1) : request.wishes;
-          const body = { name: request.name, enabled: true, ...wishesOf(request) };
+          const asks = request.direct ? request.asks.slice(0, 1) : request.asks;
+          const body = { name: request.name, enabled: true, ...asksOf(request) };
           const outcome =
             present === undefined
               ? planCreate(contextOf(state), kind, body, 'web')
               : planReplace(contextOf(state), kind, present, body);
           // What a port has stays where it is, so there may be room for a change that only moving would make.
-          const room = fits(state, request.name, wishes);
+          const room = fits(state, request.name, asks);
           expect(outcome.ok, JSON.stringify(request)).toBe(present === undefined ? room : room && outcome.ok);
           if (outcome.ok) state = outcome.next;
           for (const transport of ['tcp', 'udp'] as const) {

@@ -81,19 +81,19 @@ export async function compare(
   ask: (kind: Kind, spec: JsonObject) => readonly string[] | Promise<readonly string[]>,
   isUnasked: (code: string) => boolean = () => false,
 ): Promise<Comparison> {
-  const tally = { accepted: 0, refused: 0 };
+  const counts = { accepted: 0, refused: 0 };
   const reasons: Record<string, number> = {};
   const unexplained: string[] = [];
   for (const { kind, spec, change } of mutantsOf(count, seed)) {
     const kubernetes = await ask(kind, spec);
     const all = documentFaults(kind, spec);
     const documents = kubernetes.length > 0 ? all : all.filter((code) => !isUnasked(code));
-    if (documents.length > 0 === kubernetes.length > 0) tally[documents.length > 0 ? 'refused' : 'accepted'] += 1;
+    if (documents.length > 0 === kubernetes.length > 0) counts[documents.length > 0 ? 'refused' : 'accepted'] += 1;
     else {
       const reason = reasonOf({ change, documents, kubernetes });
       if (reason === undefined) unexplained.push(`${kind.name} ${change}: ${[...documents, ...kubernetes].join('; ')}`);
       else reasons[reason] = (reasons[reason] ?? 0) + 1;
     }
   }
-  return { ...tally, reasons, unexplained };
+  return { ...counts, reasons, unexplained };
 }

@@ -27,11 +27,11 @@ async function follow(namespace: string) {
     kubeconfigFile: inject('kubeconfig'),
     namespaces: [{ names: [namespace] }],
   };
-  const desk = office.run([], { clusters: [config] });
+  const runner = office.run([], { clusters: [config] });
   const at = (plural: string, name: string) => `/apis/heddle.dev/v1/namespaces/${namespace}/${plural}/${name}`;
   return {
     office,
-    desk,
+    runner,
     run: () => office.run([], { clusters: [config] }),
     at,
     apply: (kind: string, plural: string, name: string, spec: JsonObject = {}) =>
@@ -75,11 +75,11 @@ test('E141: a generation with a problem is Stalled with what is wrong, its objec
 });
 
 test('a restart writes nothing to resources that did not change', async () => {
-  const { desk, run, apply, conditions, at } = await follow('restarted');
+  const { runner, run, apply, conditions, at } = await follow('restarted');
   await apply('Group', 'groups', 'devs');
   await expect.poll(() => conditions('groups', 'devs')).toEqual(ready);
   const { metadata } = await client.get(at('groups', 'devs'));
-  await desk.stop();
+  await runner.stop();
   run();
   await apply('Group', 'groups', 'ops');
   await expect.poll(() => conditions('groups', 'ops')).toEqual(ready);
@@ -105,7 +105,7 @@ test('E142: of two namespaces with one key the second is Conflicted and names th
   const first = await follow('first');
   await first.apply('Group', 'groups', 'shared', { name: 'One' });
   await expect.poll(() => first.conditions('groups', 'shared')).toEqual(ready);
-  await first.desk.stop();
+  await first.runner.stop();
   await client.apply('/api/v1/namespaces/second', {
     apiVersion: 'v1',
     kind: 'Namespace',

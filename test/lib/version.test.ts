@@ -27,11 +27,11 @@ describe('versions', () => {
 
   test('are in the order of semantic versioning, and numbers in that of numbers', () => {
     for (const [at, one] of rising.entries()) {
-      for (const [beside, other] of rising.entries()) {
+      for (const [extra, other] of rising.entries()) {
         expect([one, other, Math.sign(compareVersions(one, other) ?? Number.NaN)]).toEqual([
           one,
           other,
-          Math.sign(at - beside),
+          Math.sign(at - extra),
         ]);
       }
     }

@@ -55,13 +55,13 @@ it('servers answer with the same bytes about every kind, whether they wrote it, 
     target: { url: 'https://hooks.example.com', headers },
     event_types: ['user.join'],
   };
-  const told = await own.call('POST', '/api/integrations/notifications/channels', { ...channel, enabled: true });
+  const reported = await own.call('POST', '/api/integrations/notifications/channels', { ...channel, enabled: true });
   const groups = [await own.group('zz'), await own.group('aa'), await own.group('mm')];
   const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'ssh' };
   const authorized_groups = Object.fromEntries([...groups].reverse().map((id) => [id, ['root', 'ana']]));
   const rules = [{ ...rule, sources: groups, destinations: groups, authorized_groups }];
   const policy = await own.call('POST', '/api/policies', { name: 'Maps', enabled: true, rules });
-  expect([served.status, told.status, policy.status]).toEqual([200, 200, 200]);
+  expect([served.status, reported.status, policy.status]).toEqual([200, 200, 200]);
 
   const wrote = answersOf(await engine.snapshots.fresh(account));
   const caughtUp = answersOf(await catchUp(other, early));

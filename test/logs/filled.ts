@@ -44,10 +44,10 @@ export async function storeTraffic(
     trafficFeed,
     account,
   );
-  const nobody = { id: '', email: '', name: '' };
+  const anonymous = { id: '', email: '', name: '' };
   const { report, refused } = readTrafficReport({ account, reporter: 'reporter', batch, records }, now, listing, {
     ...{ peerAt: () => undefined, targetOf: () => undefined, policyOf: () => undefined },
-    ...{ reporter: nobody, counters: true },
+    ...{ reporter: anonymous, counters: true },
     ...names,
   });
   if (refused.length > 0) throw new Error(JSON.stringify(refused));

@@ -163,8 +163,8 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
           ),
         );
         const ids = pages.flatMap(({ records }) => records.map(({ id }) => id));
-        const wanted = newest.map(({ id }) => id);
-        expect(ids).toEqual(order === 'desc' ? wanted : wanted.toReversed());
+        const expectation = newest.map(({ id }) => id);
+        expect(ids).toEqual(order === 'desc' ? expectation : expectation.toReversed());
       }
   });
 

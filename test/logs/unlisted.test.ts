@@ -100,11 +100,11 @@ eachEngine('logs with more values than are listed (%s)', (kind) => {
     'finds requests by %s',
     async (_, query, fits) => {
       const plain: ProxyLogQuery = { user: {}, sort: 'timestamp', order: 'desc', page: 1, page_size: 100 };
-      const wanted = requests.filter(fits).map(({ id }) => id);
+      const expectation = requests.filter(fits).map(({ id }) => id);
       const { records, total } = await readProxyLog(engine, call, { ...plain, ...query });
-      expect([records.map(({ id }) => id), total]).toEqual([wanted.slice(0, 100), wanted.length]);
+      expect([records.map(({ id }) => id), total]).toEqual([expectation.slice(0, 100), expectation.length]);
       const large = await readProxyLog(engine, call, { ...plain, ...query, page: 2, page_size: 10 }, small);
-      expect(large.records.map(({ id }) => id)).toEqual(wanted.slice(10, 20));
+      expect(large.records.map(({ id }) => id)).toEqual(expectation.slice(10, 20));
     },
   );
 

@@ -6,7 +6,7 @@ import { normalize } from '../../src/model/schema/normalize.ts';
 import { mapReferences, mentionsOf } from '../../src/model/schema/references.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
-const told = (spec: JsonObject) =>
+const reported = (spec: JsonObject) =>
   mentionsOf(thing.spec, spec).map(({ kind, text, pointer, field }) => `${kind} ${text} ${pointer} ${field}`);
 const shout = (spec: JsonObject) => mapReferences(thing.spec, spec, ({ text }) => text.toUpperCase());
 const drop = (spec: JsonObject) => mapReferences(thing.spec, spec, () => undefined);
@@ -66,7 +66,7 @@ describe('references', () => {
       { name: 'ann', other: 'x', words: ['w'] },
     ],
   ])('%s: found, renamed, dropped', (_, spec, mentions, renamed, dropped) => {
-    expect(told(spec)).toEqual(mentions);
+    expect(reported(spec)).toEqual(mentions);
     expect(shout(spec)).toEqual(renamed);
     expect(drop(spec)).toEqual(dropped);
   });
@@ -86,12 +86,12 @@ describe('references', () => {
   });
 
   test('a pointer escapes what a name may hold', () => {
-    expect(told({ rights: { 'a/b': [] } })).toEqual(['Person a/b /rights/a~1b rights']);
+    expect(reported({ rights: { 'a/b': [] } })).toEqual(['Person a/b /rights/a~1b rights']);
   });
 
   test('a shape that validation refuses is passed over, not tripped over', () => {
     const wrong = { owner: 1, friends: 'ann', crew: 3, target: 'x', rights: [1], entries: [4, 'x'], part: 2 };
-    expect(told(wrong)).toEqual([]);
+    expect(reported(wrong)).toEqual([]);
     expect(shout(wrong)).toEqual(wrong);
   });
 

@@ -167,8 +167,8 @@ describe('events of a source', () => {
     const awaits = nextStatus(gone, refused('d', 'needs_approval'), at('4'));
     const back = nextStatus(awaits, applied('d', 5), at('5'));
     const steps = [well, stalled, still, gone, awaits, back];
-    const told = steps.slice(1).map((status, before) => eventsBetween(steps[before] ?? unknownStatus, status));
-    expect(told).toEqual([
+    const reported = steps.slice(1).map((status, before) => eventsBetween(steps[before] ?? unknownStatus, status));
+    expect(reported).toEqual([
       ['config.failed', 'config.source.stalled'],
       ['config.failed'],
       ['config.failed'],

@@ -137,9 +137,10 @@ describe('a request to a host that a user named', () => {
     const { outbound, events } = outboundOf({ names: { 'inside.example.com': ['10.9.8.7'], 'gone.example.com': [] } });
     const send = (name: string, namedBy: 'user' | 'operator') =>
       outbound.send('git', { url: url(`https://${name}/`), namedBy }).catch((error: OutboundFailure) => error.message);
-    const told = (name: string) =>
+    const reported = (name: string) =>
       `${name} has no address that this server connects to for its users; see whether the name is right, or the operator can allow it with HEDDLE_OUTBOUND_ALLOW`;
-    for (const name of ['inside.example.com', 'gone.example.com']) expect(await send(name, 'user')).toBe(told(name));
+    for (const name of ['inside.example.com', 'gone.example.com'])
+      expect(await send(name, 'user')).toBe(reported(name));
     const own = 'the name gone.example.com has no address; see whether it is right';
     expect(await send('gone.example.com', 'operator')).toBe(own);
     expect(events.map(({ outcome, detail }) => [outcome, detail])).toEqual([

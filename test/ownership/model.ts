@@ -182,11 +182,11 @@ function release(thing: Thing, path: string): void {
 function drop(world: World, key: string, source: string, how: How): void {
   const thing = world.get(key) as Thing;
   const others = [...thing.declared.keys()].filter((other) => other !== source).sort();
-  const isWanted = how.claimed.some(
+  const isExpected = how.claimed.some(
     ({ units, things }) => things.has(key) || [...units.keys()].some((unit) => unit.startsWith(`${key} `)),
   );
   const isMine = thing.owner === source && others.length === 0;
-  if (isMine && !isWanted) {
+  if (isMine && !isExpected) {
     world.delete(key);
     return;
   }

@@ -16,7 +16,7 @@ interface Run {
   /** What refused sources want, as plans said it. */
   claimed: PendingClaim[];
   /** The same, as the model knows it. */
-  readonly wishes: Map<string, model.Refused>;
+  readonly bodies: Map<string, model.Refused>;
   /** What each source said last, and was applied or refused with. */
   readonly latest: Map<string, ReadonlyMap<string, model.Said>>;
   /** The states before each step, and what led on from them. */
@@ -28,7 +28,7 @@ interface Run {
 export function play(sequence: Sequence): Snapshot {
   const run: Run = {
     ...{ sequence, state: acting.newAccount(sequence.modes), world: new Map(), now: 0, claimed: [] },
-    ...{ wishes: new Map(), latest: new Map(), past: [], plans: [] },
+    ...{ bodies: new Map(), latest: new Map(), past: [], plans: [] },
   };
   const first = run.state;
   for (const act of sequence.acts) {
@@ -62,10 +62,10 @@ function applyBoth(run: Run, source: string, said: ReadonlyMap<string, model.Sai
   const refused = model.apply(run.world, source, said, howOf(run, source, force));
   same(outcome.ok, refused === undefined, `whether ${source} is applied`);
   run.claimed = claimed.filter((one) => one.source !== source);
-  run.wishes.delete(source);
+  run.bodies.delete(source);
   if (!outcome.ok) {
     if (outcome.claimed !== undefined) run.claimed.push({ source, ...outcome.claimed });
-    if (refused !== undefined) run.wishes.set(source, refused);
+    if (refused !== undefined) run.bodies.set(source, refused);
     return;
   }
   step(run, outcome);
@@ -75,8 +75,8 @@ function applyBoth(run: Run, source: string, said: ReadonlyMap<string, model.Sai
   same(isQuiet(again), true, `that planning after applying ${source} is empty`);
 }
 
-function howOf({ sequence, wishes, now }: Run, source: string, force: boolean): model.How {
-  const claimed = [...wishes].filter(([other]) => other !== source).map(([, refused]) => refused);
+function howOf({ sequence, bodies, now }: Run, source: string, force: boolean): model.How {
+  const claimed = [...bodies].filter(([other]) => other !== source).map(([, refused]) => refused);
   return { mode: sequence.modes.get(source) ?? 'guard', force, now, claimed };
 }
 
@@ -139,7 +139,7 @@ function detachBoth(run: Run, source: string): void {
   if (outcome.ok) step(run, outcome);
   model.detach(run.world, source);
   run.claimed = run.claimed.filter((one) => one.source !== source);
-  run.wishes.delete(source);
+  run.bodies.delete(source);
   run.latest.delete(source);
 }
 
@@ -208,13 +208,13 @@ function settle(run: Run): void {
       if (said !== undefined) applyBoth(run, source, said, false);
     }
     if (run.state === state || acting.linesOfState(run.state) === acting.linesOfState(state)) {
-      if (sameWishes(run.claimed, claimed)) return;
+      if (sameBodies(run.claimed, claimed)) return;
     }
   }
   throw new Error(`the sources do not come to rest: ${acting.linesOfState(run.state)}`);
 }
 
-function sameWishes(now: readonly PendingClaim[], before: readonly PendingClaim[]): boolean {
+function sameBodies(now: readonly PendingClaim[], before: readonly PendingClaim[]): boolean {
   const text = (all: readonly PendingClaim[]) =>
     JSON.stringify([...all].sort((a, b) => (a.source < b.source ? -1 : 1)));
   return text(now) === text(before);

@@ -74,7 +74,7 @@ describe('a machine with a setup key', () => {
 
   it('shares further names with others, and takes no name away that is somebody’s own', async () => {
     const key = (await setupKey(api(), { allow_extra_dns_labels: true }))['key'] ?? '';
-    const enrol = (wish: JsonObject) => newMachine(api()).enrol({ setup_key: key, name: null, facts: null, ...wish });
+    const enrol = (asked: JsonObject) => newMachine(api()).enrol({ setup_key: key, name: null, facts: null, ...asked });
     expect((await enrol({ hostname: 'vault' })).status).toBe(200);
     expect(message(await enrol({ hostname: 'thief', extra_dns_labels: ['files', 'vault'] }))).toEqual([
       409,
@@ -117,14 +117,14 @@ describe('a machine with a setup key', () => {
       'a peer with this key already exists; log in, or enrol with a new key pair',
     ]);
     const { engine } = api();
-    const stranger = newMachine(api());
+    const outsider = newMachine(api());
     await engine.database.asOwner(async (run) => {
       await run(
         "insert into directory (account_id, kind, value, subject_id) values ('elsewhere', 'peer-key', $1, 'x')",
-        [tunnelKeyOf(stranger.keys)],
+        [tunnelKeyOf(outsider.keys)],
       );
     });
-    expect((await stranger.enrol({ setup_key: key })).status).toBe(409);
+    expect((await outsider.enrol({ setup_key: key })).status).toBe(409);
   });
 
   it('waits for an administrator when the account wants that', async () => {

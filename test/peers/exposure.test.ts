@@ -46,7 +46,7 @@ function remove({ call }: TestApi, { keys }: Machine, path: string, authorizatio
 
 const said = ({ status, body }: Answer) => [status, body.message];
 const services = async () => (await api().call('GET', '/api/reverse-proxies/services')).body;
-const told = async (): Promise<readonly JsonObject[]> =>
+const reported = async (): Promise<readonly JsonObject[]> =>
   (await api().call('GET', '/api/events/audit')).body.filter(({ activity_code }: { activity_code: string }) =>
     activity_code.startsWith('service.peer.'),
   );
@@ -112,7 +112,7 @@ it('what a peer exposes is a service of its own, which documents do not see and 
   expect((await peer.withdraw(body.id)).status).toBe(200);
   expect((await peer.renew(body.id)).status).toBe(404);
   const meta = { name: 'box-8080', source: 'ephemeral', peer_name: 'box', peer_ip: peer.ip, proxy_cluster: cluster };
-  const events = await told();
+  const events = await reported();
   expect(events.filter(({ target_id }) => target_id === body.id)).toMatchObject([
     { activity_code: 'service.peer.unexpose', initiator_id: peer.id, target_id: body.id, meta },
     { activity_code: 'service.peer.expose', initiator_id: peer.id, target_id: body.id, meta },
@@ -127,14 +127,14 @@ it('what nobody renews ends, once, and what a peer exposes goes with the peer', 
   expect(await end(601_000)).toEqual([{ id: tcp.id }]);
   expect(await end(601_000)).toEqual([]);
   expect(await services()).toEqual([]);
-  const [expired, ...before] = await told();
+  const [expired, ...before] = await reported();
   expect(expired).toMatchObject({ activity_code: 'service.peer.expose.expire', initiator_id: peer.id });
   expect(before.filter(({ target_id }) => target_id === tcp.id)).toHaveLength(1);
   const lasting = (await peer.expose({ port: 80 })).body.id;
   await settle(api(), { peer_expose_enabled: false });
   // Who turns it off need not wait for what is exposed to end.
   expect(await end(0)).toEqual([{ id: lasting }]);
-  expect((await told())[0]).toMatchObject({ activity_code: 'service.peer.unexpose', target_id: lasting });
+  expect((await reported())[0]).toMatchObject({ activity_code: 'service.peer.unexpose', target_id: lasting });
   await settle(api(), { peer_expose_enabled: true });
   for (const port of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) expect((await peer.expose({ port })).status).toBe(200);
   expect(said(await peer.expose({ port: 11 }))).toEqual([409, expect.stringContaining('10 services already')]);

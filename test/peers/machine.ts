@@ -14,17 +14,17 @@ export interface Machine {
   /** Sends a request with a proof of this moment, or with another one. */
   send(path: string, body: Json, headers?: Readonly<Record<string, string>>, at?: At): Promise<Answer>;
   /** Answers a challenge and asks to be let in. */
-  enrol(wish: JsonObject, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  enrol(asked: JsonObject, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
 type At = NonNullable<Parameters<typeof proofFor>[2]>;
 
 /** What the machine sends where others send their token. */
-const nobody = { authorization: '' };
+const anonymous = { authorization: '' };
 
 /** Makes a machine with keys of its own. */
 export function newMachine({ call }: Pick<TestApi, 'call'>, keys: MachineKeys = makeMachineKeys()): Machine {
-  const send: Machine['send'] = (path, body, headers = nobody, at = {}) => {
+  const send: Machine['send'] = (path, body, headers = anonymous, at = {}) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const proof = proofFor(keys, { method: 'POST', path, body: text }, at);
     return call('POST', path, text, { 'heddle-proof': proof, ...headers });
@@ -32,10 +32,10 @@ export function newMachine({ call }: Pick<TestApi, 'call'>, keys: MachineKeys = 
   return {
     keys,
     send,
-    async enrol(wish, headers = nobody) {
+    async enrol(asked, headers = anonymous) {
       const challenge = (await call('POST', '/agent/challenge')).body;
       const body = { hostname: 'machine', wg_pub_key: tunnelKeyOf(keys), tunnel_proof: answerTo(keys, challenge) };
-      return send('/agent/enrol', { ...body, ...wish }, headers);
+      return send('/agent/enrol', { ...body, ...asked }, headers);
     },
   };
 }

@@ -68,14 +68,14 @@ it('nothing is prepared when there is no time, nor for readers that lag or were 
   await preparation.run(() => false);
   const image = await come();
   expect(preparation.touched(before, image)).toBeUndefined();
-  const fresh = new Map([...streams].map(([peer, { id }]) => [peer, newcomer(peer, id)]));
+  const fresh = new Map([...streams].map(([peer, { id }]) => [peer, newUser(peer, id)]));
   const again = new Preparation({ images, before, next: image.state, streams: fresh, bytes });
   await again.run(() => true);
   expect(again.touched(before, image)?.size).toBeGreaterThan(1);
   expect([...fresh.values()].map((stream) => again.take(stream, image))).toEqual(peers.map(() => undefined));
 });
 
-function newcomer(peer: string, id: string): Stream {
+function newUser(peer: string, id: string): Stream {
   const { sink } = new Follower();
   return new Stream({ peer, id, last: undefined, sink, caughtUp: () => undefined, ended: () => undefined });
 }

@@ -8,7 +8,7 @@ import { certificate, privateKey } from '../sources/https-certificate.ts';
 import { type Machine, newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi();
-const told = ({ status, body }: Answer) => [status, body.message];
+const reported = ({ status, body }: Answer) => [status, body.message];
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
 /** The same value with another one in place of each of its parts in turn. */
@@ -40,20 +40,20 @@ describe('a proof', () => {
         ...(proof === undefined ? {} : { 'heddle-proof': proof }),
       });
     const good = { method: 'POST', path: '/agent/login', body };
-    expect(told(await log(undefined))).toEqual([
+    expect(reported(await log(undefined))).toEqual([
       401,
       'no proof: sign the request with the key of the peer and send it as `Heddle-Proof`',
     ]);
-    expect(told(await log('key=x'))[1]).toMatch(/^the proof is malformed/);
-    expect(told(await log(proofFor(machine.keys, good), `${body} `))[1]).toMatch(/^the proof does not fit/);
-    expect(told(await log(proofFor(machine.keys, { ...good, path: '/agent/facts' })))[1]).toMatch(/does not fit/);
+    expect(reported(await log('key=x'))[1]).toMatch(/^the proof is malformed/);
+    expect(reported(await log(proofFor(machine.keys, good), `${body} `))[1]).toMatch(/^the proof does not fit/);
+    expect(reported(await log(proofFor(machine.keys, { ...good, path: '/agent/facts' })))[1]).toMatch(/does not fit/);
     const forged = { ...makeMachineKeys(), tunnel: machine.keys.tunnel };
-    expect(told(await log(proofFor(forged, good)))).toEqual([
+    expect(reported(await log(proofFor(forged, good)))).toEqual([
       401,
       'the proof is by another key than the one of the peer',
     ]);
     const mixed = proofFor(forged, good).replace(forged.signing.publicKey, machine.keys.signing.publicKey);
-    expect(told(await log(mixed))[1]).toMatch(/^the proof does not fit/);
+    expect(reported(await log(mixed))[1]).toMatch(/^the proof does not fit/);
     expect((await log(proofFor(machine.keys, good))).status).toBe(200);
   });
 
@@ -65,7 +65,7 @@ describe('a proof', () => {
       Array.from({ length: 20 }, () => machine.send('/agent/login', body, undefined, at)),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(told(await machine.send('/agent/login', body, undefined, at))).toEqual([
+    expect(reported(await machine.send('/agent/login', body, undefined, at))).toEqual([
       401,
       'the proof was used before; sign every request anew, with a nonce of its own',
     ]);
@@ -77,15 +77,15 @@ describe('a proof', () => {
     const log = (time: string) => machine.send('/agent/login', body, undefined, { time });
     expect((await log(ago(50))).status).toBe(200);
     expect((await log(ago(-50))).status).toBe(200);
-    const [status, message] = told(await log(ago(90)));
+    const [status, message] = reported(await log(ago(90)));
     expect([status, message]).toEqual([
       401,
       expect.stringMatching(
         /^the proof is from .*, (89|90|91) s behind the server, whose clock says \d{4}-.*Z; set the clock of the machine$/,
       ),
     ]);
-    expect(told(await log(ago(-3600)))[1]).toContain('3600 s ahead of the server');
-    expect(told(await log('yesterday'))[1]).toContain('ISO 8601');
+    expect(reported(await log(ago(-3600)))[1]).toContain('3600 s ahead of the server');
+    expect(reported(await log('yesterday'))[1]).toContain('ISO 8601');
   });
 });
 
@@ -94,9 +94,9 @@ describe('the key of a tunnel', () => {
     const key = (await setupKey(api()))['key'] ?? '';
     const [thief, victim] = [newMachine(api()), newMachine(api())];
     const stolen = await thief.enrol({ setup_key: key, wg_pub_key: tunnelKeyOf(victim.keys) });
-    expect(told(stolen)).toEqual([401, 'the answer to the challenge does not fit the key of the tunnel']);
+    expect(reported(stolen)).toEqual([401, 'the answer to the challenge does not fit the key of the tunnel']);
     const madeUp = await thief.enrol({ setup_key: key, tunnel_proof: { challenge: 'nbc_x', mac: 'x' } });
-    expect(told(madeUp)).toEqual([401, 'the challenge is not one of this server; ask for a new one']);
+    expect(reported(madeUp)).toEqual([401, 'the challenge is not one of this server; ask for a new one']);
     const zero = Buffer.alloc(32).toString('base64');
     expect((await thief.enrol({ setup_key: key, wg_pub_key: zero })).status).toBe(401);
     expect((await thief.enrol({ setup_key: key, wg_pub_key: 'short' })).status).toBe(422);
@@ -109,13 +109,13 @@ describe('a session', () => {
     const { machine, session, id } = await peer();
     const facts = { version: '1.4.2' };
     const report = (authorization: string, from = machine) => from.send('/agent/facts', facts, { authorization });
-    expect(told(await report(''))).toEqual([401, 'no session: log in, and send `Authorization: Peer <token>`']);
-    expect(told(await report('Peer nba_madeup'))[1]).toMatch(/^the session is not one of this server/);
-    expect(told(await report(session, newMachine(api())))).toEqual([401, 'the session belongs to another key']);
+    expect(reported(await report(''))).toEqual([401, 'no session: log in, and send `Authorization: Peer <token>`']);
+    expect(reported(await report('Peer nba_madeup'))[1]).toMatch(/^the session is not one of this server/);
+    expect(reported(await report(session, newMachine(api())))).toEqual([401, 'the session belongs to another key']);
     expect((await report(session)).status).toBe(200);
     expect((await api().call('GET', `/api/peers/${id}`)).body.version).toBe('1.4.2');
     await api().call('DELETE', `/api/peers/${id}`);
-    expect(told(await report(session))).toEqual([401, 'the peer was deleted; enrol again with a new key pair']);
+    expect(reported(await report(session))).toEqual([401, 'the peer was deleted; enrol again with a new key pair']);
     const again = await machine.enrol({ setup_key: (await setupKey(api()))['key'] ?? '' });
     expect(again.status).toBe(200);
   });
@@ -196,7 +196,7 @@ describe('facts', () => {
       );
     };
     const refused = await report('something else');
-    expect(told(refused)[1]).toBe('`certificates/0`: the signature is not by the key of the certificate');
+    expect(reported(refused)[1]).toBe('`certificates/0`: the signature is not by the key of the certificate');
     expect((await report(certificateText(machine.keys.signing.publicKey))).status).toBe(200);
     const { engine, account } = api();
     expect((await engine.presence.at(account)).peers.get(id)?.facts).toEqual({ certificates: [[certificate]] });

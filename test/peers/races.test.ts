@@ -174,16 +174,16 @@ it('a temporary peer in the account of a tenant is for users of the account that
       ? own.call(method, url, body, headers)
       : admin(method, url, body, headers);
   const browser = newMachine({ call });
-  const wish = { name: 'browser', wg_pub_key: tunnelKeyOf(browser.keys), rules: ['tcp/22'] };
-  const granted = await admin('POST', `/api/peers/${target}/temporary-access?account=${id}`, wish);
+  const asked = { name: 'browser', wg_pub_key: tunnelKeyOf(browser.keys), rules: ['tcp/22'] };
+  const granted = await admin('POST', `/api/peers/${target}/temporary-access?account=${id}`, asked);
   expect(granted.status).toBe(200);
   const challenge = (await own.call('POST', '/agent/challenge')).body;
-  const body = { hostname: 'browser', wg_pub_key: wish.wg_pub_key, tunnel_proof: answerTo(browser.keys, challenge) };
+  const body = { hostname: 'browser', wg_pub_key: asked.wg_pub_key, tunnel_proof: answerTo(browser.keys, challenge) };
   const entered = await browser.send(`/agent/enrol?account=${id}`, body, {});
   expect([entered.status, entered.body.peer]).toMatchObject([200, { id: granted.body.id, user_id: '' }]);
   const other = newMachine({ call });
   const second = (await own.call('POST', '/agent/challenge')).body;
-  const stranger = { hostname: 'x', wg_pub_key: tunnelKeyOf(other.keys), tunnel_proof: answerTo(other.keys, second) };
-  const refused = await other.send(`/agent/enrol?account=${id}`, stranger, {});
+  const outsider = { hostname: 'x', wg_pub_key: tunnelKeyOf(other.keys), tunnel_proof: answerTo(other.keys, second) };
+  const refused = await other.send(`/agent/enrol?account=${id}`, outsider, {});
   expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining('setup key')]);
 });

@@ -124,17 +124,17 @@ describe('a peer that is here for a while', () => {
     expect([done, failed]).toEqual([[], [{ peer: { id, reason: 'ephemeral' }, message: expect.any(String) }]]);
 
     await own.engine.database.asOwner(["delete from leases where name = 'upkeep'"]);
-    const told: string[] = [];
-    const tell = (_: string, message: string) => told.push(message);
-    const stop = runPeerUpkeep({ engine: own.engine, server: 'one', everyMs: 20, graceMs: 0, report: tell });
-    await expect.poll(() => told.length).toBe(1);
+    const reported: string[] = [];
+    const publish = (_: string, message: string) => reported.push(message);
+    const stop = runPeerUpkeep({ engine: own.engine, server: 'one', everyMs: 20, graceMs: 0, report: publish });
+    await expect.poll(() => reported.length).toBe(1);
     const other = (await newMachine(own).enrol({ setup_key: key })).body.peer.id;
     await own.call('POST', `/api/networks/${network}/routers`, { ...router, peer: other });
     await ago(own.engine, other, 601);
     // Several looks later the first one still cannot go, and that was reported.
-    await expect.poll(() => told.length).toBe(2);
+    await expect.poll(() => reported.length).toBe(2);
     await stop();
-    expect(told.map((message) => message.split(' ')[1])).toEqual([id, other]);
+    expect(reported.map((message) => message.split(' ')[1])).toEqual([id, other]);
   });
 
   it('is gone as others see it when the server that it was connected to died', async () => {
@@ -151,19 +151,19 @@ describe('a peer that is here for a while', () => {
     const key = (await setupKey(own, { ephemeral: true }))['key'] ?? '';
     const { id } = (await newMachine(own).enrol({ setup_key: key })).body.peer;
     await ago(own.engine, id, 601);
-    const told: string[] = [];
+    const reported: string[] = [];
     const loops = ['one', 'two'].map((server) =>
       runPeerUpkeep({
         engine: own.engine,
         server,
         everyMs: 20,
         graceMs: 0,
-        report: (_, message) => told.push(message),
+        report: (_, message) => reported.push(message),
       }),
     );
     await expect.poll(async () => (await own.call('GET', `/api/peers/${id}`)).status).toBe(404);
     for (const stop of loops) await stop();
-    expect([told, (await events(own, 'user.peer.delete')).length]).toEqual([[], 1]);
+    expect([reported, (await events(own, 'user.peer.delete')).length]).toEqual([[], 1]);
   });
 });
 

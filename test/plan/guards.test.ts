@@ -30,8 +30,8 @@ const policies = (count: number, more = {}): readonly Document[] =>
 const keep = (documents: readonly Document[], number: number) => documents.slice(0, number);
 
 /** The guards that trip when a source goes from one desired state to another. */
-function from(first: readonly Document[], second: readonly Document[], manner = {}): readonly string[] {
-  return guardsOf(planOn(applyOn(office, 'a', first), 'a', second, manner));
+function from(first: readonly Document[], second: readonly Document[], options = {}): readonly string[] {
+  return guardsOf(planOn(applyOn(office, 'a', first), 'a', second, options));
 }
 
 describe('guards', () => {

@@ -83,10 +83,10 @@ describe('correct', () => {
   });
 
   it('E47 takes members out of an exclusive group again', () => {
-    const wanted = [devs({ peers: ['p1'] }, { 'heddle.dev/membership': 'exclusive' })];
-    const closed = applyOn(modes(['a', 'correct']), 'a', wanted);
+    const expected = [devs({ peers: ['p1'] }, { 'heddle.dev/membership': 'exclusive' })];
+    const closed = applyOn(modes(['a', 'correct']), 'a', expected);
     const joined = written(closed, { peers: ['p1', 'p2'] }, 'Group', 'devs');
-    expect(linesOf(planOn(joined, 'a', wanted), joined)).toEqual(['update Group/devs: peers[p2]']);
+    expect(linesOf(planOn(joined, 'a', expected), joined)).toEqual(['update Group/devs: peers[p2]']);
   });
 });
 

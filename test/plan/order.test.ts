@@ -23,8 +23,8 @@ const some: readonly Document[] = [
   allow('p', ['devs', 'ops'], ['All']),
   zone('lan', ['ops', 'devs'], ['www', 'db']),
 ];
-const digestOf = (documents: readonly Document[], manner = {}) =>
-  planned(planOn(office, 'a', documents, manner)).plan.digest;
+const digestOf = (documents: readonly Document[], settings = {}) =>
+  planned(planOn(office, 'a', documents, settings)).plan.digest;
 
 /** The same documents with the members of every object in reverse order. */
 function reversed<Value>(value: Value): Value {

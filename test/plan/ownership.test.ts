@@ -104,10 +104,10 @@ describe('a membership', () => {
       document('Policy', 'p', { rules }, { annotations: { 'heddle.dev/membership': 'exclusive' } }),
       'has no members',
     ],
-  ])('refuses its annotation for %s', (_, wrong, told) => {
+  ])('refuses its annotation for %s', (_, wrong, reported) => {
     const outcome = planOn(office, 'a', [wrong]);
     expect(problemsOf(outcome)).toMatchObject([{ code: 'annotation_invalid', path: '/metadata/annotations' }]);
-    expect(problemsOf(outcome)[0]?.message).toContain(told);
+    expect(problemsOf(outcome)[0]?.message).toContain(reported);
   });
 });
 
@@ -182,7 +182,7 @@ describe('a source that is detached', () => {
 });
 
 describe('what two sources want', () => {
-  const wantedOf = (outcome: Outcome, source: string) =>
+  const expectedOf = (outcome: Outcome, source: string) =>
     outcome.ok || outcome.claimed === undefined ? [] : [{ source, ...outcome.claimed }];
   const on = policy({ enabled: true }, 'b.yaml');
   const off = policy({ enabled: false });
@@ -190,7 +190,7 @@ describe('what two sources want', () => {
   const refused = planOn(state, 'b', [on]);
 
   it('E45 is noted, and then nobody changes the unit: each names the place of the other', () => {
-    const claimed = wantedOf(refused, 'b');
+    const claimed = expectedOf(refused, 'b');
     expect(claimed).toMatchObject([
       {
         source: 'b',
@@ -205,16 +205,16 @@ describe('what two sources want', () => {
   });
 
   it('E45 holds up nothing that changes nothing, of the one whose value it is and of a third source', () => {
-    const claimed = wantedOf(refused, 'b');
-    for (const manner of [{ claimed }, { claimed, since: [off] }])
-      expect(refusals(planOn(state, 'a', [off], manner))).toEqual([]);
+    const claimed = expectedOf(refused, 'b');
+    for (const options of [{ claimed }, { claimed, since: [off] }])
+      expect(refusals(planOn(state, 'a', [off], options))).toEqual([]);
     expect(linesOf(planOn(state, 'c', [policy({ enabled: false }, 'c.yaml')], { claimed }), state)).toEqual([
       'claim Policy/p',
     ]);
   });
 
   it('E45 holds for a third source too, and neither for the one that wants it nor for the one that took it from it', () => {
-    const [claim] = wantedOf(refused, 'b');
+    const [claim] = expectedOf(refused, 'b');
     if (claim === undefined) throw new Error('nothing is claimed');
     const claimed = [claim];
     const free = applyOn(state, 'a', [policy({})]);
@@ -228,7 +228,7 @@ describe('what two sources want', () => {
   });
 
   it('E45 heals when the first agrees', () => {
-    const claimed = wantedOf(refused, 'b');
+    const claimed = expectedOf(refused, 'b');
     const agreed = planOn(state, 'a', [policy({ enabled: true })], { claimed });
     expect(linesOf(agreed, state)).toEqual(['update Policy/p: enabled']);
     const { next } = planned(agreed);
@@ -236,7 +236,7 @@ describe('what two sources want', () => {
   });
 
   it('E45 heals when the first withdraws, without a moment of the default in between', () => {
-    const claimed = wantedOf(refused, 'b');
+    const claimed = expectedOf(refused, 'b');
     const withdrawn = planOn(state, 'a', [policy({})], { claimed });
     expect(linesOf(withdrawn, state)).toEqual(['restate Policy/p']);
     const { next } = planned(withdrawn);
@@ -246,14 +246,14 @@ describe('what two sources want', () => {
 
   it('E45 heals when the second agrees or withdraws', () => {
     for (const spec of [{ enabled: false }, {}]) {
-      const outcome = planOn(state, 'b', [policy(spec, 'b.yaml')], { claimed: wantedOf(refused, 'b') });
+      const outcome = planOn(state, 'b', [policy(spec, 'b.yaml')], { claimed: expectedOf(refused, 'b') });
       expect(refusals(outcome)).toEqual([]);
     }
   });
 
   it('E45 holds for an object that is gone, until the two agree on what to make', () => {
     const gone = applyOn(state, 'a', [], { allowEmpty: true });
-    const claimed = wantedOf(refused, 'b');
+    const claimed = expectedOf(refused, 'b');
     expect(refusals(planOn(gone, 'c', [policy({ enabled: false }, 'c.yaml')], { claimed }))).toEqual([
       'unit_conflict Policy/p /spec/enabled',
     ]);
@@ -263,7 +263,7 @@ describe('what two sources want', () => {
   });
 
   it('E45 is not looked at while the source that wants it is suspended, or by a source that forces', () => {
-    const claimed = wantedOf(refused, 'b');
+    const claimed = expectedOf(refused, 'b');
     expect(refusals(planOn(withModes(state, { b: { suspended: true } }), 'a', [off], { claimed }))).toEqual([]);
     expect(refusals(planOn(state, 'a', [off], { claimed, force: true }))).toEqual([]);
   });
@@ -271,7 +271,7 @@ describe('what two sources want', () => {
   it('E45 compares what is not made yet by its key', () => {
     const rule = (key: string) => [{ ...rules[0], sources: [key] }];
     const mine = planOn(state, 'b', [document('Group', 'new'), document('Policy', 'p', { rules: rule('new') })]);
-    const claimed = wantedOf(mine, 'b');
+    const claimed = expectedOf(mine, 'b');
     const agreed = [document('Group', 'new'), document('Policy', 'p', { rules: rule('new'), enabled: false })];
     expect(refusals(planOn(state, 'a', agreed, { claimed, ids: 'other' }))).toEqual([]);
   });

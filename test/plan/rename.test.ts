@@ -42,9 +42,9 @@ describe('a rename', () => {
     const state = applyOn(office, 'a', [devs('devs'), ...policies('devs')]);
     const renamed = [devs('developers', ['devs']), ...policies('developers')];
     expect(linesOf(planOn(state, 'a', renamed), state)).toEqual(['update Group/developers: ']);
-    const half = planOn(state, 'a', [devs('developers', ['devs']), ...policies('devs')]);
-    expect(linesOf(half, state)).toEqual(['update Group/developers: ']);
-    expect(new Set(warningsOf(half).map((text) => text.split(' ')[0]))).toEqual(new Set(['reference_renamed']));
+    const part = planOn(state, 'a', [devs('developers', ['devs']), ...policies('devs')]);
+    expect(linesOf(part, state)).toEqual(['update Group/developers: ']);
+    expect(new Set(warningsOf(part).map((text) => text.split(' ')[0]))).toEqual(new Set(['reference_renamed']));
   });
 
   it('may be stated by an annotation, and problems then point at that', () => {

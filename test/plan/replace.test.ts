@@ -31,10 +31,10 @@ const team = defineKind({
   spec: { name, seat: string({ doc: 'Seat.', access: 'createOnly' }), note: string({ doc: 'Note.', default: '' }) },
   uniques: { name: { value: ({ name }) => name, path: '/name', message: (value) => `${value} already exists` } },
 });
-const desk = defineKind({
+const table = defineKind({
   ...base,
-  name: 'Desk',
-  doc: 'A desk of a team.',
+  name: 'Table',
+  doc: 'A table of a team.',
   parent: { kind: 'Team', field: 'team' },
   spec: { team: ref('Team', { doc: 'Team.', required: true }), number: integer({ doc: 'Number.', required: true }) },
   nameField: 'number',
@@ -46,7 +46,7 @@ const rule = defineKind({
   doc: 'A rule between teams.',
   spec: { name, from: refs('Team', { doc: 'From.' }), to: refs('Team', { doc: 'To.' }) },
 });
-const registry = createRegistry([team, desk, rule]);
+const registry = createRegistry([team, table, rule]);
 
 const devs = (seat: string, more = {}) => document('Team', 'devs', { seat }, more);
 const ops = document('Team', 'ops');
@@ -111,7 +111,7 @@ describe('an object whose field only its creation can set', () => {
 
   it('takes its children and the references of others along, and what the API set', () => {
     const theirs = [
-      document('Desk', 'one', { team: 'devs', number: 1 }),
+      document('Table', 'one', { team: 'devs', number: 1 }),
       document('Rule', 'theirs', { from: ['ops'], to: ['devs'] }),
     ];
     const shared = applyOn(first, 'b', theirs);
@@ -120,7 +120,7 @@ describe('an object whose field only its creation can set', () => {
     const { next } = planned(outcome);
     const made = objectOf(next, 'Team', 'devs');
     expect(made.spec['note']).toBe('set by hand');
-    expect(objectOf(next, 'Desk', 'devs/1')).toMatchObject({ parent: made.id, declared: [{ source: 'b' }] });
+    expect(objectOf(next, 'Table', 'devs/1')).toMatchObject({ parent: made.id, declared: [{ source: 'b' }] });
     expect(teamsOf(next, 'theirs')[1]).toEqual([made.id]);
     checkState(next);
     expect(linesOf(planOn(next, 'b', theirs), next)).toEqual([]);
@@ -154,7 +154,7 @@ describe('an object whose field only its creation can set', () => {
   });
 
   it('belongs to the digest with the leave to make it anew', () => {
-    const digest = (manner = {}) => planned(planOn(first, 'a', stated('Lisbon'), manner)).plan.digest;
+    const digest = (options = {}) => planned(planOn(first, 'a', stated('Lisbon'), options)).plan.digest;
     expect(digest(replacing)).not.toBe(digest());
     const [one, two] = ['x', 'y'].map(
       (ids) => planned(planOn(first, 'a', stated('Porto'), { ...replacing, ids })).plan,

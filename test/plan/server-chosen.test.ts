@@ -10,7 +10,7 @@ import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts'
 import { planCreate, planReplace, type RequestOutcome } from '../../src/plan/requests/requests.ts';
 
 /** A kind that leaves its seat to the server, which gives the next one. */
-const guest = defineKind({
+const invitee = defineKind({
   name: 'Guest',
   doc: 'A guest.',
   module: 'test',
@@ -35,7 +35,7 @@ const guest = defineKind({
   example: {},
 });
 
-const registry = createRegistry([guest]);
+const registry = createRegistry([invitee]);
 const validator = createValidator(registry);
 const context = (snapshot: Snapshot) => ({
   ...{ snapshot, validator, strict: true, now: '2026-01-02T03:04:05Z' },
@@ -46,18 +46,18 @@ const nextOf = (outcome: RequestOutcome): Snapshot => {
   if (!outcome.ok) throw new Error(JSON.stringify(outcome.problems));
   return outcome.next;
 };
-const create = (spec: JsonObject) => nextOf(planCreate(context(none), guest, { name: 'ann', ...spec }));
-const guestOf = (state: Snapshot): StoredObject => state.get('g') ?? expect.fail('there is no guest');
+const create = (spec: JsonObject) => nextOf(planCreate(context(none), invitee, { name: 'ann', ...spec }));
+const inviteeOf = (state: Snapshot): StoredObject => state.get('g') ?? expect.fail('there is no guest');
 const replace = (state: Snapshot, spec: JsonObject) =>
-  planReplace(context(state), guest, guestOf(state), { name: 'ann', ...spec });
-const seatIn = (state: Snapshot) => lowerToResponse(registry, guestOf(state), state)['seat'];
+  planReplace(context(state), invitee, inviteeOf(state), { name: 'ann', ...spec });
+const seatIn = (state: Snapshot) => lowerToResponse(registry, inviteeOf(state), state)['seat'];
 
 describe('a value that the server chose', () => {
   const chosen = create({});
 
   it('is what answers show, while the spec says that the choice is the server’s', () => {
     expect(seatIn(chosen)).toBe(1);
-    expect(guestOf(chosen).spec['seat']).toBe(0);
+    expect(inviteeOf(chosen).spec['seat']).toBe(0);
   });
 
   it.each([{}, { seat: 0 }, { seat: 1 }])('stays when a replace sends %j', (spec) => {
@@ -74,14 +74,14 @@ describe('a value that the server chose', () => {
 
 it('what somebody changes by hand stays theirs to answer for, when something follows for the same object', () => {
   const stored = create({ seat: 3 });
-  const waiting = { ...guestOf(stored), spec: { ...guestOf(stored).spec, seat: 0 } };
+  const waiting = { ...inviteeOf(stored), spec: { ...inviteeOf(stored).spec, seat: 0 } };
   const outcome = replace(stored.with({ put: [waiting], remove: [] }), { class: 'first' });
   expect(outcome.ok ? [] : outcome.problems.map(({ code }) => code)).toEqual(['field_fixed']);
 });
 
 it('a secret of an entry is kept when a request leaves it out, and shown as nothing', () => {
   const stored = create({ locks: [{ on: 'door', code: 'x' }, { on: 'gate' }] });
-  const kept = guestOf(nextOf(replace(stored, { locks: [{ on: 'door' }, { on: 'gate' }] })));
+  const kept = inviteeOf(nextOf(replace(stored, { locks: [{ on: 'door' }, { on: 'gate' }] })));
   expect(kept.spec['locks']).toEqual([{ on: 'door', code: 'sealed:none:' }, { on: 'gate' }]);
   expect(lowerToResponse(registry, kept, stored)['locks']).toEqual([
     { on: 'door', code: '' },

@@ -8,7 +8,7 @@ const touch = (more: Partial<Touch>): Touch => ({
   ...{ revision: 5, by: 'Ana', action: 'update', kind: 'Policy', id: 'id-p', key: 'p', name: 'p', paths: [] },
   ...more,
 });
-const told = (saved: PlanView, fresh: PlanView, ...touches: readonly Touch[]) =>
+const reported = (saved: PlanView, fresh: PlanView, ...touches: readonly Touch[]) =>
   explainStale(saved, { ok: true, plan: fresh }, touches).map(({ message }) => message);
 const policy = (...units: Parameters<typeof change>[3] & object) =>
   view({ changes: [change('update', 'Policy', 'p', units)] });
@@ -21,7 +21,7 @@ describe('a plan that is stale says', () => {
       touch({ revision: 7, by: 'Bo', paths: ['enabled'] }),
       touch({ revision: 6, paths: ['description'] }),
     ];
-    expect(told(saved, fresh, ...touches)).toEqual([
+    expect(reported(saved, fresh, ...touches)).toEqual([
       'Policy p: `description` is "by hand" now and was "old" when the plan was made; Ana changed it in revision 6',
     ]);
   });
@@ -29,7 +29,7 @@ describe('a plan that is stale says', () => {
   it('E104 which unit would become something else', () => {
     const saved = policy({ path: 'rules[web].sources', before: [], after: ['devs'] });
     const fresh = policy({ path: 'rules[web].sources', before: [], after: ['ops'] });
-    expect(told(saved, fresh)).toEqual([
+    expect(reported(saved, fresh)).toEqual([
       'Policy p: `rules[web].sources` would become ["ops"] now and was to become ["devs"]',
     ]);
   });
@@ -37,7 +37,7 @@ describe('a plan that is stale says', () => {
   it('which unit changes as well, and which not any more', () => {
     const saved = policy({ path: 'a', before: 1, after: 2 }, { path: 'b', before: 1, after: 2 });
     const fresh = policy({ path: 'b', before: 1, after: 2 }, { path: 'c', before: 1, after: 2 });
-    expect(told(saved, fresh)).toEqual([
+    expect(reported(saved, fresh)).toEqual([
       'Policy p: `a` is as it should be already',
       'Policy p: `c` would now change as well: c 1 → 2',
     ]);
@@ -46,7 +46,7 @@ describe('a plan that is stale says', () => {
   it('which object is there by now, or gone', () => {
     const saved = view({ changes: [change('create', 'Group', 'devs'), change('delete', 'Group', 'old')] });
     const created = touch({ action: 'create', kind: 'Group', id: 'x', key: 'devs', revision: 8 });
-    expect(told(saved, view(), created)).toEqual([
+    expect(reported(saved, view(), created)).toEqual([
       'Group devs: was to be created and is there already; Ana created it in revision 8',
       'Group old: was to be deleted and is not to be deleted any more',
     ]);
@@ -56,7 +56,7 @@ describe('a plan that is stale says', () => {
     const saved = view({ changes: [change('create', 'Group', 'devs')] });
     const fresh = view({ changes: [change('update', 'Group', 'devs', [{ path: 'name', before: 'a', after: 'b' }])] });
     const made = touch({ action: 'create', kind: 'Group', id: 'id-devs', key: 'devs' });
-    expect(told(saved, fresh, made)).toEqual([
+    expect(reported(saved, fresh, made)).toEqual([
       'Group devs: was to be created and would now be changed; Ana created it in revision 5',
     ]);
   });
@@ -70,7 +70,7 @@ describe('a plan that is stale says', () => {
         ]),
       ],
     });
-    expect(told(view(), fresh, touch({ kind: 'Group', id: 'id-devs', key: 'devs' }))).toEqual([
+    expect(reported(view(), fresh, touch({ kind: 'Group', id: 'id-devs', key: 'devs' }))).toEqual([
       'Group devs: would now be changed as well (name "a" → "b", +peers[p1]); Ana changed it in revision 5',
     ]);
   });
@@ -78,18 +78,20 @@ describe('a plan that is stale says', () => {
   it('that an object of the name is another one', () => {
     const saved = view({ changes: [change('delete', 'Group', 'devs')] });
     const fresh = view({ changes: [change('delete', 'Group', 'devs', [], { id: 'other' })] });
-    expect(told(saved, fresh)).toEqual(['Group devs: is another object of that name now (id other, it was id-devs)']);
+    expect(reported(saved, fresh)).toEqual([
+      'Group devs: is another object of that name now (id other, it was id-devs)',
+    ]);
   });
 
   it('which guard trips now, and whose hands changed', () => {
     const claim = { action: 'claim', kind: 'Group', key: 'devs', name: 'devs', id: 'id-devs' } as const;
     const fresh = view({ claims: [claim], guards: [{ guard: 'deletes', message: 'deletes 9 of 10' }] });
-    expect(told(view(), fresh, touch({ action: 'release', kind: 'Group', id: 'id-devs', key: 'devs' }))).toEqual([
+    expect(reported(view(), fresh, touch({ action: 'release', kind: 'Group', id: 'id-devs', key: 'devs' }))).toEqual([
       'Group devs: is stated by others than when the plan was made; Ana changed who states it in revision 5',
       'a guard would now say: deletes 9 of 10',
     ]);
     const fewer = view({ guards: [{ guard: 'access_lost', message: 'takes away access between 9 pairs' }] });
-    expect(told(fewer, view())).toEqual(['a guard does not say any more: takes away access between 9 pairs']);
+    expect(reported(fewer, view())).toEqual(['a guard does not say any more: takes away access between 9 pairs']);
   });
 
   it('E105 what is wrong with the input now, and what happened since', () => {
@@ -113,20 +115,20 @@ describe('a plan that is stale says', () => {
     const peer = { kind: 'Peer', key: 'zed', name: 'zed' };
     const came = touch({ ...peer, action: 'create', id: 'new', revision: 7, by: 'a key' });
     const went = touch({ ...peer, action: 'delete', id: 'old', revision: 6 });
-    expect(told(view(), view(), came, went)).toEqual([
+    expect(reported(view(), view(), came, went)).toEqual([
       'Peer zed: is another object of that name now (id new, it was old); a key created it in revision 7',
     ]);
   });
 
   it('something even when nothing that is shown differs', () => {
-    expect(told(view(), view(), touch({ action: 'release' }))).toEqual([
+    expect(reported(view(), view(), touch({ action: 'release' }))).toEqual([
       'who owns or protects what the plan changes is different now; Ana changed who states it in revision 5',
     ]);
   });
 
   it('no more than a hundred differences one by one', () => {
     const changes = Array.from({ length: 130 }, (_, at) => change('create', 'Group', `g${at}`));
-    const messages = told(view({ changes }), view());
+    const messages = reported(view({ changes }), view());
     expect([messages.length, messages.at(-1)]).toEqual([101, 'and 30 more differences']);
   });
 

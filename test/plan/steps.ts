@@ -36,7 +36,7 @@ export const office = stateOf(
 );
 
 /** How documents are planned when it is not the default. */
-export interface Manner extends RequestedOptions {
+export interface Options extends RequestedOptions {
   /** What new ids begin with. */
   readonly ids?: string;
   /** What was applied last, on the very state that is planned on. */
@@ -84,8 +84,13 @@ export function allow(
 }
 
 /** Plans what a source states on a state. */
-export function planOn(state: Snapshot, source: string, documents: readonly Document[], manner: Manner = {}): Outcome {
-  return run(planningOn(state, source, documents, manner));
+export function planOn(
+  state: Snapshot,
+  source: string,
+  documents: readonly Document[],
+  options: Options = {},
+): Outcome {
+  return run(planningOn(state, source, documents, options));
 }
 
 /** The same as work that yields now and then. */
@@ -93,9 +98,9 @@ export function planningOn(
   state: Snapshot,
   source: string,
   documents: readonly Document[],
-  manner: Manner = {},
+  options: Options = {},
 ): Generator<undefined, Outcome> {
-  const { ids, since, ...more } = manner;
+  const { ids, since, ...more } = options;
   return planDocuments({
     ...(since === undefined ? {} : { since }),
     snapshot: state,
@@ -135,9 +140,9 @@ export function applyOn(
   state: Snapshot,
   source: string,
   documents: readonly Document[],
-  manner: Manner = {},
+  options: Options = {},
 ): Snapshot {
-  return planned(planOn(state, source, documents, manner)).next;
+  return planned(planOn(state, source, documents, options)).next;
 }
 
 /** A plan that came about. */

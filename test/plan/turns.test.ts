@@ -34,11 +34,11 @@ it.each<[string, () => Generator<undefined, Outcome>]>([
   expect(share).toBeLessThan(0.2);
 });
 
-const nobody = Array.from({ length: 26_000 }, (_, at) => `nobody-${at}`);
+const anonymous = Array.from({ length: 26_000 }, (_, at) => `nobody-${at}`);
 
 it.each([
-  ['waits for', true, document('Group', 'large', { peers: nobody })],
-  ['is refused for', false, allow('large', nobody, ['p1'])],
+  ['waits for', true, document('Group', 'large', { peers: anonymous })],
+  ['is refused for', false, allow('large', anonymous, ['p1'])],
 ])('a document that %s tens of thousands of references lets others in between while it is resolved', (...of) => {
   const [, isPlanned, large] = of;
   const { result, share } = leastShare(() => planningOn(office, 'a', [large]));

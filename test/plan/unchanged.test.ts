@@ -64,11 +64,11 @@ function live(pick: Pick): void {
     if (pick(fc.nat, { max: 3 }) === 0) state = byHand(pick, state);
     const source = oneOf(pick, 'a', 'b', 'c');
     const documents = someDocuments(pick, state);
-    const manner = { adopt: oneOf(pick, 'identical', 'take', 'never'), force: maybe(pick), allowEmpty: true };
-    const outcome = planOn(state, source, documents, { ...manner, ids: `${step}-` });
+    const options = { adopt: oneOf(pick, 'identical', 'take', 'never'), force: maybe(pick), allowEmpty: true };
+    const outcome = planOn(state, source, documents, { ...options, ids: `${step}-` });
     if (!outcome.ok) continue;
     state = outcome.next;
-    const again = planOn(state, source, documents, { ...manner, ids: `${step}-again-` });
+    const again = planOn(state, source, documents, { ...options, ids: `${step}-again-` });
     expect([refusals(again), again.ok ? linesOf(again, state) : []]).toEqual([[], []]);
   }
 }

@@ -129,8 +129,8 @@ describe('an owner', () => {
     const foreign = await archiveOf(vera.account);
     for (const query of ['', `?replace=${vera.account}`, `?replace=${mallory.account}`])
       expect(await send(mallory, foreign, query)).toMatchObject({ status: 409 });
-    const strange = environmentOfKeys([randomBytes(32)]).archiveSigner;
-    const engine = { ...api.engine, planEnvironment: { ...api.engine.planEnvironment, archiveSigner: strange } };
+    const unexpected = environmentOfKeys([randomBytes(32)]).archiveSigner;
+    const engine = { ...api.engine, planEnvironment: { ...api.engine.planEnvironment, archiveSigner: unexpected } };
     const { stream } = await backUp(engine, mallory.account, { history: true, program: 'test' });
     const forged = Buffer.concat(await stream.toArray());
     expect(await send(mallory, forged)).toMatchObject({ status: 422, message: expect.stringContaining('signed') });
@@ -208,8 +208,8 @@ describe('an owner', () => {
     const there = await ask(vera, 'POST', '/api/users', person('zoe@example.com'));
     const taken = await ask(mallory, 'POST', '/api/users', person('zoe@example.com'));
     const free = await ask(mallory, 'POST', '/api/users', person('free@example.com'));
-    const told = ({ status, headers, body }: Answer) => [status, headers['heddle-notice'], Object.keys(body)];
-    expect(told(taken)).toEqual(told(free));
+    const reported = ({ status, headers, body }: Answer) => [status, headers['heddle-notice'], Object.keys(body)];
+    expect(reported(taken)).toEqual(reported(free));
     for (const { account, password } of [
       { account: vera.account, password: there.body.password },
       { account: mallory.account, password: taken.body.password },

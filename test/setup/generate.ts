@@ -38,15 +38,15 @@ export function generateGroups(count: number): SourceFile {
   return { path: 'groups.yaml', text: texts.join('---\n') };
 }
 
-type Manner = Required<Pick<GenerateOptions, 'variant' | 'peers'>>;
+type Settings = Required<Pick<GenerateOptions, 'variant' | 'peers'>>;
 
-function documentText(at: number, documents: number, manner: Manner): string {
-  const { variant } = manner;
+function documentText(at: number, documents: number, settings: Settings): string {
+  const { variant } = settings;
   const groups = Math.floor(documents / 10);
   const [hundred, place] = [Math.floor(at / 100), at % 100];
   const group = (step: number) => `group-${(at * 7 + step * 13) % groups}`;
-  if (place < 10) return groupText(hundred * 10 + place, manner);
-  if (place < 75) return policyText(hundred * 65 + place - 10, group, manner);
+  if (place < 10) return groupText(hundred * 10 + place, settings);
+  if (place < 75) return policyText(hundred * 65 + place - 10, group, settings);
   if (place < 80) return zoneText(hundred * 5 + place - 75, group, variant);
   if (place < 90) return recordText(hundred * 10 + place - 80, variant);
   return routeText(hundred * 10 + place - 90, group, variant);
@@ -58,12 +58,12 @@ function head(kind: string, name: string): string {
   return `apiVersion: heddle.dev/v1\nkind: ${kind}\nmetadata:\n  name: ${name}\nspec:\n`;
 }
 
-function groupText(n: number, { variant, peers }: Manner): string {
+function groupText(n: number, { variant, peers }: Settings): string {
   const members = peers === 0 ? '' : `  peers: [peer-${n % peers}]\n`;
   return `${head('Group', `group-${n}`)}  name: Group ${n}${variant}\n${members}`;
 }
 
-function policyText(n: number, group: PickGroup, { variant, peers }: Manner): string {
+function policyText(n: number, group: PickGroup, { variant, peers }: Settings): string {
   const first = peers > 0 && variant !== '' ? 2 : 1;
   const rule = (name: string, port: number, step: number) => `    - name: ${name}
       action: accept

@@ -34,7 +34,7 @@ export function makeImage(): Image {
   const written = spawnSync(process.execPath, ['src/gen/image.ts', '--out', context], { cwd: root, encoding: 'utf8' });
   if (written.status !== 0) throw new Error(`${written.stdout}${written.stderr}`);
   copyPackages(context);
-  const user = stranger();
+  const user = outsider();
   // The repository may lie where another user cannot read.
   const node = join(home, 'node');
   copyFileSync(process.execPath, node);
@@ -72,7 +72,7 @@ function copyPackages(context: string): void {
 }
 
 /** Root becomes the user of the image; anybody else stays who they are. */
-function stranger(): Program['user'] {
+function outsider(): Program['user'] {
   return process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
 }
 

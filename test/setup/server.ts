@@ -125,12 +125,12 @@ async function untilReady(child: ChildProcess): Promise<void> {
   throw new Error(`Postgres did not start:\n${said.join('\n')}`);
 }
 
-// Postgres refuses to run as root: root copies the binaries to where `nobody` can read them and becomes nobody.
+// Postgres refuses to run as root: root copies the binaries to where `anonymous` can read them and becomes nobody.
 function prepareHome(): Home {
   const native = nativeDirectory();
   const directory = mkdtempSync(join(shortTemporary(), 'hpg-'));
   if (process.getuid?.() !== 0) return { directory, native, identity: {} };
-  const identity = nobody();
+  const identity = anonymous();
   const copy = join(directory, 'native');
   // A server that a test ran in this process may have closed new files to other users.
   const former = process.umask(0o022);
@@ -158,7 +158,7 @@ function nativeDirectory(): string {
   return join(dirname(binaries), '..', 'native');
 }
 
-function nobody(): { readonly uid: number; readonly gid: number } {
+function anonymous(): { readonly uid: number; readonly gid: number } {
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find((entry) => entry.startsWith('nobody:'));

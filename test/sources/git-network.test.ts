@@ -154,28 +154,28 @@ describe('over ssh, a Git source that a user made', () => {
 
   const valued = ['IdentitiesOnly', 'IdentityFile', 'IdentityAgent', 'UserKnownHostsFile', 'GlobalKnownHostsFile'];
   /** The first value of each of these options, as ssh takes it. */
-  const told = (seen: string): readonly (string | undefined)[] =>
+  const reported = (seen: string): readonly (string | undefined)[] =>
     valued.map((name) => new RegExp(`-o ${name}=(\\S+)`).exec(seen)?.[1]);
 
   test('without a key has none of the user who runs the server, nor their configuration and known hosts', async () => {
     const { seen } = await ssh('git@git.example.com:x.git', { names });
-    expect(told(seen)).toEqual(['yes', 'none', 'none', '/dev/null', '/dev/null']);
+    expect(reported(seen)).toEqual(['yes', 'none', 'none', '/dev/null', '/dev/null']);
     expect(seen).toMatch(/^-F \/dev\/null /);
     const knownHostsFile = '/etc/hosts-of-ana';
     const known = await ssh('git@git.example.com:x.git', { names }, { knownHostsFile });
-    expect(told(known.seen)).toEqual(['yes', 'none', 'none', `"${knownHostsFile}"`, '/dev/null']);
+    expect(reported(known.seen)).toEqual(['yes', 'none', 'none', `"${knownHostsFile}"`, '/dev/null']);
   });
 
   test('with a key offers no other one', async () => {
     const sshKeyFile = join(await temporaryDirectory(), 'key');
     await writeFile(sshKeyFile, 'key');
     const { seen } = await ssh('git@git.example.com:x.git', { names }, { sshKeyFile });
-    expect(told(seen)).toEqual(['yes', expect.stringMatching(/ssh-key"$/), 'none', undefined, undefined]);
+    expect(reported(seen)).toEqual(['yes', expect.stringMatching(/ssh-key"$/), 'none', undefined, undefined]);
   });
 
   test('has less than one that the operator stated, which may use the keys of the machine', async () => {
     const { seen } = await ssh('git@git.example.com:x.git', { names }, {}, 'operator');
-    expect(told(seen)).toEqual(valued.map(() => undefined));
+    expect(reported(seen)).toEqual(valued.map(() => undefined));
   });
 
   test.each(['git@evil.example.com:x.git', 'ssh://git@127.0.0.1/x.git', 'ssh://0x7f.1/x.git'])(

@@ -219,9 +219,9 @@ describe('credentials', () => {
     const origin = await follow(config, { environment });
     expect(await read(origin)).toEqual(['a.yaml=a1']);
     expect(host.asked).toContain(`Basic ${Buffer.from('ana:s3cret-word').toString('base64')}`);
-    const told = await readFile(seen, 'utf8');
-    expect(told).toContain('ls-remote');
-    expect(told).not.toContain('s3cret-word');
+    const reported = await readFile(seen, 'utf8');
+    expect(reported).toContain('ls-remote');
+    expect(reported).not.toContain('s3cret-word');
     const wrong = await follow({ ...config, credentials: await credentials('other-word') }, { environment });
     const refusal = await read(wrong);
     expect(refusal).toMatch(/cannot be reached \(fatal: Authentication failed/);
@@ -255,10 +255,10 @@ describe('credentials', () => {
     const network = { outbound, namedBy: 'user' } as const;
     const origin = await follow(config, { environment, network, transports: ['ssh'] });
     expect(await read(origin)).toMatch(/cannot be reached/);
-    const told = await readFile(seen, 'utf8');
-    expect(told).toContain('-F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=yes');
-    expect(told).toContain('-o UserKnownHostsFile="/etc/known hosts"');
-    expect(told).toMatch(/-rw-------.*ssh-key/);
+    const reported = await readFile(seen, 'utf8');
+    expect(reported).toContain('-F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=yes');
+    expect(reported).toContain('-o UserKnownHostsFile="/etc/known hosts"');
+    expect(reported).toMatch(/-rw-------.*ssh-key/);
     expect(await readdir(origin.directory)).toEqual(['repository']);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openLeaseKeeper } from '../../src/db/leases/lease-keeper.ts';
-import { groups, newShelf, openOffice } from './office-source.ts';
+import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
 
 test('a server keeps its sources while its main thread is busy for longer than their leases last', async () => {
   const office = await openOffice();
@@ -10,7 +10,7 @@ test('a server keeps its sources while its main thread is busy for longer than t
     failed: (error) => void failures.push(error),
   });
   onTestFinished(() => leases.close());
-  const desk = office.run([newShelf('team', groups('a'))], { leaseSeconds: 6, leases });
+  const runner = office.run([newMemoryOrigin('team', groups('a'))], { leaseSeconds: 6, leases });
   await expect.poll(office.groups).toEqual(['a']);
   const until = async () =>
     Number((await office.rows('select extract(epoch from until)::float8 as until from leases'))[0]?.['until']);
@@ -20,5 +20,5 @@ test('a server keeps its sources while its main thread is busy for longer than t
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7000);
   const leasesNow = await office.rows('select until > clock_timestamp() as held, fence from leases');
   expect([leasesNow, failures]).toEqual([[{ held: true, fence: 1 }], []]);
-  expect(desk.reports.filter(({ level }) => level !== 'info')).toEqual([]);
+  expect(runner.reports.filter(({ level }) => level !== 'info')).toEqual([]);
 });

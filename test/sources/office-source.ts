@@ -13,22 +13,22 @@ import type { KubernetesConfig } from '../../src/model/sources/kubernetes.ts';
 import type { SourceStatus } from '../../src/model/sources/status.ts';
 import { newOffice, type Office, rowsOf } from '../commit/office.ts';
 
-/** A place for documents that a test holds in its hands. */
-export interface Shelf {
+/** Documents that a test keeps in memory. */
+export interface MemoryOrigin {
   readonly name: string;
   /** How often it was read. */
   reads: number;
   /** What holds a reading up. */
   gate: Promise<void> | undefined;
-  /** Puts something else on it, and says so unless `silently`. */
+  /** Replaces them, and reports it unless `silently`. */
   put(text: string, how?: 'silently'): void;
-  /** What is on it cannot be read. */
+  /** They cannot be read from now on. */
   close(reason: string): void;
   open(): Origin;
 }
 
-/** An empty shelf. */
-export function newShelf(name: string, text = ''): Shelf {
+/** An origin without documents. */
+export function newMemoryOrigin(name: string, text = ''): MemoryOrigin {
   let content: string | { readonly reason: string } = text;
   const watchers = new Set<() => void>();
   const read = (): Fetched => {
@@ -36,7 +36,7 @@ export function newShelf(name: string, text = ''): Shelf {
     const files: readonly SourceFile[] = [{ path: `${name}.yaml`, text: content }];
     return { ok: true, files, digest: content, selection: everyFile, warnings: [] };
   };
-  const tell = () => {
+  const publish = () => {
     for (const changed of watchers) changed();
   };
   return {
@@ -45,11 +45,11 @@ export function newShelf(name: string, text = ''): Shelf {
     gate: undefined,
     put(next, how) {
       content = next;
-      if (how === undefined) tell();
+      if (how === undefined) publish();
     },
     close(reason) {
       content = { reason };
-      tell();
+      publish();
     },
     open() {
       return {
@@ -71,15 +71,15 @@ export function newShelf(name: string, text = ''): Shelf {
 }
 
 /** A server that runs sources. */
-export interface Desk {
+export interface SourceRunner {
   readonly engine: Engine;
   readonly reports: SourceReport[];
   /** Ends it as SIGTERM does. */
   stop(): Promise<void>;
 }
 
-/** How a desk runs its sources. */
-export interface DeskOptions {
+/** How a runner runs its sources. */
+export interface RunnerOptions {
   readonly intervalMs?: number;
   readonly leaseSeconds?: number;
   /** What renews its leases beside the main thread; absent: nothing does. */
@@ -93,25 +93,30 @@ export interface DeskOptions {
   readonly clusters?: readonly KubernetesConfig[];
 }
 
-/** Runs shelves as sources of the office's account, at short intervals unless said otherwise. */
-function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], options: DeskOptions = {}): Desk {
+/** Runs origins as sources of the office's account, at short intervals unless said otherwise. */
+function runSources(
+  office: Office,
+  engine: Engine,
+  origins: readonly MemoryOrigin[],
+  options: RunnerOptions = {},
+): SourceRunner {
   const reports: SourceReport[] = [];
   const reader = createReader({ charactersHere: 64 * 1024 });
   const { intervalMs = 3_600_000, leaseSeconds = 30, burst = 20, probeMs = 3_600_000, version = 'test' } = options;
-  const definitions = shelves.map(
-    (shelf): SourceDefinition => ({
+  const definitions = origins.map(
+    (origin): SourceDefinition => ({
       account: office.account,
-      name: shelf.name,
-      type: options.type ?? 'shelf',
+      name: origin.name,
+      type: options.type ?? 'memory',
       spec: options.spec ?? {},
       isConfigured: true,
       intervalMs,
       delayMs: 0,
-      open: () => shelf.open(),
+      open: () => origin.open(),
     }),
   );
   const timing = { burst, firstRetryMs: 5, lastRetryMs: 20, probeMs };
-  const tell = (report: SourceReport) => void reports.push(report);
+  const publish = (report: SourceReport) => void reports.push(report);
   const end = superviseSources({
     engine,
     reader,
@@ -119,7 +124,7 @@ function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], opti
     leaseSeconds,
     version,
     timing,
-    report: tell,
+    report: publish,
     pollMs: 20,
     ...(options.leases === undefined ? {} : { leases: options.leases }),
     clusters: (options.clusters ?? []).map((config) => ({ account: office.account, config, ownCluster: undefined })),
@@ -132,20 +137,20 @@ function runDesk(office: Office, engine: Engine, shelves: readonly Shelf[], opti
   return { engine, reports, stop };
 }
 
-/** An office whose desks are closed before it is. */
+/** An office whose runners are stopped before it is. */
 export async function openOffice(name: 'postgres' | 'embedded' = 'postgres') {
   const office = await newOffice(name);
-  const desks: Desk[] = [];
+  const runners: SourceRunner[] = [];
   onTestFinished(async () => {
-    for (const desk of desks) await desk.stop();
+    for (const runner of runners) await runner.stop();
     await office[Symbol.asyncDispose]();
   });
   return {
     ...office,
-    run(shelves: readonly Shelf[], options: DeskOptions & { readonly engine?: Engine } = {}): Desk {
-      const desk = runDesk(office, options.engine ?? office.engine, shelves, options);
-      desks.push(desk);
-      return desk;
+    run(origins: readonly MemoryOrigin[], options: RunnerOptions & { readonly engine?: Engine } = {}): SourceRunner {
+      const runner = runSources(office, options.engine ?? office.engine, origins, options);
+      runners.push(runner);
+      return runner;
     },
     /** How a source fares. */
     async statusOf(source: string): Promise<Partial<SourceStatus>> {

@@ -7,7 +7,7 @@ import { createRecord } from '../../src/features/sources/loop/record.ts';
 import { recordSource, suspendSource } from '../../src/features/sources/sources.ts';
 import type { SourceEvent } from '../../src/model/sources/conditions.ts';
 import { unknownStatus } from '../../src/model/sources/status.ts';
-import { groups, newShelf, openOffice } from './office-source.ts';
+import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
 
 const refused: SourceEvent = { what: 'refused', state: 'invalid', digest: 'd', at: 3, message: 'broken documents' };
 
@@ -15,7 +15,7 @@ const refused: SourceEvent = { what: 'refused', state: 'invalid', digest: 'd', a
 async function openRecord() {
   const office = await openOffice();
   const { engine, account, call } = office;
-  await recordSource(engine, call, { id: 'team', type: 'shelf', spec: {} });
+  await recordSource(engine, call, { id: 'team', type: 'memory', spec: {} });
   const request = { account, name: 'source/team', seconds: 30 };
   const lease = await takeLease(office.database, { ...request, owner: 'one' });
   if (lease === undefined) throw new Error('the lease was free');
@@ -25,15 +25,15 @@ async function openRecord() {
     nextRunAt: () => undefined,
   };
   const record = createRecord(options);
-  const told = async () =>
+  const reported = async () =>
     (await office.rows(`select activity_code from audit_events where activity_code like 'config.%' order by id`)).map(
       (row) => row['activity_code'],
     );
-  return { office, record, told, request, options };
+  return { office, record, reported, request, options };
 }
 
 it('a status that could not be written is written, and its events are sent, with the next one that is the same', async () => {
-  const { office, record, told } = await openRecord();
+  const { office, record, reported } = await openRecord();
   await office.rows('alter table audit_events add constraint away check (false) not valid');
   await expect(record.note(refused)).rejects.toThrow('away');
   expect((await office.statusOf('team')).state).toBeUndefined();
@@ -41,22 +41,22 @@ it('a status that could not be written is written, and its events are sent, with
   await record.note(refused);
   await record.note(refused);
   expect((await office.statusOf('team')).state).toBe('invalid');
-  expect(await told()).toEqual(['config.failed', 'config.source.stalled']);
+  expect(await reported()).toEqual(['config.failed', 'config.source.stalled']);
 });
 
 it('E98: a server whose lease has passed neither records how its source fares nor tells it', async () => {
-  const { office, record, told, request } = await openRecord();
+  const { office, record, reported, request } = await openRecord();
   await office.rows("update leases set until = now() - interval '1 second' returning name");
   await takeLease(office.database, { ...request, owner: 'two' });
   await record.note(refused);
-  expect([(await office.statusOf('team')).state, await told()]).toEqual([undefined, []]);
+  expect([(await office.statusOf('team')).state, await reported()]).toEqual([undefined, []]);
 });
 
 it('E135: a reconcile that begins when its source is suspended changes nothing, although the loop was not notified', async () => {
   const { office, options } = await openRecord();
   const reader = createReader();
   onTestFinished(() => reader.close());
-  const origin = newShelf('team', groups('a')).open();
+  const origin = newMemoryOrigin('team', groups('a')).open();
   const more = { reader, origin, version: 'test', clock: processClock, report: () => undefined };
   const reconciler = createReconciler({ ...options, ...more });
   await suspendSource(office.engine, office.call, { id: 'team', suspended: true });

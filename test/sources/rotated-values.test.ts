@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openedSpec } from '../setup/opened.ts';
-import { newShelf, openOffice } from './office-source.ts';
+import { newMemoryOrigin, openOffice } from './office-source.ts';
 
 const text = `apiVersion: heddle.dev/v1
 kind: EdrVendorB
@@ -16,7 +16,7 @@ async function openVendor() {
     return object === undefined ? undefined : String(openedSpec(office.engine, office.account, object)['secret']);
   };
   // Not so often that it is taken for a hot loop on a slow machine.
-  const run = () => office.run([newShelf('git', text)], { intervalMs: 500 });
+  const run = () => office.run([newMemoryOrigin('git', text)], { intervalMs: 500 });
   return { office, kept, run };
 }
 
@@ -24,20 +24,20 @@ it('E120 a secret that was rotated is applied, although no document changed', as
   const { office, kept, run } = await openVendor();
   let value = 'the first';
   Object.assign(office.engine.planEnvironment, { valueFrom: () => value });
-  const desk = run();
+  const runner = run();
   await expect.poll(kept).toBe('the first');
   const revision = (await office.engine.snapshots.fresh(office.account)).revision;
   value = 'the second';
   await expect.poll(kept).toBe('the second');
   expect((await office.engine.snapshots.fresh(office.account)).revision).toBe(revision + 1);
-  expect(JSON.stringify(desk.reports)).not.toMatch(/the first|the second/);
+  expect(JSON.stringify(runner.reports)).not.toMatch(/the first|the second/);
 });
 
 it('E120 a secret that is rotated while it is applied is applied once more', async () => {
   const { office, kept, run } = await openVendor();
-  let desk: ReturnType<typeof run> | undefined;
-  const valueFrom = () => (desk?.reports.some(({ level }) => level === 'info') ? 'the second' : 'the first');
+  let runner: ReturnType<typeof run> | undefined;
+  const valueFrom = () => (runner?.reports.some(({ level }) => level === 'info') ? 'the second' : 'the first');
   Object.assign(office.engine.planEnvironment, { valueFrom });
-  desk = run();
+  runner = run();
   await expect.poll(kept).toBe('the second');
 });

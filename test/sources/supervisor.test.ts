@@ -4,35 +4,35 @@ import { hintAtSource, requestSourceRun } from '../../src/features/sources/sched
 import { suspendSource } from '../../src/features/sources/sources.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { upTo } from '../commit/office.ts';
-import { groups, newShelf, openOffice } from './office-source.ts';
+import { groups, newMemoryOrigin, openOffice } from './office-source.ts';
 
 test('E136: of two servers one reconciles, and the other takes over at once when that one stops', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
-  const first = office.run([shelf]);
+  const origin = newMemoryOrigin('team', groups('a'));
+  const first = office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
-  const second = office.run([shelf], { engine: await office.another() });
-  shelf.put(groups('a', 'b'));
+  const second = office.run([origin], { engine: await office.another() });
+  origin.put(groups('a', 'b'));
   await expect.poll(office.groups).toEqual(['a', 'b']);
   expect(second.reports).toEqual([]);
   await first.stop();
-  shelf.put(groups('a', 'b', 'c'));
+  origin.put(groups('a', 'b', 'c'));
   await expect.poll(office.groups).toEqual(['a', 'b', 'c']);
   expect(second.reports.map(({ message }) => message)).toContainEqual(expect.stringContaining('1 created'));
 });
 
 test('E136: a server that is gone without a word is replaced when its lease has passed, and changes nothing if it wakes', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
-  const asleep = office.run([shelf]);
+  const origin = newMemoryOrigin('team', groups('a'));
+  const asleep = office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
   // It reads, sleeps through the end of its lease, and wakes when somebody else has it.
   const { promise, resolve } = Promise.withResolvers<void>();
-  shelf.gate = promise;
-  shelf.put(groups('a', 'stale'));
-  await expect.poll(() => shelf.reads).toBe(2);
+  origin.gate = promise;
+  origin.put(groups('a', 'stale'));
+  await expect.poll(() => origin.reads).toBe(2);
   await office.rows("update leases set until = now() - interval '1 second' returning name");
-  const other = newShelf('team', groups('a', 'fresh'));
+  const other = newMemoryOrigin('team', groups('a', 'fresh'));
   office.run([other], { engine: await office.another() });
   await expect.poll(office.groups).toEqual(['a', 'fresh']);
   resolve();
@@ -44,38 +44,38 @@ test('E136: a server that is gone without a word is replaced when its lease has 
 
 test('E133: what is refused is not tried again at every interval, but when its content or the account changes', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', 'apiVersion: heddle.dev/v1\nkind: Nonsense');
-  const desk = office.run([shelf], { intervalMs: 5 });
-  const refusals = () => desk.reports.filter(({ level }) => level === 'error').length;
+  const origin = newMemoryOrigin('team', 'apiVersion: heddle.dev/v1\nkind: Nonsense');
+  const runner = office.run([origin], { intervalMs: 5 });
+  const refusals = () => runner.reports.filter(({ level }) => level === 'error').length;
   await expect.poll(refusals).toBe(1);
-  const { reads } = shelf;
-  await expect.poll(() => shelf.reads).toBeGreaterThan(reads + 10);
+  const { reads } = origin;
+  await expect.poll(() => origin.reads).toBeGreaterThan(reads + 10);
   expect(refusals()).toBe(1);
   expect(await office.statusOf('team')).toMatchObject({ state: 'invalid', history: [{ result: 'invalid' }] });
   await createObject(office.engine, office.call, office.engine.registry.get('Group'), { name: 'g' }, { strict: false });
   await expect.poll(refusals).toBe(2);
-  shelf.put(groups('a'));
+  origin.put(groups('a'));
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
 });
 
 test('an unchanged source is looked at again and again without a write', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
-  office.run([shelf], { intervalMs: 5 });
+  const origin = newMemoryOrigin('team', groups('a'));
+  office.run([origin], { intervalMs: 5 });
   await expect.poll(office.groups).toEqual(['a']);
   const tables = () => office.rows('select xmin, s.* from sources s union all select xmin, s.* from sources s');
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
-  const { reads } = shelf;
+  const { reads } = origin;
   const before = await tables();
-  await expect.poll(() => shelf.reads).toBeGreaterThan(reads + 20);
+  await expect.poll(() => origin.reads).toBeGreaterThan(reads + 20);
   expect(await tables()).toEqual(before);
 });
 
 test('E134: two writers who undo each other are stopped and named, and run again on request', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('even'));
+  const origin = newMemoryOrigin('team', groups('even'));
   // Its deletes want no approval, however many they are in an hour.
-  office.run([shelf], { burst: 6, spec: { limits: { deletes: 1000 } } });
+  office.run([origin], { burst: 6, spec: { limits: { deletes: 1000 } } });
   let round = 0;
   // A generator that answers every revision of the source by another content, and a script that writes in between.
   const stop = new AbortController();
@@ -84,7 +84,7 @@ test('E134: two writers who undo each other are stopped and named, and run again
     round += 1;
     const body = { name: `by script ${round}` };
     void createObject(office.engine, office.call, office.engine.registry.get('Group'), body, { strict: false });
-    shelf.put(groups(round % 2 === 0 ? 'even' : 'odd', 'kept', 'also-kept', 'and-this', 'and-that', 'and-more'));
+    origin.put(groups(round % 2 === 0 ? 'even' : 'odd', 'kept', 'also-kept', 'and-this', 'and-that', 'and-more'));
   });
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('stalled');
   const status = await office.statusOf('team');
@@ -93,56 +93,58 @@ test('E134: two writers who undo each other are stopped and named, and run again
     reason: 'HotLoop',
   });
   expect(status.message).toMatch(/HotLoop.*driven by changes of its content.*changed by Ana \(\d+ revisions lately\)/);
-  const { reads } = shelf;
-  shelf.put(groups('more'));
+  const { reads } = origin;
+  origin.put(groups('more'));
   stop.abort();
-  expect(shelf.reads).toBe(reads);
+  expect(origin.reads).toBe(reads);
   await requestSourceRun(office.engine, office.call, 'team');
   await expect.poll(async () => (await office.statusOf('team')).state).not.toBe('stalled');
 });
 
 test('E134: a probe that finds something to change leaves the source stopped, and one that finds nothing lets it go on', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
+  const origin = newMemoryOrigin('team', groups('a'));
   const breaker: boolean[] = [];
   office.engine.observer.on((seen) => (seen.what === 'breaker' ? breaker.push(seen.open) : undefined));
   const { promise, resolve } = Promise.withResolvers<void>();
-  const desk = office.run([shelf], { burst: 1, probeMs: 50 });
-  const stops = () => desk.reports.filter(({ message }) => message.includes('runs hot'));
+  const runner = office.run([origin], { burst: 1, probeMs: 50 });
+  const stops = () => runner.reports.filter(({ message }) => message.includes('runs hot'));
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   // Content that was there before uses up the bucket.
   for (const names of [['a', 'b'], ['a']]) {
-    shelf.put(groups(...names));
+    origin.put(groups(...names));
     await expect.poll(office.groups).toEqual(names);
   }
   office.engine.listeners.add(({ after }) => {
     // The probe after the one that writes has to wait.
-    if (after.findByKey('Group', 'b') !== undefined) shelf.gate = promise;
+    if (after.findByKey('Group', 'b') !== undefined) origin.gate = promise;
   });
-  shelf.put(groups('a', 'b'));
+  origin.put(groups('a', 'b'));
   await expect.poll(() => stops().length).toBe(2);
   expect([await office.groups(), (await office.statusOf('team')).state]).toEqual([['a', 'b'], 'stalled']);
   resolve();
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   expect(breaker).toEqual([false, false, false, true, true, true, false]);
-  const told = await office.rows("select activity_code from audit_events where activity_code like 'config.source.%'");
-  expect(told).toHaveLength(2);
+  const reported = await office.rows(
+    "select activity_code from audit_events where activity_code like 'config.source.%'",
+  );
+  expect(reported).toHaveLength(2);
 });
 
 test('E134: a source that is as it was when it was stopped goes on with the next probe', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
-  office.run([shelf], { burst: 1, probeMs: 200 });
+  const origin = newMemoryOrigin('team', groups('a'));
+  office.run([origin], { burst: 1, probeMs: 200 });
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   for (const names of [['a', 'b'], ['a']]) {
-    shelf.put(groups(...names));
+    origin.put(groups(...names));
     await expect.poll(office.groups).toEqual(names);
   }
   const { promise, resolve } = Promise.withResolvers<void>();
-  shelf.gate = promise;
-  shelf.put(groups('a', 'b'));
+  origin.gate = promise;
+  origin.put(groups('a', 'b'));
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('stalled');
-  shelf.put(groups('a'));
+  origin.put(groups('a'));
   resolve();
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   expect(await office.groups()).toEqual(['a']);
@@ -150,18 +152,18 @@ test('E134: a source that is as it was when it was stopped goes on with the next
 
 test('E135: what runs when the source is suspended completes, nothing follows, and resuming goes on', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
-  office.run([shelf]);
+  const origin = newMemoryOrigin('team', groups('a'));
+  office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
   const { promise, resolve } = Promise.withResolvers<void>();
-  shelf.gate = promise;
-  shelf.put(groups('a', 'b'));
-  await expect.poll(() => shelf.reads).toBe(2);
+  origin.gate = promise;
+  origin.put(groups('a', 'b'));
+  await expect.poll(() => origin.reads).toBe(2);
   await suspendSource(office.engine, office.call, { id: 'team', suspended: true });
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('suspended');
   resolve();
   await expect.poll(office.groups).toEqual(['a', 'b']);
-  shelf.put(groups('a', 'b', 'c'));
+  origin.put(groups('a', 'b', 'c'));
   await hintAtSource(office.engine, office.account, 'team');
   await requestSourceRun(office.engine, office.call, 'team');
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('suspended');
@@ -173,63 +175,63 @@ test('E135: what runs when the source is suspended completes, nothing follows, a
 
 test('a request is heeded once, whichever server got it, and content that did not change is planned again', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
-  office.run([shelf]);
+  const origin = newMemoryOrigin('team', groups('a'));
+  office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
   const other = await office.another();
-  const { reads } = shelf;
+  const { reads } = origin;
   await requestSourceRun(other, office.call, 'team');
   const waiting = () => office.rows('select id from sources where handled_at is null or handled_at < requested_at');
   await expect.poll(waiting).toEqual([]);
-  expect(shelf.reads).toBe(reads + 1);
+  expect(origin.reads).toBe(reads + 1);
   await expect(requestSourceRun(other, office.call, 'nobody')).rejects.toThrow('source nobody not found');
 });
 
 test('a hint makes the server that runs the source look, and a hundred hints make few looks', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
-  office.run([shelf]);
+  const origin = newMemoryOrigin('team', groups('a'));
+  office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
-  shelf.put(groups('a', 'b'), 'silently');
-  const { reads } = shelf;
+  origin.put(groups('a', 'b'), 'silently');
+  const { reads } = origin;
   for (const _ of upTo(100)) await hintAtSource(office.engine, office.account, 'team');
   await expect.poll(office.groups).toEqual(['a', 'b']);
-  expect(shelf.reads).toBeLessThanOrEqual(reads + 10);
+  expect(origin.reads).toBeLessThanOrEqual(reads + 10);
 });
 
 test('a source that cannot be read is tried again until it can, and deletes nothing meanwhile', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
-  const desk = office.run([shelf]);
+  const origin = newMemoryOrigin('team', groups('a'));
+  const runner = office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
-  shelf.close('the disk is away.');
+  origin.close('the disk is away.');
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('unavailable');
-  const { reads } = shelf;
-  await expect.poll(() => shelf.reads).toBeGreaterThan(reads + 3);
-  expect(desk.reports.filter(({ level }) => level === 'warn')).toHaveLength(1);
+  const { reads } = origin;
+  await expect.poll(() => origin.reads).toBeGreaterThan(reads + 3);
+  expect(runner.reports.filter(({ level }) => level === 'warn')).toHaveLength(1);
   expect(await office.groups()).toEqual(['a']);
-  shelf.put(groups('a'), 'silently');
+  origin.put(groups('a'), 'silently');
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
 });
 
 test('an account that is deleted under a running source stalls it, and nothing of it is made again', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
-  const desk = office.run([shelf], { intervalMs: 20 });
+  const origin = newMemoryOrigin('team', groups('a'));
+  const runner = office.run([origin], { intervalMs: 20 });
   await expect.poll(office.groups).toEqual(['a']);
   const tables = ['object_refs', 'object_keys', 'declared', 'objects', 'directory', 'leases', 'sources', 'accounts'];
   await office.database.asOwner(tables.map((table) => `delete from ${table}`));
   await expect
-    .poll(() => desk.reports.map(({ message }) => message))
+    .poll(() => runner.reports.map(({ message }) => message))
     .toContainEqual(expect.stringMatching(/source team stalls: its account \w+ is gone/));
-  shelf.put(groups('a', 'b'));
-  await desk.stop();
+  origin.put(groups('a', 'b'));
+  await runner.stop();
   for (const table of tables) expect(await office.rows(`select * from ${table}`)).toEqual([]);
 });
 
 test('E137: a clock on the wall that jumps an hour back and forth disturbs neither leases nor intervals', async () => {
   const office = await openOffice();
-  const shelf = newShelf('team', groups('a'));
+  const origin = newMemoryOrigin('team', groups('a'));
   let jumps = 0;
   const engine = {
     ...office.engine,
@@ -238,62 +240,62 @@ test('E137: a clock on the wall that jumps an hour back and forth disturbs neith
       return new Date(Date.now() + (jumps % 2 === 0 ? 3_600_000 : -3_600_000)).toISOString();
     },
   };
-  const desk = office.run([shelf], { engine, intervalMs: 10, leaseSeconds: 3 });
+  const runner = office.run([origin], { engine, intervalMs: 10, leaseSeconds: 3 });
   await expect.poll(office.groups).toEqual(['a']);
   const begun = performance.now();
-  const { reads } = shelf;
+  const { reads } = origin;
   // Longer than a lease lasts without being renewed.
   await expect.poll(() => performance.now() - begun).toBeGreaterThan(3500);
-  await expect.poll(() => shelf.reads).toBeGreaterThan(reads + 20);
-  shelf.put(groups('a', 'b'));
+  await expect.poll(() => origin.reads).toBeGreaterThan(reads + 20);
+  origin.put(groups('a', 'b'));
   await expect.poll(office.groups).toEqual(['a', 'b']);
   expect(jumps).toBeGreaterThan(1);
-  expect(desk.reports.filter(({ level }) => level !== 'info')).toEqual([]);
+  expect(runner.reports.filter(({ level }) => level !== 'info')).toEqual([]);
   const [fences] = await office.rows('select max(fence) as fence from leases');
   expect(fences).toEqual({ fence: 1 });
 });
 
 test('E69: before a source deletes, the others of the server record what they want', async () => {
   const office = await openOffice();
-  const [from, to] = [newShelf('from', groups('a', 'moved')), newShelf('to', groups('b'))];
+  const [from, to] = [newMemoryOrigin('from', groups('a', 'moved')), newMemoryOrigin('to', groups('b'))];
   office.run([from, to]);
   await expect.poll(office.groups).toEqual(['a', 'b', 'moved']);
   to.put(groups('b', 'moved', 'new'), 'silently');
   from.put(groups('a'));
-  const wanted = () => office.rows("select coalesce(wanted -> 'keys', '[]') as keys from sources where id = 'to'");
-  await expect.poll(wanted).toEqual([{ keys: ['Group/moved', 'Group/new'] }]);
+  const expected = () => office.rows("select coalesce(wanted -> 'keys', '[]') as keys from sources where id = 'to'");
+  await expect.poll(expected).toEqual([{ keys: ['Group/moved', 'Group/new'] }]);
   await requestSourceRun(office.engine, office.call, 'to');
-  await expect.poll(wanted).toEqual([{ keys: [] }]);
+  await expect.poll(expected).toEqual([{ keys: [] }]);
   await expect.poll(office.groups).toEqual(['a', 'b', 'moved', 'new']);
 });
 
 test('a plan that a guard stopped is stored, goes through when it is approved, and only that one', async () => {
   const office = await openOffice();
   const keys = upTo(12).map((at) => `g${at}`);
-  const shelf = newShelf('team', groups(...keys));
-  const desk = office.run([shelf], { intervalMs: 50 });
+  const origin = newMemoryOrigin('team', groups(...keys));
+  const runner = office.run([origin], { intervalMs: 50 });
   await expect.poll(office.groups).toHaveLength(12);
-  shelf.put(groups('g1'));
+  origin.put(groups('g1'));
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('needs_approval');
   const { planId = '', planDigest = '', message } = await office.statusOf('team');
   expect(message).toContain(
     `let exactly this plan through with \`heddle approve ${planId}\`; its digest is ${planDigest}`,
   );
-  shelf.put(groups('g1', 'g2'));
+  origin.put(groups('g1', 'g2'));
   await expect.poll(async () => (await office.statusOf('team')).planDigest).not.toBe(planDigest);
   await approvePlan(office.engine, office.call, planId, planDigest);
-  const { reads } = shelf;
-  await expect.poll(() => shelf.reads).toBeGreaterThan(reads + 3);
+  const { reads } = origin;
+  await expect.poll(() => origin.reads).toBeGreaterThan(reads + 3);
   expect(await office.groups()).toHaveLength(12);
-  shelf.put(groups('g1'));
+  origin.put(groups('g1'));
   await expect.poll(office.groups).toEqual(['g1']);
-  shelf.put(groups(...keys));
+  origin.put(groups(...keys));
   await expect.poll(office.groups).toHaveLength(12);
-  shelf.put(groups('g3'));
+  origin.put(groups('g3'));
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('needs_approval');
   const other = await office.statusOf('team');
   const elsewhere = { ...(await office.another()), planEnvironment: office.engine.planEnvironment };
   await approvePlan(elsewhere, office.call, other.planId ?? '', other.planDigest ?? '');
   await expect.poll(office.groups).toEqual(['g3']);
-  expect(desk.reports.filter(({ level }) => level === 'error')).toEqual([]);
+  expect(runner.reports.filter(({ level }) => level === 'error')).toEqual([]);
 });

@@ -14,7 +14,7 @@ import {
   text,
   timestamp,
 } from './shape.ts';
-import { tellPeer, type World } from './world.ts';
+import { reportPeer, type World } from './world.ts';
 
 const flags = [
   'quantum_safe_enabled',
@@ -72,8 +72,8 @@ const newPeer = async (world: World): Promise<string> => {
   const range = String((await world.send('GET', '/api/accounts'))[0].settings.network_range).replace('.0.0/16', '');
   const ip = `${range}.${200 + (world.next() >> 8)}.${world.next() & 255}`;
   const ipv6 = await address(world, 'network_range_v6', (at) => `::88:${at.toString(16)}`);
-  const told = { network_addresses: addresses, disapproval_reason: 'new peers wait' };
-  await tellPeer(world, id, told, { user_id: await world.owner(), ip, ipv6 });
+  const reported = { network_addresses: addresses, disapproval_reason: 'new peers wait' };
+  await reportPeer(world, id, reported, { user_id: await world.owner(), ip, ipv6 });
   return id;
 };
 

@@ -81,11 +81,11 @@ export async function addCluster({ engine, account }: TestApi, address: string, 
 
 /** Makes a user wait for an approval, as somebody does who joins by an e-mail domain. */
 export async function makePending({ api }: Pick<World, 'api'>, id: string): Promise<void> {
-  await tellPeer({ api }, id, { pending_approval: true }, { is_blocked: true });
+  await reportPeer({ api }, id, { pending_approval: true }, { is_blocked: true });
 }
 
 /** Gives a peer what enrolment and its connection would tell, or who enrolled it. */
-export async function tellPeer(
+export async function reportPeer(
   { api }: Pick<World, 'api'>,
   id: string,
   derived: JsonObject,

@@ -12,15 +12,15 @@ import { invites as operations } from '../../operations/invites.ts';
 import { implement } from '../operations/implement.ts';
 
 /** Invites: created by callers who may create users, accepted by the holder of the token. */
-export const invites = implement(operations, (engine, { people, strangers }) => ({
+export const invites = implement(operations, (engine, { people, anonymous }) => ({
   list: ({ call }) => readInvites(engine, call),
   create: async ({ call, body, reply }) => withNotice(reply, await makeInvite(engine, people, call, body)),
   delete: ({ call, params }) => removeInvite(engine, call, params.inviteId),
   regenerate: async ({ call, params, body, reply }) =>
     withNotice(reply, await regenerateInvite(engine, people, call, params.inviteId, body)),
-  read: { onRequest: strangers, handle: ({ params }) => readPublicInvite(engine, params.token) },
+  read: { onRequest: anonymous, handle: ({ params }) => readPublicInvite(engine, params.token) },
   accept: {
-    onRequest: strangers,
+    onRequest: anonymous,
     async handle({ params, body }) {
       await acceptInvite(engine, params.token, body);
       return { success: true };

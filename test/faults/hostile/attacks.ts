@@ -141,7 +141,7 @@ const bodyAttacks: readonly Attack[] = [
   raw('no archive', '/api/config/restore', () => filled('{"a":1}\n')),
 ];
 
-const strangerAttacks: readonly Attack[] = [
+const outsiderAttacks: readonly Attack[] = [
   json('a password', '/api/setup', () => ({ email: 'a@example.com', password: long() })),
   { ...raw('a form', '/oidc/token', () => filled('a=%61&')), headers: formType() },
   { ...raw('a form of one value', '/oidc/token', () => filled('%2')), headers: formType() },
@@ -175,6 +175,6 @@ const typical: ReadonlySet<string> = new Set([
 ]);
 
 /** Every attack. */
-export const attacks: readonly Attack[] = [...documentAttacks, ...bodyAttacks, ...strangerAttacks].map((attack) =>
+export const attacks: readonly Attack[] = [...documentAttacks, ...bodyAttacks, ...outsiderAttacks].map((attack) =>
   typical.has(attack.name) ? { ...attack, isTypical: true } : attack,
 );

@@ -30,10 +30,10 @@ if (isMainThread && path !== undefined) {
   const gauge = createServer((_request, response) => {
     const now = cpuMilliseconds();
     const held = { longest: delay.max / 1e6, busiest, busy: now - begun };
-    const told: Gauge = { ...held, peak: process.resourceUsage().maxRSS * 1024 };
+    const reported: Gauge = { ...held, peak: process.resourceUsage().maxRSS * 1024 };
     delay.reset();
     [busiest, begun] = [0, now];
-    response.end(JSON.stringify(told));
+    response.end(JSON.stringify(reported));
   });
   rmSync(path, { force: true });
   gauge.listen(path).unref();

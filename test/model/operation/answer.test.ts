@@ -3,12 +3,12 @@ import { misfitOf } from '../../../src/model/operation/answer.ts';
 import { nullable } from '../../../src/model/operation/fields.ts';
 import { integer, refs } from '../../../src/model/schema/field.ts';
 import { present } from '../../setup/present.ts';
-import { addShelf } from './sample.ts';
+import { addRack } from './sample.ts';
 
-const answer = present(addShelf.answer);
+const answer = present(addRack.answer);
 
 describe('the answer of an operation', () => {
-  it.each([{ shelves: [] }, { shelves: [{ id: 'a', made_at: '2026-03-01T00:00:00Z', later: 1 }] }])(
+  it.each([{ racks: [] }, { racks: [{ id: 'a', made_at: '2026-03-01T00:00:00Z', later: 1 }] }])(
     'may be %j',
     (value) => {
       expect(misfitOf(answer, value)).toBeUndefined();
@@ -17,10 +17,10 @@ describe('the answer of an operation', () => {
 
   it.each<readonly [unknown, string]>([
     ['<html>', ''],
-    [{}, '/shelves'],
-    [{ shelves: {} }, '/shelves'],
-    [{ shelves: [{ id: 'a' }, {}] }, '/shelves/1/id'],
-    [{ shelves: [{ id: 'a', made_at: 7 }] }, '/shelves/0/made_at'],
+    [{}, '/racks'],
+    [{ racks: {} }, '/racks'],
+    [{ racks: [{ id: 'a' }, {}] }, '/racks/1/id'],
+    [{ racks: [{ id: 'a', made_at: 7 }] }, '/racks/0/made_at'],
   ])('cannot be %j', (value, at) => {
     expect(misfitOf(answer, value)).toBe(at);
   });

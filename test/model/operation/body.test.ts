@@ -4,9 +4,9 @@ import { readBody } from '../../../src/model/operation/body.ts';
 import type { InputOf } from '../../../src/model/operation/operation.ts';
 import { list, string } from '../../../src/model/schema/field.ts';
 import { present } from '../../setup/present.ts';
-import { addShelf } from './sample.ts';
+import { addRack } from './sample.ts';
 
-const fields = present(addShelf.body);
+const fields = present(addRack.body);
 const sound = { name: 'Left', boards: [{ width: 3 }] };
 const read = (body: JsonObject, strict = false) => readBody(fields, body, { strict });
 
@@ -16,11 +16,11 @@ describe('the body of an operation', () => {
   });
 
   it('has the type that its fields say', () => {
-    const body: InputOf<typeof addShelf>['body'] = { ...sound, height: 3 };
+    const body: InputOf<typeof addRack>['body'] = { ...sound, height: 3 };
     // @ts-expect-error a required field is missing
-    const { name: _, ...unnamed }: InputOf<typeof addShelf>['body'] = { boards: [], height: 3 };
+    const { name: _, ...unnamed }: InputOf<typeof addRack>['body'] = { boards: [], height: 3 };
     // @ts-expect-error a field has another type
-    const wide: InputOf<typeof addShelf>['body'] = { ...body, boards: [{ width: 'wide' }] };
+    const wide: InputOf<typeof addRack>['body'] = { ...body, boards: [{ width: 'wide' }] };
     expect([body.colours, unnamed, wide.boards]).toEqual([undefined, { boards: [], height: 3 }, [{ width: 'wide' }]]);
   });
 

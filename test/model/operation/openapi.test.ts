@@ -4,25 +4,25 @@ import { pathsOf, schemasOf } from '../../../src/model/operation/openapi.ts';
 import { defineOperation } from '../../../src/model/operation/operation.ts';
 import { list, string } from '../../../src/model/schema/field.ts';
 import { present } from '../../setup/present.ts';
-import { addShelf } from './sample.ts';
+import { addRack } from './sample.ts';
 
 it('the OpenAPI document describes an operation by its declaration, with named schemas', () => {
-  const { '/api/rooms/{roomId}/shelves': item } = pathsOf([addShelf]);
+  const { '/api/rooms/{roomId}/racks': item } = pathsOf([addRack]);
   expect(item).toMatchObject({
     parameters: [{ name: 'roomId', in: 'path', required: true, schema: { type: 'string' } }],
     post: {
-      operationId: 'addShelf',
+      operationId: 'addRack',
       tags: ['networks'],
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/AddShelfRequest' } } },
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/AddRackRequest' } } },
       },
       responses: {
         200: {
           headers: { 'Heddle-Ignored': { $ref: '#/components/headers/Heddle-Ignored' } },
           content: {
             'application/json': {
-              schema: { properties: { shelves: { items: { $ref: '#/components/schemas/Shelf' } } } },
+              schema: { properties: { racks: { items: { $ref: '#/components/schemas/Rack' } } } },
             },
           },
         },
@@ -43,8 +43,8 @@ it('the OpenAPI document describes an operation by its declaration, with named s
     '429',
     '503',
   ]);
-  expect(schemasOf([addShelf])).toEqual({
-    AddShelfRequest: {
+  expect(schemasOf([addRack])).toEqual({
+    AddRackRequest: {
       type: 'object',
       required: ['name', 'boards'],
       properties: {
@@ -65,9 +65,9 @@ it('the OpenAPI document describes an operation by its declaration, with named s
       required: ['width'],
       properties: { width: { type: 'integer', minimum: 0, description: 'How wide.' } },
     },
-    Shelf: {
+    Rack: {
       type: 'object',
-      description: 'A shelf.',
+      description: 'A rack.',
       required: ['id'],
       properties: {
         id: { type: 'string', description: 'Its id.' },

@@ -2,18 +2,18 @@ import { count, label, optional, time } from '../../../src/model/operation/field
 import { defineOperation } from '../../../src/model/operation/operation.ts';
 import { boolean, integer, list, object, oneOf, string } from '../../../src/model/schema/field.ts';
 
-const shelf = object(
+const rack = object(
   { id: string({ doc: 'Its id.' }), made_at: optional(time({ doc: 'When it was made.' })) },
-  { doc: 'A shelf.', schema: 'Shelf' },
+  { doc: 'A rack.', schema: 'Rack' },
 );
 
 /** An operation that has one field of every sort. */
-export const addShelf = defineOperation({
-  id: 'addShelf',
+export const addRack = defineOperation({
+  id: 'addRack',
   method: 'POST',
-  path: '/api/rooms/{roomId}/shelves',
+  path: '/api/rooms/{roomId}/racks',
   access: { module: 'networks', operation: 'create' },
-  summary: 'Add a shelf',
+  summary: 'Add a rack',
   doc: 'It stands at the end.',
   params: { roomId: string({ doc: 'The id of the room.' }) },
   query: {
@@ -33,7 +33,7 @@ export const addShelf = defineOperation({
     colours: optional(list(string({ doc: '' }), { doc: 'Its colours.' })),
     height: count({ doc: 'How high.', default: 3, maximum: 9 }),
   },
-  answer: object({ shelves: list(shelf, { doc: 'All of them.' }) }, { doc: 'The room.' }),
+  answer: object({ racks: list(rack, { doc: 'All of them.' }) }, { doc: 'The room.' }),
   errors: ['conflict'],
-  example: { body: { name: 'Left', boards: [{ width: 3 }] }, answer: { shelves: [{ id: 'a' }] } },
+  example: { body: { name: 'Left', boards: [{ width: 3 }] }, answer: { racks: [{ id: 'a' }] } },
 });

@@ -166,10 +166,10 @@ function readListed(
   name: string,
   memory: FileMemory | undefined,
 ): SourceFile | Promise<SourceFile> {
-  return memory?.recall(name, listed) ?? readAnew(listed, name, memory);
+  return memory?.recall(name, listed) ?? parseFile(listed, name, memory);
 }
 
-async function readAnew(listed: ListedFile, name: string, memory: FileMemory | undefined): Promise<SourceFile> {
+async function parseFile(listed: ListedFile, name: string, memory: FileMemory | undefined): Promise<SourceFile> {
   const readAt = Date.now();
   const file = { path: name, text: await readText(listed.path, name) };
   memory?.remember(file, listed, readAt);
