@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { InvalidInput } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
+import type { PlanView } from '../operations/config/plan.ts';
 import type { PlanPairs } from '../operations/config/plan-access.ts';
 import { renderMarkdown } from '../plan/view/markdown.ts';
 import { renderFailureMarkdown, renderValidMarkdown } from '../plan/view/markdown-problems.ts';
@@ -11,7 +12,6 @@ import {
   renderGithub,
   renderGitlab,
 } from '../plan/view/review-comments.ts';
-import type { PlanView } from '../plan/view/view.ts';
 import { guessHint } from './arguments.ts';
 import type { Flags, Invocation } from './command.ts';
 import { diffPairs, remarkPairs } from './plan/plan-pairs.ts';

@@ -4,7 +4,7 @@ import type { Actor } from '../model/declare/actor.ts';
 import type { ObjectImage } from '../model/state/members.ts';
 import type { Override } from '../model/state/object.ts';
 import type { UnitChange } from '../model/state/units.ts';
-import type { PlanView } from '../plan/view/view.ts';
+import type { PlanView } from '../operations/config/plan.ts';
 import type { Image } from './commit/history.ts';
 import type { StoredState } from './config/plans.ts';
 

@@ -4,9 +4,9 @@ import type { Problem } from '../model/problem.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { UnitChange } from '../model/state/units.ts';
+import type { AccessImpact } from '../operations/config/plan-access.ts';
 import type { PendingClaim } from './ownership/claims-of-others.ts';
 import type { RollbackScope } from './rollback/scope.ts';
-import type { AccessImpact } from './view/access.ts';
 
 export type Action = (typeof planActions)[number];
 

@@ -15,7 +15,7 @@ import {
   UnsafePlan,
 } from '../../src/model/errors.ts';
 import type { Problem } from '../../src/model/problem.ts';
-import type { PlanView } from '../../src/plan/view/view.ts';
+import type { PlanView } from '../../src/operations/config/plan.ts';
 
 const problem: Problem = { code: 'kind_unknown', message: 'm' };
 const conflict: Problem = { code: 'unit_conflict', message: 'm' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { approvalHint, renderPlan, summaryOf } from '../../src/cli/render/plan.ts';
 import { paint } from '../../src/cli/terminal/paint.ts';
-import type { ChangeView, PlanView, UnitView } from '../../src/plan/view/view.ts';
+import type { ChangeView, PlanView, UnitView } from '../../src/operations/config/plan.ts';
 
 const empty: PlanView = {
   formatVersion: '1.0',

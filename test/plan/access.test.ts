@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AccessRow, accessLine, firstRows } from '../../src/plan/view/access.ts';
+import type { AccessRow } from '../../src/operations/config/plan-access.ts';
+import { accessLine, firstRows } from '../../src/plan/view/access.ts';
 
 const row = (change: AccessRow['change'], at: number, more: Partial<AccessRow> = {}): AccessRow => ({
   ...{ change, traffic: 'tcp/80', pairs: 4, conditional: 0 },

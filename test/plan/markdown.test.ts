@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { PlanView } from '../../src/operations/config/plan.ts';
 import { renderMarkdown } from '../../src/plan/view/markdown.ts';
-import type { PlanView } from '../../src/plan/view/view.ts';
 import { change, view } from './views.ts';
 
 const stored: Partial<PlanView> = { id: 'p1', source: 'team', state: 'ready', expiresAt: '2026-03-02T10:00:00.000Z' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/model/problem.ts';
+import type { PlanView } from '../../src/operations/config/plan.ts';
 import { explainMoved, explainStale, type Touch } from '../../src/plan/view/stale.ts';
-import type { PlanView } from '../../src/plan/view/view.ts';
 import { change, view } from './views.ts';
 
 const touch = (more: Partial<Touch>): Touch => ({

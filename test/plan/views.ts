@@ -1,4 +1,4 @@
-import type { ChangeView, PlanView, UnitView } from '../../src/plan/view/view.ts';
+import type { ChangeView, PlanView, UnitView } from '../../src/operations/config/plan.ts';
 
 /** A plan that does nothing. */
 const idle: PlanView = {

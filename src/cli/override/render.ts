@@ -1,4 +1,4 @@
-import type { RunningOverride } from '../../plan/ownership/running-overrides.ts';
+import type { RunningOverride } from '../../operations/config/overrides.ts';
 import { renderUnits } from '../render/units.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { placeOf } from '../terminal/problems.ts';

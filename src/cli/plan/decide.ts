@@ -1,6 +1,6 @@
+import type { PlanView } from '../../operations/config/plan.ts';
 import type { PlanPairs } from '../../operations/config/plan-access.ts';
 import { plans as operations } from '../../operations/config/plans.ts';
-import type { PlanView } from '../../plan/view/view.ts';
 import { type Client, call } from '../client.ts';
 import type { Invocation } from '../command.ts';
 import { exit } from '../exit.ts';

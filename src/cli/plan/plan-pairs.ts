@@ -1,6 +1,5 @@
-import type { PlanPair, PlanPairs } from '../../operations/config/plan-access.ts';
+import type { AccessName, PlanPair, PlanPairs } from '../../operations/config/plan-access.ts';
 import { plans } from '../../operations/config/plans.ts';
-import type { AccessName } from '../../plan/view/access.ts';
 import type { ReviewComment } from '../../plan/view/review-comments.ts';
 import { type Client, call } from '../client.ts';
 import type { Flags } from '../command.ts';

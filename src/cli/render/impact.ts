@@ -1,4 +1,5 @@
-import { type AccessImpact, accessLine, accessSummary, firstRows } from '../../plan/view/access.ts';
+import type { AccessImpact } from '../../operations/config/plan-access.ts';
+import { accessLine, accessSummary, firstRows } from '../../plan/view/access.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { count } from '../terminal/problems.ts';
 

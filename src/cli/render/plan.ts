@@ -1,8 +1,8 @@
 import type { Problem } from '../../model/problem.ts';
+import type { RunningOverride } from '../../operations/config/overrides.ts';
+import type { ChangeView, PlanView } from '../../operations/config/plan.ts';
 import { fieldOf } from '../../plan/ownership/membership.ts';
-import type { RunningOverride } from '../../plan/ownership/running-overrides.ts';
 import { changesAccess } from '../../plan/view/access.ts';
-import type { ChangeView, PlanView } from '../../plan/view/view.ts';
 import { renderOverrides } from '../override/render.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { count, placeOf, renderWarnings } from '../terminal/problems.ts';

@@ -1,5 +1,6 @@
 import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
-import { type ChangeView, noteOf, type UnitView } from '../../plan/view/view.ts';
+import type { ChangeView, UnitView } from '../../operations/config/plan.ts';
+import { noteOf } from '../../plan/view/view.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 
 /** The units of one change, a line or more each; an entry of a keyed list that changes shows its inner fields one by one. */

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import { jsonInSteps } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import type { planStates } from '../../model/declare/plan-words.ts';
-import type { PlanView } from '../../plan/view/view.ts';
+import type { PlanView } from '../../operations/config/plan.ts';
 import { build, statement } from '../builder.ts';
 import type { RowValues } from '../commit/commit-statement.ts';
 import type { AccountAccess, Database } from '../database.ts';

@@ -114,3 +114,6 @@ export const overrides = {
     },
   }),
 };
+
+/** A unit that is overridden for a while, with names for ids and without secrets. */
+export type RunningOverride = ValueOf<typeof runningOverride>;

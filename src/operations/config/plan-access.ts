@@ -9,7 +9,7 @@ const numbers = {
 
 const accessCount = object(numbers, { doc: 'How many pairs.', schema: 'AccessCount' });
 
-const shift = object(
+const row = object(
   {
     change: oneOf(['gained', 'lost'], { doc: 'Which of both.' }),
     from: accessName,
@@ -26,7 +26,7 @@ export const impact = object(
   {
     gained: accessCount,
     lost: accessCount,
-    groups: list(shift, {
+    groups: list(row, {
       doc: 'By the groups and objects that rules name: gains first; of very many the first of both.',
     }),
     omitted: count({ doc: 'How many of these were left out.' }),
@@ -67,3 +67,15 @@ export type PlanPair = ValueOf<typeof pair>;
 
 /** Who exactly gains and loses access by a plan. */
 export type PlanPairs = ValueOf<typeof pairs>;
+
+/** Who gains and loses access by a plan, summed up by the groups and objects that rules name. */
+export type AccessImpact = ValueOf<typeof impact>;
+
+/** How many pairs of ends, and how many of them only as posture checks turn out. */
+export type AccessCount = ValueOf<typeof accessCount>;
+
+/** What the ends of one name gain or lose on the way to those of another. */
+export type AccessRow = ValueOf<typeof row>;
+
+/** An end, or what holds some. */
+export type AccessName = AccessRow['from'];

@@ -196,3 +196,18 @@ export const patches = list(
 
 /** A stored plan without its changes. */
 export type PlanSummary = ValueOf<typeof planSummary>;
+
+/** A plan as people and programs read it: keys and names instead of ids. Members are only ever added (`formatVersion`). */
+export type PlanView = ValueOf<typeof plan>;
+
+/** How a stored plan stands. */
+export type PlanState = PlanSummary['state'];
+
+/** What a plan does to one object. */
+export type ChangeView = ValueOf<typeof change>;
+
+/** A change of who states an object. */
+export type ClaimView = ValueOf<typeof claim>;
+
+/** One unit: `path` with names in its brackets. */
+export type UnitView = ValueOf<typeof unit>;

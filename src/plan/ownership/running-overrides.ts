@@ -1,32 +1,11 @@
-import type { Json } from '../../lib/json.ts';
 import { overrideIndex } from '../../model/state/facets.ts';
 import { completeSpec } from '../../model/state/members.ts';
 import type { Override, StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { type UnitChange, unitsOf } from '../../model/state/units.ts';
+import type { RunningOverride } from '../../operations/config/overrides.ts';
 import { labeler, viewUnits } from '../view/view.ts';
 import { isLive } from './overrides.ts';
-
-/** A unit that is overridden for a while, with names for ids and without secrets. */
-export interface RunningOverride {
-  readonly kind: string;
-  readonly key?: string;
-  readonly name: string;
-  readonly id: string;
-  readonly path: string;
-  /** Absent: the unit is not there. */
-  readonly value?: Json;
-  /** What a source states meanwhile, and where; absent: a member that no source states. */
-  readonly stated?: Json;
-  readonly source?: string;
-  readonly file?: string;
-  readonly line?: number;
-  readonly by: string;
-  readonly reason: string;
-  /** ISO 8601, UTC. */
-  readonly since: string;
-  readonly until: string;
-}
 
 /** Objects that have overrides at the moment, ended or not. */
 export function overriddenObjects(snapshot: Snapshot): readonly StoredObject[] {

@@ -1,41 +1,8 @@
 import { sha256 } from '../../lib/node-pure.ts';
 import { numberText } from '../../lib/number-text.ts';
 import type { GuardLimits } from '../../model/sources/settings.ts';
+import type { AccessCount, AccessImpact, AccessRow } from '../../operations/config/plan-access.ts';
 import type { Plan, TrippedGuard } from '../plan.ts';
-
-/** How many pairs of ends, and how many of them only as posture checks turn out. */
-export interface AccessCount {
-  readonly pairs: number;
-  readonly conditional: number;
-}
-
-/** An end, or what holds some. */
-export interface AccessName {
-  readonly kind: string;
-  readonly key?: string;
-  readonly name: string;
-}
-
-/** What the ends of one name gain or lose on the way to those of another. */
-export interface AccessRow extends AccessCount {
-  readonly change: 'gained' | 'lost';
-  readonly from: AccessName;
-  readonly to: AccessName;
-  /** Such as `tcp/443, udp`. */
-  readonly traffic: string;
-  /** A part of what other pairs gain or lose depends on posture checks. */
-  readonly partly?: boolean;
-}
-
-/** Who gains and loses access by a plan, summed up by the groups and objects that rules name. */
-export interface AccessImpact {
-  readonly gained: AccessCount;
-  readonly lost: AccessCount;
-  /** Gains first; of very many the first of both. */
-  readonly groups: readonly AccessRow[];
-  /** How many rows were left out. */
-  readonly omitted: number;
-}
 
 /** Whether anybody gains or loses anything. */
 export function changesAccess({ gained, lost }: AccessImpact): boolean {

@@ -1,5 +1,6 @@
 import { equalJson, isObject, type Json } from '../../lib/json.ts';
-import { type ChangeView, noteOf, type UnitView } from './view.ts';
+import type { ChangeView, UnitView } from '../../operations/config/plan.ts';
+import { noteOf } from './view.ts';
 
 /** One line about a change, for logs: action, object, fields, and where it is declared. */
 export function describeChange(change: ChangeView): string {

@@ -1,8 +1,9 @@
 import { equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { planActions } from '../../model/declare/plan-words.ts';
+import type { ChangeView, PlanView, UnitView } from '../../operations/config/plan.ts';
 import { accessLine, accessSummary, changesAccess, firstRows } from './access.ts';
 import { code, counted, cut, fenced, html, problemLine, prose, shortened } from './markdown-text.ts';
-import { type ChangeView, noteOf, type PlanView, type UnitView } from './view.ts';
+import { noteOf } from './view.ts';
 
 /** How long the text may become; GitHub takes comments of 65,536 characters. */
 const longest = 60_000;

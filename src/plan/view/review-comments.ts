@@ -1,7 +1,8 @@
 import { sha256 } from '../../lib/node-pure.ts';
 import type { Problem } from '../../model/problem.ts';
-import { type AccessImpact, accessLine, accessSummary } from './access.ts';
-import type { ChangeView, PlanView } from './view.ts';
+import type { ChangeView, PlanView } from '../../operations/config/plan.ts';
+import type { AccessImpact } from '../../operations/config/plan-access.ts';
+import { accessLine, accessSummary } from './access.ts';
 
 /** A remark at a place of the documents, for the view of a change request. */
 export interface ReviewComment {

@@ -1,7 +1,8 @@
 import { equalJson } from '../../lib/json.ts';
 import type { Problem } from '../../model/problem.ts';
+import type { ChangeView, ClaimView, PlanView, UnitView } from '../../operations/config/plan.ts';
 import { shorten } from './describe.ts';
-import type { ChangeView, ClaimView, ObjectView, PlanView, UnitView } from './view.ts';
+import type { ObjectView } from './view.ts';
 
 /** What a revision did to one object since a plan was made. */
 export interface Touch {

@@ -1,8 +1,5 @@
 import { asObject, type Json } from '../../lib/json.ts';
 import { mapInSteps, runToEnd } from '../../lib/steps.ts';
-import type { Actor } from '../../model/declare/actor.ts';
-import type { planStates } from '../../model/declare/plan-words.ts';
-import type { Problem } from '../../model/problem.ts';
 import { type Fields, isEmpty } from '../../model/schema/field.ts';
 import { hideUnitSecrets } from '../../model/schema/secret-fields.ts';
 import { parentField } from '../../model/state/facets.ts';
@@ -10,89 +7,12 @@ import { noContent } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { diffUnits, type UnitChange } from '../../model/state/units.ts';
+import type { ChangeView, ClaimView, PlanView, UnitView } from '../../operations/config/plan.ts';
 import { describeReferrers } from '../checks/referrers.ts';
-import type { RunningOverride } from '../ownership/running-overrides.ts';
-import {
-  type Change,
-  type Claim,
-  type Counts,
-  type Plan,
-  type Rollback,
-  subjectOf,
-  type TrippedGuard,
-} from '../plan.ts';
-import type { AccessImpact } from './access.ts';
+import { type Change, type Claim, type Plan, subjectOf } from '../plan.ts';
 
-/** How a stored plan stands. */
-export type PlanState = (typeof planStates)[number];
-
-/** A plan as people and programs read it: keys and names instead of ids. Members are only ever added (`formatVersion`). */
-export interface PlanView {
-  readonly formatVersion: '1.0';
-  /** Of a stored plan. */
-  readonly id?: string;
-  readonly state?: PlanState;
-  readonly createdAt?: string;
-  readonly createdBy?: Actor;
-  readonly expiresAt?: string;
-  readonly approvedAt?: string;
-  readonly approvedBy?: Actor;
-  /** The revision that applying it made. */
-  readonly appliedRevision?: number;
-  /** Why applying it failed. */
-  readonly failure?: string;
-  readonly source?: string;
-  readonly digest: string;
-  readonly baseRevision: number;
-  readonly counts: Counts;
-  readonly changes: readonly ChangeView[];
-  readonly claims: readonly ClaimView[];
-  readonly guards: readonly TrippedGuard[];
-  readonly warnings: readonly Problem[];
-  /** The running overrides of the source's objects when the plan was made; absent when there are none. */
-  readonly overrides?: readonly RunningOverride[];
-  /** Of a plan that goes back to a former state: to which, and the sources that it suspends. */
-  readonly rollback?: Omit<Rollback, 'scope'> & { readonly scope: string };
-  /** Who gains and loses access; absent when nothing changes on which access depends. */
-  readonly access?: AccessImpact;
-}
-
-export interface ObjectView {
-  readonly kind: string;
-  readonly key?: string;
-  readonly name: string;
-  /** Absent for an object that the plan creates. */
-  readonly id?: string;
-  /** Where a document states it; of what goes, where one did. */
-  readonly file?: string;
-  readonly line?: number;
-}
-
-export interface ChangeView extends ObjectView {
-  readonly action: Change['action'];
-  /** The id of the object that goes, because this one is re-created in its place. */
-  readonly replaces?: string;
-  /** The key that the object had until now. */
-  readonly renamedFrom?: string;
-  readonly units: readonly UnitView[];
-  /** Of a deleted object: who used it until now, by kind, name and source; of many the first twenty. */
-  readonly usedBy?: readonly string[];
-  readonly risks: readonly string[];
-}
-
-export interface ClaimView extends ObjectView {
-  readonly action: Claim['action'];
-}
-
-/** One unit: `path` with names in its brackets. `reset` says that it falls back to its default. */
-export type UnitView = {
-  readonly path: string;
-  readonly before?: Json;
-  readonly after?: Json;
-  readonly reset?: boolean;
-  /** Of a value that no document stated until now: who gave it, ISO 8601. */
-  readonly setBy?: { readonly name: string; readonly at: string };
-};
+/** An object of a plan, with keys and names for ids. */
+export type ObjectView = Omit<ClaimView, 'action'>;
 
 /** What is worth saying beside a unit. */
 export function noteOf({ reset, setBy }: UnitView): string | undefined {

@@ -7,7 +7,7 @@ import { recordEvents } from '../../../db/logs/events.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import type { AuditEvent } from '../../../model/declare/kind.ts';
 import { Conflict, UnsafePlan } from '../../../model/errors.ts';
-import type { PlanView } from '../../../plan/view/view.ts';
+import type { PlanView } from '../../../operations/config/plan.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import { applyRequestOf } from './plan-requests.ts';
 import { type Planned, requirePlan, showPlan, stateOf, storePlan } from './saved-plans.ts';

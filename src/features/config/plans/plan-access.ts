@@ -4,8 +4,7 @@ import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import { accessStep, touchesAccess } from '../../../objects/access-tests.ts';
 import { findEndpointAmong } from '../../../objects/find-endpoint.ts';
-import type { PlanPair, PlanPairs } from '../../../operations/config/plan-access.ts';
-import type { AccessCount } from '../../../plan/view/access.ts';
+import type { AccessCount, PlanPair, PlanPairs } from '../../../operations/config/plan-access.ts';
 import { accessName } from './review-access.ts';
 import { planAgain } from './saved-plans.ts';
 

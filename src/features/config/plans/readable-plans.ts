@@ -3,7 +3,7 @@ import type { Problem } from '../../../model/problem.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { readableNames } from '../../../objects/object-list.ts';
 import { hideUsers, readableProblems } from '../../../objects/readable-problems.ts';
-import type { PlanView } from '../../../plan/view/view.ts';
+import type { PlanView } from '../../../operations/config/plan.ts';
 
 /**
  * A plan as its reader may see it: without what it does to objects of kinds that they may not read. Counts and digest stay

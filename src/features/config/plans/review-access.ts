@@ -10,8 +10,9 @@ import { sortProblems } from '../../../model/problem.ts';
 import type { GuardLimits } from '../../../model/sources/settings.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { type AccessStep, accessStep, judgePlan, touchesAccess, touchesTests } from '../../../objects/access-tests.ts';
+import type { AccessImpact, AccessName } from '../../../operations/config/plan-access.ts';
 import type { Outcome, Plan } from '../../../plan/plan.ts';
-import { type AccessImpact, type AccessName, accessGuards, firstRows, withAccess } from '../../../plan/view/access.ts';
+import { accessGuards, firstRows, withAccess } from '../../../plan/view/access.ts';
 import { withMoves } from './moved-documents.ts';
 import { type Applier, ownAccessGuard } from './own-access.ts';
 

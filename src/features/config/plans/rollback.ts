@@ -1,5 +1,5 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import type { PlanView } from '../../../plan/view/view.ts';
+import type { PlanView } from '../../../operations/config/plan.ts';
 import type { RollbackRequest } from './rolled-back.ts';
 import { createPlan } from './saved-plans.ts';
 

@@ -1,7 +1,7 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { findWriters, type UnitOf } from '../../../db/config/writers.ts';
+import type { PlanView } from '../../../operations/config/plan.ts';
 import { type Plan, subjectOf } from '../../../plan/plan.ts';
-import type { PlanView } from '../../../plan/view/view.ts';
 
 /** For how many units of a plan the writers are looked up. */
 const most = 500;
