@@ -328,7 +328,7 @@ describe('a group that a pending invite names', () => {
     expect((await own.call('DELETE', `/api/groups/${byHand}`)).status).toBe(400);
     const pruned = await apply(documents[1] ?? '');
     expect([pruned.status, pruned.body.message]).toEqual([400, expect.stringContaining('invite: zoe@example.com')]);
-    expect((await own.call('GET', `/api/groups/${idOf('expectation')}`)).status).toBe(200);
+    expect((await own.call('GET', `/api/groups/${idOf('wanted')}`)).status).toBe(200);
     // What no invite names goes as ever.
     expect((await apply(documents[0] ?? '', {})).status).toBe(200);
     await expire(own, id);
