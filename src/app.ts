@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createMetricsServer } from './api/metrics.ts';
-import { type CorsOrigins, createApi, type TrustedProxies } from './api/server.ts';
+import { createApi } from './api/server.ts';
 import { settingsOfApi } from './app/api-settings.ts';
 import { diskLine } from './app/disk.ts';
 import { createEngine, describe, environmentOfKeys, firstObjects, productRegistry } from './app/engine.ts';
@@ -12,6 +12,7 @@ import { connectNotices } from './app/notices.ts';
 import { openOutbound } from './app/outbound.ts';
 import { createMachines } from './app/peering.ts';
 import { listenUnready, watchSealing } from './app/sealing.ts';
+import type { ServeOptions } from './app/serve-options.ts';
 import { configureSources, type Operator, valuePolicyOf } from './app/sources.ts';
 import { isPassing, waitForDatabase } from './app/wait-for-database.ts';
 import type { Engine } from './commit/engine.ts';
@@ -36,106 +37,12 @@ import { reporter } from './features/sources/loop/report.ts';
 import { superviseSources } from './features/sources/loop/supervisor.ts';
 import { nameSources } from './features/sources/names.ts';
 import { createValues } from './features/sources/values.ts';
-import type { ServiceAddress } from './kubernetes/connection.ts';
-import type { AllowList } from './lib/net/public-address.ts';
 import type { Log } from './log.ts';
 import type { PlanEnvironment } from './model/declare/plan-environment.ts';
-import type { Edition } from './model/edition.ts';
-import type { RateLimit } from './model/rate-limit.ts';
-import type { Transport } from './model/remote-url.ts';
-import type { ValueGrant, ValuePolicy } from './model/schema/value-policy.ts';
-import type { StatedSource } from './model/sources/stated.ts';
-import type { UpstreamProxy } from './outbound/upstream-proxy.ts';
+import type { ValuePolicy } from './model/schema/value-policy.ts';
 import { programVersion } from './version.ts';
 
 export { createEngine, firstObjects, productRegistry } from './app/engine.ts';
-
-/** How a server is run. */
-export interface ServeOptions {
-  /** Directories of documents, as they were given. */
-  readonly sources: readonly string[];
-  readonly listen: { readonly host: string; readonly port: number };
-  /** Absent: the embedded database in the data directory. */
-  readonly databaseUrl?: string;
-  readonly dataDir: string;
-  readonly bootstrapToken?: string;
-  /** The token of the operator; absent: that of the data directory. */
-  readonly operatorToken?: string | undefined;
-  /** The id of the operator's account; absent: the recorded one. */
-  readonly operatorAccount?: string | undefined;
-  readonly log: 'text' | 'json';
-  readonly poolSize: number;
-  /** How long to wait for a Postgres that does not answer yet. */
-  readonly waitForDatabaseMs: number;
-  readonly preparedStatements: boolean;
-  readonly openEndpoints: readonly string[];
-  readonly edition: Edition;
-  /** Absent: as the edition has it. */
-  readonly rateLimit: RateLimit | 'off' | undefined;
-  /** Of one account, what makes a plan. */
-  readonly planRateLimit: RateLimit | 'off';
-  /** How many tenants of an account may wait for the proof of their domain. */
-  readonly pendingTenants: number;
-  /** Where metrics answer without a token. */
-  readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
-  readonly corsOrigins: CorsOrigins;
-  readonly trustProxy: TrustedProxies;
-  /** Whether the server is an identity provider itself, and whether people may use passwords there. */
-  readonly idp: 'embedded' | 'off';
-  readonly localAuthDisabled: boolean;
-  /** Absent: the address that it listens on. */
-  readonly publicUrl: string | undefined;
-  readonly idpRedirectUris: readonly string[];
-  /** In days. */
-  readonly idpKeyRotation: number;
-  /** How people of an identity provider sign in. */
-  readonly oidcIssuer: string | undefined;
-  readonly oidcAudience: readonly string[];
-  readonly oidcClaims: Readonly<Record<string, string>>;
-  readonly oidcTrustEmail: boolean;
-  /** Whether everybody joins the one account of the server; absent: as the edition has it. */
-  readonly singleAccount: boolean | undefined;
-  /** Whether users who are deleted are forgotten by the identity provider of this server. */
-  readonly userDeleteFromIdp: boolean;
-  /** The mail server and the sender; absent: invitations are handed over. */
-  readonly mail?: { readonly url: string; readonly from: string };
-  readonly secretKey: string | undefined;
-  readonly secretKeyFile: string | undefined;
-  /** Variables and files that documents may take secrets from. */
-  readonly values: Readonly<Record<string, string>>;
-  readonly valuesDir: string | undefined;
-  /** The database of the locations of public addresses; absent: locations are unknown. */
-  readonly geoDatabase?: string | undefined;
-  /** Whether pushed documents may name these too. */
-  readonly shareValues: boolean;
-  /** What other accounts may use of the server's values. */
-  readonly valueGrants: readonly ValueGrant[];
-  readonly literalSecrets: boolean;
-  /** Sources that the file of settings states; their files and directories are absolute. */
-  readonly statedSources: readonly StatedSource[];
-  readonly gitTransports: readonly Transport[];
-  /** How many Git sources an account may make, and how many processes of git run at once. */
-  readonly gitSources: number;
-  readonly gitProcesses: number;
-  /** What of the environment git may see. */
-  readonly gitEnvironment: Readonly<Record<string, string>>;
-  /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
-  readonly ownCluster?: ServiceAddress | undefined;
-  /** What users may have the server connect to although it is not public. */
-  readonly outboundAllow: AllowList;
-  /** Absent: other hosts are reached without a proxy. */
-  readonly upstreamProxy?: UpstreamProxy | undefined;
-  /** After how many seconds another server takes over the sources of one that is gone. */
-  readonly leaseSeconds: number;
-  /** After how many seconds what a refused push claims is over, unless it is repeated. */
-  readonly claimLapseSeconds: number;
-  /** How much of the history is kept: so many revisions, and those of so many days. */
-  readonly historyRevisions: number;
-  readonly historyDays: number;
-  /** For how many days the logs of requests and of traffic are kept. */
-  readonly proxyLogDays: number;
-  readonly trafficLogDays: number;
-}
 
 /** A server that listens. */
 export interface RunningServer {

@@ -35,6 +35,7 @@ export interface Config
     PeopleConfig,
     ValuesConfig {
   readonly configFile: string | undefined;
+  /** Directories of documents, as they were given. */
   readonly sources: readonly string[];
   readonly listen: { readonly host: string; readonly port: number };
   readonly databaseUrl: string | undefined;
@@ -51,20 +52,27 @@ export interface Config
   readonly edition: Edition;
   /** Absent: as the edition has it. */
   readonly rateLimit: RateLimit | 'off' | undefined;
+  /** Of one account, what makes a plan. */
   readonly planRateLimit: RateLimit | 'off';
   /** How many tenants of an account may wait for the proof of their domain. */
   readonly pendingTenants: number;
+  /** Where metrics answer without a token. */
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
   readonly corsOrigins: '*' | readonly string[];
   readonly trustProxy: number | readonly string[];
   readonly secretKey: string | undefined;
   readonly secretKeyFile: string | undefined;
+  /** Whose files documents may take secrets from. */
   readonly valuesDir: string | undefined;
+  /** The database of the locations of public addresses; absent: locations are unknown. */
   readonly geoDatabase: string | undefined;
+  /** How much of the history is kept: so many revisions, and those of so many days. */
   readonly historyRevisions: number;
   readonly historyDays: number;
+  /** For how many days the logs of requests and of traffic are kept. */
   readonly proxyLogDays: number;
   readonly trafficLogDays: number;
+  /** After how many seconds another server takes over the sources of one that is gone. */
   readonly leaseSeconds: number;
   /** After how many seconds what a refused push claims is over, unless it is repeated. */
   readonly claimLapseSeconds: number;

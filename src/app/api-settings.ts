@@ -1,5 +1,5 @@
-import type { ServeOptions } from '../app.ts';
 import { programVersion } from '../version.ts';
+import type { ServeOptions } from './serve-options.ts';
 
 /** What of the options is the interface's own affair. */
 export function settingsOfApi({

@@ -1,4 +1,3 @@
-import type { ServeOptions } from '../app.ts';
 import type { Engine } from '../commit/engine.ts';
 import { type Authenticator, createAuthenticator } from '../features/auth/authenticate.ts';
 import { createExternalIssuer } from '../features/auth/issuers.ts';
@@ -9,6 +8,7 @@ import type { TokenUses } from '../features/auth/token-uses.ts';
 import type { Installation } from '../model/declare/installation.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { Outbound } from '../outbound/outbound.ts';
+import type { ServeOptions } from './serve-options.ts';
 
 /** What answers say about how people sign in. */
 export function installationOf({

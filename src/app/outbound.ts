@@ -1,8 +1,8 @@
-import type { ServeOptions } from '../app.ts';
 import type { Engine } from '../commit/engine.ts';
 import { type Report, reportOnce } from '../commit/report-once.ts';
 import { createOutbound, type Outbound, type OutboundEvent } from '../outbound/outbound.ts';
 import { programVersion } from '../version.ts';
+import type { ServeOptions } from './serve-options.ts';
 
 /** The way to other hosts, which is measured; why users are refused one in detail goes to the log. */
 export function openOutbound(

@@ -1,10 +1,10 @@
-import type { ServeOptions } from '../app.ts';
 import type { Database } from '../db/database.ts';
 import { listFormerGitHosts } from '../db/sources/former-git-hosts.ts';
 import { createGitSlots } from '../features/sources/git/git-slots.ts';
 import type { ConfiguredSources } from '../features/sources/installation.ts';
 import type { NamedSource } from '../features/sources/names.ts';
 import { createValuePolicy, type ValuePolicy } from '../model/schema/value-policy.ts';
+import type { ServeOptions } from './serve-options.ts';
 
 /** The operator's account, once it is known. */
 export interface Operator {

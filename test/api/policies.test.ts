@@ -131,8 +131,8 @@ it.each([
   [[{ sources: [], sourceResource: { id: 'PEER', type: 'host' } }], ['reference_unknown /rules/0/sourceResource/id']],
   [[{ sources: [], sourceResource: { id: 'PEER', type: 'car' } }], ['value_not_allowed /rules/0/sourceResource/type']],
   [[{ sources: [], sourceResource: { id: 'PEER' } }], ['field_required /rules/0/sourceResource']],
-  [[{ authorized_groups: { anonymous: ['root'] } }], ['reference_unknown /rules/0/authorized_groups/nobody']],
-  [[{ authorized_groups: { anonymous: 'root' } }], ['type_wrong /rules/0/authorized_groups/nobody']],
+  [[{ authorized_groups: { unknown: ['root'] } }], ['reference_unknown /rules/0/authorized_groups/unknown']],
+  [[{ authorized_groups: { unknown: 'root' } }], ['type_wrong /rules/0/authorized_groups/unknown']],
   [[{}, { id: 'foreign', name: 'zulu' }], []],
 ] as [Json, string[]][])('refuses rules %j', async (rules, problems) => {
   const before = await api().revision();

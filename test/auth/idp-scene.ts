@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { type RunningServer, type ServeOptions, startServer } from '../../src/app.ts';
+import type { ServeOptions } from '../../src/app/serve-options.ts';
+import { type RunningServer, startServer } from '../../src/app.ts';
 import { type Config, readConfig, settings } from '../../src/config.ts';
 import { putCredentials } from '../../src/db/accounts/credentials.ts';
 import { statement } from '../../src/db/builder.ts';

@@ -1,55 +1,18 @@
-import type { GitSettings } from '../../config/git.ts';
-import type { IdpConfig } from '../../config/idp.ts';
-import type { OidcConfig } from '../../config/oidc.ts';
-import { type PeopleConfig, parseSmtpUrl } from '../../config/people.ts';
+import type { ServeOptions } from '../../app/serve-options.ts';
+import { parseSmtpUrl } from '../../config/people.ts';
 import { type Config, environment, type FlagValues, readConfig } from '../../config.ts';
 import * as kinds from '../../kinds/index.ts';
-import type { ServiceAddress } from '../../kubernetes/connection.ts';
 import { createLog, gather, type Log } from '../../log.ts';
 import { createRegistry } from '../../model/declare/registry.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { StatedSource } from '../../model/sources/stated.ts';
-import { readProxy, type UpstreamProxy } from '../../outbound/upstream-proxy.ts';
+import { readProxy } from '../../outbound/upstream-proxy.ts';
 import { programVersion } from '../../version.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { valueVariables } from '../offline/values.ts';
 import { readBootstrapToken, readOperatorToken, readSecretFile } from './given-tokens.ts';
 import { readServerConfig } from './server-config.ts';
-
-/** What the server is started with. */
-export type ServeOptions = Pick<Config, 'sources' | 'listen' | 'dataDir' | 'log' | 'poolSize' | 'waitForDatabaseMs'> &
-  Pick<Config, 'preparedStatements' | 'openEndpoints' | 'edition' | 'rateLimit' | 'planRateLimit' | 'pendingTenants'> &
-  Pick<
-    Config,
-    | 'corsOrigins'
-    | 'trustProxy'
-    | 'metricsListen'
-    | Exclude<keyof IdpConfig, 'configDir'>
-    | keyof OidcConfig
-    | 'outboundAllow'
-  > &
-  Pick<PeopleConfig, 'userDeleteFromIdp'> &
-  Pick<
-    Config,
-    'literalSecrets' | 'shareValues' | 'valueGrants' | 'leaseSeconds' | 'claimLapseSeconds' | keyof GitSettings
-  > &
-  Pick<Config, 'historyRevisions' | 'historyDays' | 'proxyLogDays' | 'trafficLogDays' | 'geoDatabase'> &
-  Pick<Config, 'secretKey' | 'secretKeyFile' | 'valuesDir' | 'operatorAccount'> & {
-    /** Variables that documents may name: those that begin with HEDDLE_VALUE_. */
-    readonly values: Readonly<Record<string, string>>;
-    /** Sources that the file of settings states. */
-    readonly statedSources: readonly StatedSource[];
-    /** What of the environment git may see. */
-    readonly gitEnvironment: Readonly<Record<string, string>>;
-    readonly ownCluster: ServiceAddress | undefined;
-    readonly upstreamProxy: UpstreamProxy | undefined;
-    readonly databaseUrl?: string;
-    readonly bootstrapToken?: string;
-    readonly operatorToken: string | undefined;
-    /** The mail server and the sender. */
-    readonly mail?: { readonly url: string; readonly from: string };
-  };
 
 /** Starts a server. It is passed in, because the program is composed outside. */
 export type StartServer = (options: ServeOptions, log: Log) => Promise<RunningServer>;
