@@ -3,7 +3,7 @@ import { findRevision } from '../db/commit/accounts.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import { contentOf } from '../model/state/members.ts';
-import type { StoredObject } from '../model/state/object.ts';
+import { type StoredObject, uncommitted } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { finishPlan } from '../plan/finish.ts';
 import type { Engine } from './engine.ts';
@@ -63,12 +63,7 @@ export function storedObject(
     ...object,
     ...contentOf(kind.spec, object.spec),
     name: String(object.spec[kind.nameField] ?? object.key ?? ''),
-    protected: false,
-    createdRevision: 0,
-    updatedRevision: 0,
-    createdAt: now,
-    updatedAt: now,
-    declared: [],
+    ...uncommitted(now),
   };
 }
 

@@ -7,7 +7,7 @@ import { Conflict, type ConflictReason, InvalidInput, NotAllowed, NotFound } fro
 import type { Problem } from '../model/problem.ts';
 import { canonicalSpec } from '../model/schema/normalize.ts';
 import { contentOf } from '../model/state/members.ts';
-import type { StoredObject } from '../model/state/object.ts';
+import { type StoredObject, uncommitted } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { approvalsOf } from '../plan/finish.ts';
 import { planRenewal } from '../plan/requests/renew.ts';
@@ -214,16 +214,10 @@ function requireObject(state: Snapshot, kind: Kind, id: string, parent: string |
 /** The object of a kind that always has one, while none is stored. */
 function impliedObject(engine: Engine, state: Snapshot, kind: Kind): StoredObject | undefined {
   if (kind.implied !== true || state.countOf(kind.name) > 0) return undefined;
-  const now = engine.now();
+  const content = contentOf(kind.spec, canonicalSpec(kind, {}).spec);
   return {
-    ...{
-      id: engine.newId(),
-      kind: kind.name,
-      name: '',
-      derived: {},
-      ...contentOf(kind.spec, canonicalSpec(kind, {}).spec),
-    },
-    ...{ protected: false, createdRevision: 0, updatedRevision: 0, createdAt: now, updatedAt: now, declared: [] },
+    ...{ id: engine.newId(), kind: kind.name, name: '', derived: {}, ...content },
+    ...uncommitted(engine.now()),
   };
 }
 

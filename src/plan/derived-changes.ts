@@ -4,7 +4,7 @@ import type { Actor } from '../model/declare/actor.ts';
 import type { DerivedChange, Step } from '../model/declare/kind.ts';
 import { canonicalSpec } from '../model/schema/normalize.ts';
 import { contentOf, withMembers } from '../model/state/members.ts';
-import type { StoredObject } from '../model/state/object.ts';
+import { type StoredObject, uncommitted } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Edit } from './finish.ts';
 
@@ -176,12 +176,7 @@ function newObject(
     name: String(content.spec[kind.nameField] ?? ''),
     ...content,
     derived,
-    protected: false,
-    createdRevision: 0,
-    updatedRevision: 0,
-    createdAt: now,
-    updatedAt: now,
-    declared: [],
+    ...uncommitted(now),
   };
 }
 

@@ -1,10 +1,8 @@
 import { type BitSet, bitsOf, hasBit, intersectBits, subtractBits, uniteBits } from '../../lib/bits/bit-set.ts';
-import type { Interval } from '../../lib/bits/intervals.ts';
 import type { Access } from '../ruleset/access.ts';
 import { idsAt, slotsOf } from '../ruleset/endpoints.ts';
-import { type Flow, flowAt } from '../ruleset/flows.ts';
-import type { RuleAction } from '../ruleset/object-readers.ts';
-import { type Protocol, partOf, readResource, readRoute } from '../ruleset/object-readers.ts';
+import { effectOf, type Flow, type FlowEffect, flowAt } from '../ruleset/flows.ts';
+import { partOf, readResource, readRoute } from '../ruleset/object-readers.ts';
 import { compareTexts } from './named.ts';
 import { type DestinationAt, neighbourhoodOf } from './neighbours.ts';
 import { flowsAbout } from './reachability.ts';
@@ -29,14 +27,7 @@ export interface Reach {
 }
 
 /** One rule in one direction, with the peers on the other side. */
-export interface FirewallRule {
-  /** Absent where a route without access control groups lets its receivers through. */
-  readonly policy?: { readonly id: string; readonly name: string };
-  readonly rule?: { readonly id: string; readonly name: string };
-  readonly action: RuleAction;
-  readonly protocol: Protocol;
-  /** None: all of them. */
-  readonly ports: readonly Interval[];
+export interface FirewallRule extends FlowEffect {
   readonly peers: readonly string[];
   /** For `ssh`: the local users that each group of users may log in as; none given, any. */
   readonly authorizedGroups?: Readonly<Record<string, readonly string[]>>;
@@ -140,18 +131,9 @@ function ruleOf(access: Access, flow: Flow, others: BitSet): FirewallRule {
   return rule;
 }
 
-function describe({ by, drop }: Flow, peers: readonly string[]): FirewallRule {
-  if (by === undefined) return { action: 'accept', protocol: 'all', ports: [], peers };
-  const { policy, rule } = by;
-  return {
-    policy: { id: policy.id, name: policy.name },
-    rule: { id: rule.id, name: rule.name },
-    action: drop ? 'drop' : 'accept',
-    protocol: rule.protocol,
-    ports: rule.ports,
-    peers,
-    ...(rule.protocol === 'ssh' ? { authorizedGroups: rule.authorized } : {}),
-  };
+function describe(flow: Flow, peers: readonly string[]): FirewallRule {
+  const rule = flow.by?.rule;
+  return { ...effectOf(flow), peers, ...(rule?.protocol === 'ssh' ? { authorizedGroups: rule.authorized } : {}) };
 }
 
 function usedPlace(access: Access, { destination }: DestinationAt): UsedPlace {

@@ -2,7 +2,7 @@ import { type BitSet, intersectBits, uniteBits } from '../../lib/bits/bit-set.ts
 import { compareTexts } from '../evaluate/named.ts';
 import type { Access } from '../ruleset/access.ts';
 import { idsAt } from '../ruleset/endpoints.ts';
-import { type Flow, flowAt } from '../ruleset/flows.ts';
+import { effectOf, type Flow, flowAt } from '../ruleset/flows.ts';
 import { type Entry, writeEntry, writeSet } from './section.ts';
 
 /** The side of a flow at which others are. */
@@ -119,18 +119,8 @@ export function ruleId({ id, by, reverse }: Flow): string {
 }
 
 function writeRule(flow: Flow, set: string): Entry {
-  const { by, drop } = flow;
   const id = ruleId(flow);
-  if (by === undefined) return writeEntry(id, { id, action: 'accept', protocol: 'all', ports: [], set });
-  const { policy, rule } = by;
-  return writeEntry(id, {
-    id,
-    policy: { id: policy.id, name: policy.name },
-    rule: { id: rule.id, name: rule.name },
-    action: drop ? 'drop' : 'accept',
-    protocol: rule.protocol,
-    ports: rule.ports,
-    set,
-    ...(rule.protocol === 'ssh' ? { authorized_groups: rule.authorized } : {}),
-  });
+  const rule = flow.by?.rule;
+  const authorized = rule?.protocol === 'ssh' ? { authorized_groups: rule.authorized } : {};
+  return writeEntry(id, { id, ...effectOf(flow), set, ...authorized });
 }

@@ -8,11 +8,12 @@ import {
   subtractBits,
   uniteBits,
 } from '../../lib/bits/bit-set.ts';
+import type { Interval } from '../../lib/bits/intervals.ts';
 import type { PersistentMap } from '../../lib/persistent-map.ts';
 import { allTraffic, type Traffic, trafficKey, trafficOf } from '../evaluate/traffic.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Membership } from './groups.ts';
-import type { Policy, Rule, Side } from './object-readers.ts';
+import type { Policy, Protocol, Rule, RuleAction, Side } from './object-readers.ts';
 import type { PostureBits } from './postures.ts';
 import type { RoutedDestination } from './routed-destinations.ts';
 
@@ -40,6 +41,29 @@ export interface Flow {
   /** The groups, or the one object, that each end was named by. */
   readonly fromNames: readonly string[];
   readonly toNames: readonly string[];
+}
+
+/** What a flow lets through or drops, and by which rule; a route without guards has none and lets everything through. */
+export interface FlowEffect {
+  readonly policy?: { readonly id: string; readonly name: string };
+  readonly rule?: { readonly id: string; readonly name: string };
+  readonly action: RuleAction;
+  readonly protocol: Protocol;
+  /** None: all of them. */
+  readonly ports: readonly Interval[];
+}
+
+/** The effect of a flow, as answers and maps show it. */
+export function effectOf({ by, drop }: Flow): FlowEffect {
+  if (by === undefined) return { action: 'accept', protocol: 'all', ports: [] };
+  const { policy, rule } = by;
+  return {
+    policy: { id: policy.id, name: policy.name },
+    rule: { id: rule.id, name: rule.name },
+    action: drop ? 'drop' : 'accept',
+    protocol: rule.protocol,
+    ports: rule.ports,
+  };
 }
 
 /** The ends at one side of a flow, by plain names: a name that varies takes ten times as long, and maps ask all the time. */

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
-import { codeOf } from '../../lib/error-code.ts';
 import { Unauthenticated } from '../../model/errors.ts';
+import { readTokenFile } from '../server/given-tokens.ts';
 import { renew } from './oauth.ts';
 import { type Login, type LoginStore, openLogins } from './store.ts';
 
@@ -22,7 +21,7 @@ export async function authorizationOf(
   const logins = openLogins(config.configDir);
   if (config.token === undefined && (await logins.read(config.server)) !== undefined)
     return async () => `Bearer ${(await currentLogin(logins, config.server)).accessToken}`;
-  const token = config.token ?? (await readTokenFile(config.dataDir, config.server));
+  const token = config.token ?? (await localToken(config));
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new Unauthenticated(
       'The token holds characters that no token has; copy it again, without spaces or line ends.',
@@ -53,15 +52,10 @@ function isFresh({ expiresAt }: Login): boolean {
   return expiresAt - marginMs > Date.now();
 }
 
-async function readTokenFile(directory: string, server: string): Promise<string> {
-  const path = join(directory, 'token');
-  try {
-    return (await readFile(path, 'utf8')).trim();
-  } catch (cause) {
-    const reason = codeOf(cause) === 'EACCES' ? `${path} may not be read` : `there is no ${path}`;
-    throw new Unauthenticated(
+function localToken({ dataDir, server }: Pick<Config, 'dataDir' | 'server'>): Promise<string> {
+  return readTokenFile(
+    join(dataDir, 'token'),
+    (reason) =>
       `No token: ${reason}, and you are not signed in. Run \`heddle login --server ${server}\`, or give --token or HEDDLE_TOKEN, or --data-dir when the server keeps its data elsewhere.`,
-      { cause },
-    );
-  }
+  );
 }

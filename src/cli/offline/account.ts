@@ -1,7 +1,7 @@
 import { newAccount } from '../../kinds/new-account.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { contentOf } from '../../model/state/members.ts';
-import type { StoredObject } from '../../model/state/object.ts';
+import { type StoredObject, uncommitted } from '../../model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
 
 const beginning = '1970-01-01T00:00:00.000Z';
@@ -39,11 +39,4 @@ export function newSnapshot(registry: Registry): Snapshot {
 }
 
 /** What an object has beside its spec before anything happened to it. */
-export const unmade = {
-  protected: false,
-  createdRevision: 0,
-  updatedRevision: 0,
-  createdAt: beginning,
-  updatedAt: beginning,
-  declared: [],
-} as const;
+export const unmade = uncommitted(beginning);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config.ts';
+import { codeOf } from '../../lib/error-code.ts';
 import { isWellFormedToken } from '../../lib/token.ts';
 import { Unauthenticated, Unavailable } from '../../model/errors.ts';
 import { operatorTokenPrefix, tokenPrefix } from './token.ts';
@@ -32,6 +33,16 @@ async function readGiven(
   if (token === undefined || isWellFormedToken(prefix, token)) return token;
   const origin = file === undefined ? variable : `${variable}_FILE`;
   throw new Unauthenticated(`${origin} holds no well-formed token; make one with \`${make}\`.`);
+}
+
+/** A token that a server left in its data directory. `refusal` says what to do without it; it is given the reason. */
+export async function readTokenFile(path: string, refusal: (reason: string) => string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    const reason = codeOf(cause) === 'EACCES' ? `${path} may not be read` : `there is no ${path}`;
+    throw new Unauthenticated(refusal(reason), { cause });
+  }
 }
 
 /** The text of a file that a setting names, without the space around it. */

@@ -2,9 +2,31 @@ import { defineKind } from '../../model/declare/kind.ts';
 import { boolean, longest, mapOf, oneOf, string } from '../../model/schema/field.ts';
 import { integrationActivity } from '../shared/directory.ts';
 import { origin } from '../shared/origin.ts';
-import { textOf } from '../shared/stored.ts';
 import { otherSpellings, secrets } from './platforms.ts';
 import { checkConfig, inOneSpelling } from './rules.ts';
+
+const spec = {
+  platform: oneOf(['datadog', 's3', 'firehose', 'generic_http'], {
+    doc: 'The platform. It stays as it was when the integration was made.',
+    access: 'createOnly',
+    echoed: true,
+    required: true,
+  }),
+  config: mapOf(string({ doc: 'The value of a setting.', maxLength: 4 * longest.text }), {
+    doc: 'Credentials and settings of the platform. Credentials are shown masked; addresses are kept sealed too, and plans, history and exports do not show them. A replace changes the keys that it names; `null` takes one out.',
+    required: true,
+    secrets,
+    otherSpellings,
+    merge: true,
+  }),
+  enabled: boolean({ doc: 'Whether events are sent.', required: true, documentDefault: true }),
+};
+
+declare module '../../model/state/stored.ts' {
+  interface KindTypes {
+    EventStreaming: { fields: typeof spec; derived: object };
+  }
+}
 
 export const eventStreaming = defineKind({
   name: 'EventStreaming',
@@ -16,27 +38,12 @@ export const eventStreaming = defineKind({
   deleteReply: 'object',
   module: 'event_streaming',
   document: { allowed: true, shortName: 'hstream' },
-  spec: {
-    platform: oneOf(['datadog', 's3', 'firehose', 'generic_http'], {
-      doc: 'The platform. It stays as it was when the integration was made.',
-      access: 'createOnly',
-      echoed: true,
-      required: true,
-    }),
-    config: mapOf(string({ doc: 'The value of a setting.', maxLength: 4 * longest.text }), {
-      doc: 'Credentials and settings of the platform. Credentials are shown masked; addresses are kept sealed too, and plans, history and exports do not show them. A replace changes the keys that it names; `null` takes one out.',
-      required: true,
-      secrets,
-      otherSpellings,
-      merge: true,
-    }),
-    enabled: boolean({ doc: 'Whether events are sent.', required: true, documentDefault: true }),
-  },
+  spec,
   computed: origin,
   canonicalize: inOneSpelling,
   check: checkConfig,
   activity: integrationActivity,
-  activityMeta: (object) => ({ platform: textOf(object, 'platform') }),
+  activityMeta: ({ spec }) => ({ platform: spec.platform ?? '' }),
   example: {
     platform: 's3',
     config: {

@@ -2,6 +2,7 @@ import { defineKind } from '../../model/declare/kind.ts';
 import { list, longest, members, string, typedRef } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { countPeers, isAll, isKept } from '../shared/membership.ts';
+import { uniqueName } from '../shared/unique-name.ts';
 import { createdEvents, updatedEvents } from './events.ts';
 import { followIpv6, hasIpv6Enabled } from './ipv6.ts';
 import { checkTypes, placeResources } from './resources.ts';
@@ -84,10 +85,9 @@ export const group = defineKind({
   filters: { name: { doc: 'Only the group of exactly this name.', matches: ({ name }, value) => name === value } },
   uniques: {
     name: {
-      path: '/name',
+      ...uniqueName('a group'),
       // Identity providers may bring groups whose names are taken.
       value: (object) => (issuedOf(object) === 'api' ? (object.spec.name ?? '') : undefined),
-      message: (name) => `a group with the name \`${name}\` already exists; choose another name`,
     },
   },
   refuse(object, action) {

@@ -1,6 +1,7 @@
 import { defineKind } from '../../model/declare/kind.ts';
 import { boolean, integer, list, object, oneOf, refs, setOf, string } from '../../model/schema/field.ts';
 import { address, domain } from '../shared/formats.ts';
+import { uniqueName } from '../shared/unique-name.ts';
 
 const server = {
   ip: string({ doc: 'The IPv4 or IPv6 address of the server.', required: true, minLength: 1, format: address }),
@@ -52,11 +53,7 @@ export const nameserverGroup = defineKind({
   document: { allowed: true, shortName: 'hns' },
   spec,
   uniques: {
-    name: {
-      path: '/name',
-      value: (object) => object.spec.name ?? '',
-      message: (name) => `a nameserver group with the name \`${name}\` already exists; choose another name`,
-    },
+    name: uniqueName('a nameserver group'),
   },
   rules: [
     {

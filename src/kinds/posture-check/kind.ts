@@ -1,5 +1,6 @@
 import { defineKind } from '../../model/declare/kind.ts';
 import { longest, object, string } from '../../model/schema/field.ts';
+import { uniqueName } from '../shared/unique-name.ts';
 import { checks } from './checks.ts';
 import { warnOfChecks } from './rules.ts';
 
@@ -44,11 +45,7 @@ export const postureCheck = defineKind({
   document: { allowed: true, shortName: 'hcheck' },
   spec,
   uniques: {
-    name: {
-      path: '/name',
-      value: (object) => object.spec.name ?? '',
-      message: (name) => `a posture check with the name \`${name}\` already exists; choose another name`,
-    },
+    name: uniqueName('a posture check'),
   },
   warnings: warnOfChecks,
   inUse: 'precondition',

@@ -68,3 +68,8 @@ export function originOf(object: StoredObject): string | undefined {
   const origin = object.derived['derived_from'];
   return typeof origin === 'string' ? origin : undefined;
 }
+
+/** What an object has besides its content before it is committed; revisions are stamped by the plan. */
+export function uncommitted(now: string) {
+  return { protected: false, createdRevision: 0, updatedRevision: 0, createdAt: now, updatedAt: now, declared: [] };
+}

@@ -6,7 +6,7 @@ import { entriesOf } from '../../model/schema/field.ts';
 import { canonicalSpec } from '../../model/schema/normalize.ts';
 import { keepSecret, mapSecrets, openSecret, placeOf } from '../../model/schema/secret-fields.ts';
 import { apiOrigin, contentOf, noContent } from '../../model/state/members.ts';
-import type { StoredObject } from '../../model/state/object.ts';
+import { type StoredObject, uncommitted } from '../../model/state/object.ts';
 import { optionsOf } from '../options.ts';
 import { sourceOrigin } from '../ownership/membership.ts';
 import { keepingOfNew } from '../ownership/ownership.ts';
@@ -42,11 +42,8 @@ export function createObject(
     name: String(content.spec[desired.kind.nameField] ?? desired.key),
     ...content,
     derived: {},
+    ...uncommitted(input.now),
     ...keepingOfNew(input.source, desired),
-    createdRevision: 0,
-    updatedRevision: 0,
-    createdAt: input.now,
-    updatedAt: input.now,
     declared: [declarationOf(how, desired, stated)],
   };
 }

@@ -13,7 +13,7 @@ import { mapReferences } from '../../model/schema/references.ts';
 import { sealSecrets } from '../../model/schema/secrets.ts';
 import { isTyped, otherFormatFaults, otherRuleFaults, textsOf, type Validator } from '../../model/schema/validate.ts';
 import { type Content, contentOf, equalContent, withMemberOrder } from '../../model/state/members.ts';
-import type { StoredObject } from '../../model/state/object.ts';
+import { type StoredObject, uncommitted } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { unknownReference } from '../checks/rules.ts';
 import { finishPlan } from '../finish.ts';
@@ -69,12 +69,7 @@ export function planCreate(
     ...content,
     derived: {},
     ...seed,
-    protected: false,
-    createdRevision: 0,
-    updatedRevision: 0,
-    createdAt: context.now,
-    updatedAt: context.now,
-    declared: [],
+    ...uncommitted(context.now),
   };
   const edits = [{ after: asWritten(kind, undefined, after, canonical), arranged: true as const, given: read.given }];
   const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);

@@ -1,7 +1,14 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { requireKept } from '../../../commit/past-states.ts';
 import { readKept } from '../../../db/commit/past.ts';
-import { idsOfKey, listRevisions, readChangesOf, readNames, readRevision } from '../../../db/commit/revisions.ts';
+import {
+  idsOfKey,
+  listRevisions,
+  type RevisionFilter,
+  readChangesOf,
+  readNames,
+  readRevision,
+} from '../../../db/commit/revisions.ts';
 import { isObject } from '../../../lib/json.ts';
 import { storedId } from '../../../model/declare/wire-id.ts';
 import { NotFound } from '../../../model/errors.ts';
@@ -13,19 +20,9 @@ import { type Label, labeler } from '../../../plan/view/view.ts';
 import { type HistoryRow, textsOf, viewHistoryRow } from './history-view.ts';
 
 /** Which revisions are asked for. */
-export interface HistoryFilter {
-  readonly before?: number;
-  readonly limit: number;
-  readonly source?: string;
-  /** The request that made them, as errors and revisions name it. */
-  readonly request?: string;
-  /** The id, name or e-mail address of who made them. */
-  readonly actor?: string;
-  readonly kind?: string;
+export interface HistoryFilter extends Omit<RevisionFilter, 'objects'> {
   /** An id, or `Kind/key`, also one of the past. */
   readonly object?: string;
-  readonly since?: Date;
-  readonly until?: Date;
 }
 
 /** The account's revisions, newest first; those of one object with what they did to it. */
