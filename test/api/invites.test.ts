@@ -312,7 +312,7 @@ describe('a group that a pending invite names', () => {
     await using own = await testApi();
     const apply = (text: string, more: JsonObject = {}) =>
       own.call('POST', '/api/config/apply', { source: 'team', files: [{ path: 'a.yaml', text }], ...more });
-    const documents = ['wanted', 'other'].map((name) => doc('Group', name, '{}'));
+    const documents = ['invited', 'other'].map((name) => doc('Group', name, '{}'));
     await apply(documents.join('---\n'));
     const groups: readonly JsonObject[] = (await own.call('GET', '/api/groups')).body;
     const idOf = (name: string) => String(groups.find((group) => group['name'] === name)?.['id']);
@@ -320,7 +320,7 @@ describe('a group that a pending invite names', () => {
     const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'all' };
     const policy = { name: 'Uses it', enabled: true, rules: [{ ...rule, sources: [byHand], destinations: [byHand] }] };
     const used = (await own.call('POST', '/api/policies', policy)).body.id;
-    const { id } = (await invite({ email: 'zoe@example.com', auto_groups: [byHand, idOf('wanted')] }, own)).body;
+    const { id } = (await invite({ email: 'zoe@example.com', auto_groups: [byHand, idOf('invited')] }, own)).body;
     const refused = await own.call('DELETE', `/api/groups/${byHand}`);
     expect([refused.status, problemsOf(refused)]).toEqual([400, ['object_linked ']]);
     expect(refused.body.message).toContain('linked to policy: Uses it, invite: zoe@example.com;');
@@ -328,7 +328,7 @@ describe('a group that a pending invite names', () => {
     expect((await own.call('DELETE', `/api/groups/${byHand}`)).status).toBe(400);
     const pruned = await apply(documents[1] ?? '');
     expect([pruned.status, pruned.body.message]).toEqual([400, expect.stringContaining('invite: zoe@example.com')]);
-    expect((await own.call('GET', `/api/groups/${idOf('wanted')}`)).status).toBe(200);
+    expect((await own.call('GET', `/api/groups/${idOf('invited')}`)).status).toBe(200);
     // What no invite names goes as ever.
     expect((await apply(documents[0] ?? '', {})).status).toBe(200);
     await expire(own, id);

@@ -71,9 +71,6 @@ export const retired: Readonly<Record<string, string>> = {
   wishes: 'bodies or requests',
 };
 
-/** Names that hold a retired word because databases have columns or tables of that name. */
-const ofDatabases = new Set(['wanted', 'wanted_at']);
-
 /** One use of a retired word. */
 export interface RetiredUse {
   readonly index: number;
@@ -93,7 +90,7 @@ export const retiredProse: Readonly<Record<string, string>> = {
 
 /** Finds the names of a file that hold a retired word; what strings and comments say is prose, see `findRetiredProse`. */
 export function findRetired(source: string): readonly RetiredUse[] {
-  const names = [...blankProse(source).matchAll(/[A-Za-z_$][\w$]*/g)].filter(([name]) => !ofDatabases.has(name));
+  const names = [...blankProse(source).matchAll(/[A-Za-z_$][\w$]*/g)];
   return names.flatMap(({ 0: name, index }) => retiredIn(name).map((word) => ({ index, name, word })));
 }
 

@@ -19,9 +19,9 @@ export async function installDefinitions(client: Client): Promise<readonly strin
 }
 
 /** Makes CustomResourceDefinitions, and waits until each is established. Returns their names. */
-export async function establish(client: Client, wanted: readonly JsonObject[]): Promise<readonly string[]> {
+export async function establish(client: Client, stated: readonly JsonObject[]): Promise<readonly string[]> {
   const names: string[] = [];
-  for (const definition of wanted) {
+  for (const definition of stated) {
     const name = String(membersOf(definition['metadata'])['name']);
     names.push(name);
     await client.apply(`${definitions}/${name}`, definition);

@@ -84,7 +84,7 @@ async function follow(namespace: string, rule: NamespaceRule = {}, of = { client
   const statusAt = async (at = source): Promise<JsonObject> => asObject((await of.client.get(at)).status ?? {});
   return {
     ...office,
-    ...{ path, source, run, desk: run(), home },
+    ...{ path, source, run, runner: run(), home },
     put: (name: string, spec: JsonObject = {}) =>
       of.client.apply(`${path}/groups/${name}`, {
         apiVersion: 'heddle.dev/v1',
@@ -122,7 +122,7 @@ async function trip({ put, groups, remove, plans, path, status }: Followed) {
 const settled = { Ready: 'True', Reconciling: 'False', Stalled: 'False', GuardTripped: 'False', HeldBack: 'False' };
 
 test('a namespace that is a source has a resource that says how it fares, and a restart writes nothing to it', async () => {
-  const { put, conditions, status, source, desk, run, groups, path } = await follow('shown');
+  const { put, conditions, status, source, runner, run, groups, path } = await follow('shown');
   await put('devs');
   await put('ops');
   await expect.poll(conditions).toMatchObject({ ...settled, Unavailable: 'False', Accepted: 'True' });
@@ -131,7 +131,7 @@ test('a namespace that is a source has a resource that says how it fares, and a 
     .toMatchObject({ source: 'k8s.shown', resources: 2, objects: 2, heldBack: 0, suspended: false });
   expect(await status()).toMatchObject({ revision: expect.any(Number), lastAttemptResult: 'applied' });
   const { metadata } = await client.get(source);
-  await desk.stop();
+  await runner.stop();
   run();
   await put('qa');
   await expect.poll(groups).toEqual(['devs', 'ops', 'qa']);
@@ -146,7 +146,7 @@ test('a namespace that is a source has a resource that says how it fares, and a 
 test('nothing is written to a source and a plan when another server takes over and nothing changed', async () => {
   const followed = await follow('taken');
   const { at } = await trip(followed);
-  const { source, run, desk, condition } = followed;
+  const { source, run, runner, condition } = followed;
   await expect.poll(() => condition('GuardTripped')).toMatchObject({ status: 'True' });
   const versions = async () => [
     (await client.get(source)).metadata.resourceVersion,
@@ -154,7 +154,7 @@ test('nothing is written to a source and a plan when another server takes over a
   ];
   const before = await versions();
   const second = run();
-  await desk.stop();
+  await runner.stop();
   await expect.poll(() => second.reports.map(({ message }) => message).join()).toContain('wants an approval');
   expect(await versions()).toEqual(before);
 });

@@ -104,9 +104,9 @@ function kubeconfigOf({ url: server }: ConversationServer): string {
 export async function running(conversation: Conversation, settings: Partial<KubernetesConfig> = {}) {
   const office = await openOffice();
   const { server, config } = await openCluster(conversation, settings);
-  const desk = office.run([], { clusters: [config] });
+  const runner = office.run([], { clusters: [config] });
   const state = async () => (await office.statusOf('k8s.team-a')).state;
   const message = async () => (await office.statusOf('k8s.team-a')).message;
   const problems = async () => (await office.statusOf('k8s.team-a')).problems ?? [];
-  return { office, server, config, desk, state, message, problems };
+  return { office, server, config, runner, state, message, problems };
 }

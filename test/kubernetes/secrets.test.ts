@@ -164,7 +164,7 @@ describe('a key of a Secret', () => {
   });
 
   test('E122: is in no log, status, event, revision or plan', async () => {
-    const { office, server, desk, header, touch } = await reading(
+    const { office, server, runner, header, touch } = await reading(
       withChannels(['web'], [holding('Bearer verysecret'), holding('Bearer othersecret')]),
     );
     await expect.poll(() => header()).toBe('Bearer verysecret');
@@ -175,6 +175,6 @@ describe('a key of a Secret', () => {
     );
     const stored = await Promise.all(tables.map(({ name }) => office.rows(`select t::text as text from "${name}" t`)));
     expect(stored.flat().length).toBeGreaterThan(10);
-    expect(JSON.stringify([stored, server.bodies, desk.reports])).not.toMatch(/verysecret|othersecret/);
+    expect(JSON.stringify([stored, server.bodies, runner.reports])).not.toMatch(/verysecret|othersecret/);
   });
 });

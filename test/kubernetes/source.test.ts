@@ -32,9 +32,9 @@ test('a source begins with what is there when its namespace appears', async () =
 });
 
 test('E139: what was deleted while no server ran is seen by comparison', async () => {
-  const { office, config, desk, server } = await running(cluster(['a', 'b']));
+  const { office, config, runner, server } = await running(cluster(['a', 'b']));
   await expect.poll(office.groups).toEqual(['a', 'b']);
-  await desk.stop();
+  await runner.stop();
   server.turnTo(cluster(['b']));
   office.run([], { clusters: [config] });
   await expect.poll(office.groups).toEqual(['b']);
@@ -72,11 +72,11 @@ test('what was stated again after its definition was made again is followed as b
 });
 
 test('a cluster that was set back to an earlier state deletes nothing that it knows nothing of', async () => {
-  const { office, server, desk, config, state, message } = await running(cluster(['a', 'b', 'c']));
+  const { office, server, runner, config, state, message } = await running(cluster(['a', 'b', 'c']));
   await expect.poll(office.groups).toEqual(['a', 'b', 'c']);
   const restored = (names: readonly string[], at: string) =>
     cluster([], { [groups]: { lists: [listOf([...names.map((name) => group(name))], at)] } });
-  await desk.stop();
+  await runner.stop();
   server.turnTo(restored(['a'], '50'));
   const second = office.run([], { clusters: [config] });
   await expect.poll(state).toBe('unavailable');
@@ -141,7 +141,7 @@ test('E145: rights that are taken make the source unavailable with the reason, a
 });
 
 test('of two servers one reads the cluster, and the other one goes on when that one stops', async () => {
-  const { office, config, desk, server } = await running(cluster(['a']));
+  const { office, config, runner, server } = await running(cluster(['a']));
   await expect.poll(office.groups).toEqual(['a']);
   const lists = () => server.requests.filter((request) => request.startsWith(`GET ${groups}?limit`)).length;
   const before = lists();
@@ -149,17 +149,17 @@ test('of two servers one reads the cluster, and the other one goes on when that 
   server.say(groups, added('b'));
   await expect.poll(office.groups).toEqual(['a', 'b']);
   expect(lists()).toBe(before);
-  await desk.stop();
+  await runner.stop();
   server.turnTo(cluster(['a', 'c']));
   await expect.poll(office.groups).toEqual(['a', 'c']);
 });
 
 test('a cluster that cannot be read is reported once, with the reason', async () => {
   const refused = { status: 401, body: statusOf(401, 'Unauthorized', 'Unauthorized') };
-  const { desk } = await running(cluster([], { [namespaces]: { lists: [refused] } }));
+  const { runner } = await running(cluster([], { [namespaces]: { lists: [refused] } }));
   const message =
     'cluster k8s: its namespaces cannot be read: the API server answered 401: Unauthorized; it is tried again';
-  await expect.poll(() => desk.reports).toEqual([{ level: 'error', message }]);
+  await expect.poll(() => runner.reports).toEqual([{ level: 'error', message }]);
 });
 
 test('one resource with a problem does not keep the others of its namespace from being applied', async () => {
@@ -180,9 +180,9 @@ test('one resource with a problem does not keep the others of its namespace from
 
 test('resources that are deleted one by one want the approval that they want when deleted at once', async () => {
   const names = [...'abcdefghijklmnopqrstuvwxy'];
-  const { office, server, config, desk, state, message } = await running(cluster(names));
+  const { office, server, config, runner, state, message } = await running(cluster(names));
   await expect.poll(office.groups).toEqual(names);
-  await desk.stop();
+  await runner.stop();
   const rules = [{ names: ['team-a'] }];
   office.run([], { clusters: [{ ...config, namespaces: rules }] });
   server.turnTo(cluster(names));

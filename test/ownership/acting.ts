@@ -218,7 +218,7 @@ export function lineOf(
   said: readonly string[],
   held: readonly string[],
 ): string {
-  return `${name} ${keyed ? 'keyed' : 'free'} of ${owner ?? 'nobody'}: ${units} | ${[...said].sort().join(' ')} | ${[...held].sort().join(' ')}`;
+  return `${name} ${keyed ? 'keyed' : 'free'} of ${owner ?? 'none'}: ${units} | ${[...said].sort().join(' ')} | ${[...held].sort().join(' ')}`;
 }
 
 function flat(spec: JsonObject, isStated: boolean): string {

@@ -176,7 +176,7 @@ const invite = answer({
 });
 
 const inviteBody = async (world: World) => ({
-  email: `${world.fresh('guest')}@example.com`,
+  email: `${world.fresh('invitee')}@example.com`,
   name: 'Guest',
   role: 'user',
   auto_groups: [await world.group()],

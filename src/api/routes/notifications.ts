@@ -9,12 +9,12 @@ import { implement } from '../operations/implement.ts';
 const catalogue = makeAnswer({ version: 0, body: activities });
 
 /** What notifications can be about, samples of them, and the keys that sign them. */
-export const notifications = implement(operations, (engine, { openTarget, strangers }) => ({
+export const notifications = implement(operations, (engine, { openTarget, anonymous }) => ({
   listTypes: ({ request, reply }) => sendAnswer(request, reply, catalogue),
   testChannel: ({ call, params }) => sendSample(engine, call, params.channelId, openTarget),
   rotateKey: async ({ call }) => ({ account: call.account, keys: await rotateWebhookKey(engine, call) }),
   readKeys: {
-    onRequest: strangers,
+    onRequest: anonymous,
     handle: async ({ query: { account } }) => ({ account, keys: await listPublicKeys(engine, account) }),
   },
 }));

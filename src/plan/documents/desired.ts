@@ -6,7 +6,7 @@ import type { Registry } from '../../model/declare/registry.ts';
 import type { Document, Place } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
-import { otherFormatFaults, type IsStored, type Validator } from '../../model/schema/validate.ts';
+import { type IsStored, otherFormatFaults, type Validator } from '../../model/schema/validate.ts';
 import { whyNoDocument } from '../../model/sources/own-resources.ts';
 
 /** One object that a source states, children taken out of their parents. References are still texts. */

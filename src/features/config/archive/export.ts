@@ -153,11 +153,11 @@ function parentOf({ key, parent = '' }: StoredObject, mention: (id: string) => s
  * its id makes it so where two children would be called the same, or one too long.
  */
 function namesOf(objects: readonly StoredObject[], keys: (id: string) => string): ReadonlyMap<string, string> {
-  const wanted = objects.map((object) => [object, wantedName(object, keys)] as const);
+  const named = objects.map((object) => [object, plainName(object, keys)] as const);
   const uses = new Map<string, number>();
-  for (const [{ kind }, name] of wanted) uses.set(`${kind}/${name}`, (uses.get(`${kind}/${name}`) ?? 0) + 1);
+  for (const [{ kind }, name] of named) uses.set(`${kind}/${name}`, (uses.get(`${kind}/${name}`) ?? 0) + 1);
   return new Map(
-    wanted.map(([{ kind, id }, name]) => {
+    named.map(([{ kind, id }, name]) => {
       const isOwn = uses.get(`${kind}/${name}`) === 1 && name.length <= longestName;
       return [id, isOwn ? name : `${name.slice(0, 200).replace(/[-.]+$/, '')}-${id}`];
     }),
@@ -167,7 +167,7 @@ function namesOf(objects: readonly StoredObject[], keys: (id: string) => string)
 /** Of documents, and of resources of Kubernetes. */
 const longestName = 253;
 
-function wantedName(object: StoredObject, keys: (id: string) => string): string {
+function plainName(object: StoredObject, keys: (id: string) => string): string {
   if (object.parent === undefined) return keys(object.id);
   return `${keys(object.parent)}-${slugOf(object)}`.replace(/^id:/, '');
 }

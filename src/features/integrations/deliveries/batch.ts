@@ -29,7 +29,7 @@ export function nextBatch(
   { end, singlyTo, newest }: BatchLimits,
 ): NextBatch {
   const waiting =
-    target === undefined ? [] : window.filter(({ code, target: { id } }) => isWanted(channel, { code, target: id }));
+    target === undefined ? [] : window.filter(({ code, target: { id } }) => isSelected(channel, { code, target: id }));
   const [first] = waiting;
   const last = window.at(-1)?.id ?? newest;
   if (first === undefined || target === undefined) return { events: [], cursor: last };
@@ -39,7 +39,7 @@ export function nextBatch(
 }
 
 /** Whether an event goes to a channel. Its own failures do not: what it could not take would make one after the other. */
-export function isWanted(
+export function isSelected(
   channel: Channel,
   { code, target }: { readonly code: string; readonly target: string },
 ): boolean {

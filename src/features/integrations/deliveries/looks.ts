@@ -18,7 +18,7 @@ export interface LookTimes {
 export function keepLooking(look: () => Promise<void>, { pollMs, gatherMs }: LookTimes): Looks {
   let timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
   let looking: Promise<void> | undefined;
-  let isWanted = false;
+  let isDue = false;
   let stopped = false;
   const within = (ms: number): void => {
     const at = performance.now() + ms;
@@ -28,11 +28,11 @@ export function keepLooking(look: () => Promise<void>, { pollMs, gatherMs }: Loo
   };
   const start = (): void => {
     timer = undefined;
-    isWanted = looking !== undefined;
+    isDue = looking !== undefined;
     looking ??= look().finally(() => {
       looking = undefined;
-      within(isWanted ? gatherMs : pollMs);
-      isWanted = false;
+      within(isDue ? gatherMs : pollMs);
+      isDue = false;
     });
   };
   within(0);

@@ -13,7 +13,7 @@ import type { StoredObject } from '../../../model/state/object.ts';
 import { readableNames } from '../../../objects/object-list.ts';
 import type { Delivery } from '../../../operations/config/deliveries.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
-import { isWanted } from './batch.ts';
+import { isSelected } from './batch.ts';
 import { readChannel } from './channels.ts';
 import type { Channel } from './target.ts';
 
@@ -45,7 +45,7 @@ export async function showDeliveries(engine: Engine, call: Call): Promise<readon
 async function lagOf({ database, now }: Engine, channel: Channel, cursor: number): Promise<Delivery['lag']> {
   if (!isOn(channel)) return { events: 0, seconds: 0 };
   const events = (await eventsBehind(database, channel.account, cursor, mostCounted)).filter(
-    ({ activity_code: code, target_id: target }) => isWanted(channel, { code, target }),
+    ({ activity_code: code, target_id: target }) => isSelected(channel, { code, target }),
   );
   const [oldest] = events;
   if (oldest === undefined) return { events: 0, seconds: 0 };

@@ -53,7 +53,7 @@ export function followResources(options: ResourcesOptions): StatedResources {
     if (after === undefined) stated.delete(place);
     else stated.set(place, { kind, resource: after });
     // What we write ourselves, and what tools note, states nothing else.
-    if (before === undefined || after === undefined || isStatedAnew(before, after)) options.onChange(namespace);
+    if (before === undefined || after === undefined || isRestated(before, after)) options.onChange(namespace);
   };
   const follow = (kind: ResourceKind): Reflector => {
     const path = `/apis/${apiVersion}/${kind.plural}`;
@@ -78,7 +78,7 @@ function latest(versions: readonly string[]): string | undefined {
 }
 
 /** Whether a change may be one of what the resource states: a generation counts changes of the spec alone. */
-function isStatedAnew({ metadata: before }: Resource, { metadata: after }: Resource): boolean {
+function isRestated({ metadata: before }: Resource, { metadata: after }: Resource): boolean {
   return (
     before.generation !== after.generation ||
     before.uid !== after.uid ||

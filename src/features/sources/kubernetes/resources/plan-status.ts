@@ -1,6 +1,6 @@
 import { planBounds } from '../../../../model/lower/crd/plan-resource.ts';
-import type { AccessName } from '../../../../plan/view/access.ts';
-import type { ChangeView, PlanView } from '../../../../plan/view/view.ts';
+import type { ChangeView, PlanView } from '../../../../operations/config/plan.ts';
+import type { AccessName } from '../../../../operations/config/plan-access.ts';
 import type { WrittenCondition } from '../status/status-writer.ts';
 
 /** The status of the resource of a plan, as it is written. */
