@@ -1,4 +1,3 @@
-import type { ServeOptions } from '../app.ts';
 import type { Engine } from '../commit/engine.ts';
 import type { Report } from '../commit/report-once.ts';
 import type { LeaseKeeper } from '../db/leases/lease-keeper.ts';
@@ -6,6 +5,7 @@ import { runDeliveries } from '../features/integrations/deliveries/dispatcher.ts
 import { createWebhookSigner } from '../features/integrations/notifications/webhook-keys.ts';
 import { createTargets, type OpenTarget } from '../features/integrations/targets.ts';
 import type { Outbound } from '../outbound/outbound.ts';
+import type { ServeOptions } from './serve-options.ts';
 
 /** What a server does for integrations. */
 interface Integrations {

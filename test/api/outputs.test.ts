@@ -60,7 +60,7 @@ describe('values that a source makes the server make up', () => {
   it('E123 are kept sealed with the applied plan, read once, and then gone', async () => {
     await using api = await testApi();
     const { directory, reader, lines, start, heard } = await source(api);
-    await writeFile(join(directory, 'keys.yaml'), `${key('agents')}---\n${key('desks')}---\n${scim}`);
+    await writeFile(join(directory, 'keys.yaml'), `${key('agents')}---\n${key('runners')}---\n${scim}`);
     const reported = heard(planId);
     const stop = start();
     const id = await reported;

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { documentKinds } from '../model/product.ts';
-import { newShelf, openOffice } from '../sources/office-source.ts';
+import { newMemoryOrigin, openOffice } from '../sources/office-source.ts';
 import { type Answer, type Conversation, listOf, statusOf } from './conversation.ts';
 import { cluster, group, groups, resource, running } from './scripted-cluster.ts';
 
@@ -73,7 +73,7 @@ describe('the Secret that a setup key names', () => {
   });
 
   test('gets its value, belongs to the resource, and is what the server counts as read', async () => {
-    const { shown, value, key, written, unread, desk, message } = await writing(withKey([absent], [made]));
+    const { shown, value, key, written, unread, runner, message } = await writing(withKey([absent], [made]));
     await expect
       .poll(shown)
       .toMatchObject({ outputSecret: 'enrol', conditions: [{ type: 'Ready', status: 'True' }, {}, {}, {}, {}] });
@@ -91,7 +91,7 @@ describe('the Secret that a setup key names', () => {
     ]);
     expect(await unread()).toBe(0);
     expect(await message()).not.toContain(value());
-    expect(JSON.stringify(desk.reports)).not.toMatch(/heddle outputs/);
+    expect(JSON.stringify(runner.reports)).not.toMatch(/heddle outputs/);
   });
 
   test('is left alone when it is another one, and the value waits', async () => {
@@ -176,7 +176,7 @@ test('documents that are in no cluster name no Secrets', async () => {
       spec,
     },
   ];
-  office.run([newShelf('files', documents.map((one) => JSON.stringify(one)).join('\n---\n'))]);
+  office.run([newMemoryOrigin('files', documents.map((one) => JSON.stringify(one)).join('\n---\n'))]);
   await expect
     .poll(async () => (await office.statusOf('files')).problems)
     .toMatchObject([
