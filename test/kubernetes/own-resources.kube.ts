@@ -225,6 +225,20 @@ test('a plan that is deleted by hand waits still, and what changes it takes its 
   expect((await status(nextAt))['digest']).not.toBe(digest);
 });
 
+test('a plan that expires makes room for another one, so that what waits can be approved', async () => {
+  const followed = await follow('expired');
+  const { at, id, digest } = await trip(followed);
+  const { rows, plans, status, path, groups } = followed;
+  await rows(`update plans set expires_at = now() - interval '1 second' where id = '${id}' returning id`);
+  await client.patch(at, { metadata: { annotations: { look: 'again' } } });
+  await expect.poll(async () => (await plans()).map(({ metadata: { name } }) => name !== id)).toEqual([true]);
+  const [next] = await plans();
+  const nextAt = `${path}/plans/${next?.metadata.name}`;
+  await expect.poll(() => status(nextAt)).toMatchObject({ digest });
+  await client.patch(nextAt, { spec: { approvedDigest: digest, approvedBy: 'admin' } });
+  await expect.poll(groups).toEqual(['h']);
+});
+
 test('a source that is suspended by its resource stays so until that says otherwise', async () => {
   const { put, ask, status, groups, engine, call, source, condition } = await follow('suspended');
   await put('a');

@@ -299,3 +299,25 @@ test('a plan that a guard stopped is stored, goes through when it is approved, a
   await expect.poll(office.groups).toEqual(['g3']);
   expect(runner.reports.filter(({ level }) => level === 'error')).toEqual([]);
 });
+
+test('with approval: always every change of a source waits, whatever its guards say, and no change waits for nobody', async () => {
+  const office = await openOffice();
+  const origin = newMemoryOrigin('team', groups('a'));
+  office.run([origin], { spec: { approval: 'always' } });
+  const waits = async () => {
+    await expect.poll(async () => (await office.statusOf('team')).state).toBe('needs_approval');
+    const { message, planId = '', planDigest = '' } = await office.statusOf('team');
+    expect(message).toContain('every change of team wants an approval');
+    await approvePlan(office.engine, office.call, planId, planDigest);
+  };
+  await waits();
+  await expect.poll(office.groups).toEqual(['a']);
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
+  origin.put(groups('a', 'b'));
+  await waits();
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
+  origin.put(`# The same again.\n${groups('a', 'b')}`);
+  await expect.poll(async () => (await office.statusOf('team')).observedDigest).toContain('The same again');
+  expect(await office.statusOf('team')).toMatchObject({ state: 'applied' });
+});

@@ -7,6 +7,7 @@ import type { NamespaceRule } from '../../../../model/sources/kubernetes.ts';
 import { readStatus } from '../../../../model/sources/status.ts';
 import type { CalledSource } from '../../scheduled-sources.ts';
 import type { Cluster } from '../cluster.ts';
+import { createAlarms } from './alarms.ts';
 import type { OwnResources } from './own-resources.ts';
 import { createPlanWriter } from './plan-writer.ts';
 import { createSourceWriter } from './source-writer.ts';
@@ -44,8 +45,11 @@ export interface ClusterResources {
   stop(): Promise<void>;
 }
 
-/** So long is waited for more, in milliseconds, and so long after a failure. */
+/** So long is waited for more changes, in milliseconds, and so long before what failed is tried again. */
 const [settleMs, retryMs] = [100, 10_000];
+
+/** So many namespaces are looked at together. */
+const most = 200;
 
 /** Keeps the resources of a cluster in accordance with what the database says. */
 export function showClusterResources(options: ClusterResourcesOptions): ClusterResources {
@@ -61,21 +65,28 @@ export function showClusterResources(options: ClusterResourcesOptions): ClusterR
       touched.add(one);
     if (touched.size > 0 && !ending.signal.aborted) running ??= run();
   };
-  const planWriter = createPlanWriter({ ...options, touch });
+  const alarms = createAlarms(touch);
+  const planWriter = createPlanWriter({ ...options, alarms });
+  /** What fails for one namespace, maybe because its users are refused something there, fails for no other. */
+  const failed = (namespaces: readonly string[], error: unknown): void => {
+    onError(error);
+    for (const namespace of namespaces) alarms.set(namespace, retryMs);
+  };
   const settle = async (facts: NamespaceFacts): Promise<void> => {
-    const planFault = await planWriter.settle(facts);
-    await sourceWriter.settle(facts, planFault);
+    try {
+      await sourceWriter.settle(facts, await planWriter.settle(facts));
+    } catch (error) {
+      failed([facts.namespace], error);
+    }
   };
   const pass = async (): Promise<void> => {
-    const namespaces = [...touched];
-    touched.clear();
+    const namespaces = [...touched].slice(0, most);
+    for (const namespace of namespaces) touched.delete(namespace);
     try {
       const found = await readFacts(options, namespaces, covered);
       await Promise.all(found.map(settle));
     } catch (error) {
-      for (const namespace of namespaces) touched.add(namespace);
-      onError(error);
-      await delay(retryMs, undefined, { signal: ending.signal }).catch(() => undefined);
+      failed(namespaces, error);
     }
   };
   const run = async (): Promise<void> => {
@@ -105,7 +116,7 @@ export function showClusterResources(options: ClusterResourcesOptions): ClusterR
     },
     async stop() {
       ending.abort();
-      planWriter.stop();
+      alarms.stop();
       await running;
     },
   };

@@ -121,10 +121,3 @@ export function planResourceStatus(
     conditions: [{ type: 'Approved', status, reason, message, lastTransitionTime, observedGeneration: generation }],
   };
 }
-
-/** What a resource shows already of a plan; `undefined`: not this plan. */
-export function shownContent(shown: PlanResourceStatus | undefined, digest: string): PlanContent | undefined {
-  if (shown?.digest !== digest) return undefined;
-  const { observedGeneration: _, approvedBy: __, approvedAt: ___, conditions: ____, ...content } = shown;
-  return content;
-}

@@ -10,6 +10,7 @@ import { Conflict, NotFound } from '../../../../model/errors.ts';
 import { isSourceSuspended } from '../../../../model/sources/settings.ts';
 import { approvePlan } from '../../../config/plans/approvals.ts';
 import { requestSourceRun } from '../../scheduled-sources.ts';
+import type { Alarms } from './alarms.ts';
 import type { ClusterResourcesOptions, NamespaceFacts } from './cluster-resources.ts';
 import {
   type Approval,
@@ -17,7 +18,6 @@ import {
   type PlanResourceStatus,
   planContent,
   planResourceStatus,
-  shownContent,
 } from './plan-status.ts';
 import { madeByServer, ownPace, unlessStatus } from './source-writer.ts';
 
@@ -25,11 +25,10 @@ import { madeByServer, ownPace, unlessStatus } from './source-writer.ts';
 export interface PlanWriter {
   /** Returns why the plan that waits cannot be shown, if it cannot. */
   settle(facts: NamespaceFacts): Promise<string | undefined>;
-  stop(): void;
 }
 
 interface PlanWriterOptions extends ClusterResourcesOptions {
-  readonly touch: (namespace: string) => void;
+  readonly alarms: Alarms;
 }
 
 /** Tells the plans of one cluster's servers from those of others in the same namespace. */
@@ -40,9 +39,9 @@ const retryMs = 30_000;
 
 /** Creates what keeps the resources of plans: made while a plan waits, and taken away when it does so no more. */
 export function createPlanWriter(options: PlanWriterOptions): PlanWriter {
-  const { engine, name, client, own, touch } = options;
+  const { engine, name, client, own, alarms } = options;
   const pacer = createPacer(ownPace);
-  const alarms = createAlarms(touch);
+  const contents: Contents = new Map();
   const renewed: Renewed = new Map();
   return {
     async settle(facts) {
@@ -54,44 +53,27 @@ export function createPlanWriter(options: PlanWriterOptions): PlanWriter {
         await pacer.run(() => client.delete(`${pathOf(namespace)}/${metadata.name}`)).catch(unlessStatus(404));
       }
       if (plan !== undefined && rule !== undefined) await renew(options, facts, { plan, alarms, renewed });
-      if (!isShown) return undefined;
+      if (!isShown) {
+        contents.delete(namespace);
+        return undefined;
+      }
       const resource = present.find(({ metadata }) => metadata.name === plan.id);
       if (resource !== undefined) {
-        await show(options, facts, plan, resource);
+        await show(options, facts, { plan, resource, contents });
         return undefined;
       }
       const fault = await pacer.run(() => create(options, facts, plan));
       if (fault !== undefined) alarms.set(namespace, retryMs);
       return fault;
     },
-    stop: alarms.stop,
   };
 }
+
+/** By namespace what its plan does; what a resource shows may be somebody else's word. */
+type Contents = Map<string, { readonly id: string; readonly content: PlanContent }>;
 
 /** By namespace the plan that expired and was requested again. */
 type Renewed = Map<string, string>;
-
-/** Looks at namespaces again after a while; of several times for one the last counts. */
-interface Alarms {
-  set(namespace: string, ms: number): void;
-  stop(): void;
-}
-
-function createAlarms(touch: (namespace: string) => void): Alarms {
-  const timers = new Map<string, NodeJS.Timeout>();
-  return {
-    set(namespace, ms) {
-      clearTimeout(timers.get(namespace));
-      timers.set(
-        namespace,
-        setTimeout(() => touch(namespace), ms),
-      );
-    },
-    stop() {
-      for (const timer of timers.values()) clearTimeout(timer);
-    },
-  };
-}
 
 function pathOf(namespace: string): string {
   return `/apis/${apiVersion}/namespaces/${namespace}/plans`;
@@ -128,17 +110,19 @@ async function create(
 async function show(
   options: ClusterResourcesOptions,
   facts: NamespaceFacts,
-  plan: PlanHead,
-  resource: Resource,
+  { plan, resource, contents }: { readonly plan: PlanHead; readonly resource: Resource; readonly contents: Contents },
 ): Promise<void> {
   const { engine, cluster } = options;
+  const { namespace } = facts;
   const shown = statusOf(resource);
-  const content = shownContent(shown, plan.digest) ?? (await readContent(options, facts, plan));
+  const known = contents.get(namespace);
+  const content = known?.id === plan.id ? known.content : await readContent(options, facts, plan);
   if (content === undefined) return;
+  contents.set(namespace, { id: plan.id, content });
   const approval = await judge(options, facts, plan, resource);
   const { generation = 0, uid } = resource.metadata;
   const status = planResourceStatus(content, approval, { generation, before: shown, now: engine.now() });
-  const target = { apiVersion, kind: 'Plan', plural: 'plans', namespace: facts.namespace, name: plan.id, uid, shown };
+  const target = { apiVersion, kind: 'Plan', plural: 'plans', namespace, name: plan.id, uid, shown };
   cluster.statuses.put({ ...target, reported: ['Approved'] }, status);
 }
 
