@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { explainedMembers } from '../../src/documents/explained.ts';
 import { callFault, heddleCalls } from '../setup/command-lines.ts';
 import { helm } from './helm.ts';
-import { at } from './render.ts';
+import { at, render } from './render.ts';
 
 const members = explainedMembers(readFileSync('charts/heddle/values.yaml', 'utf8'));
 const schema: unknown = JSON.parse(readFileSync('charts/heddle/values.schema.json', 'utf8'));
@@ -33,6 +35,26 @@ describe.each(['heddle', 'heddle-crds'])('the README of the chart %s', (chart) =
     expect(rows).toHaveLength(values.length);
     expect(rows.filter((row) => !/^\| `[\w.]+` \| [a-z ]+ \| (?:`.+`)? \| .+ \|$/.test(row))).toEqual([]);
     expect(rows.filter((row) => / any\b/.test(row.split(' | ')[1] ?? ''))).toEqual([]);
+  });
+});
+
+describe.each(['heddle', 'heddle-crds'])('what is written by hand in the README of the chart %s', (chart) => {
+  const text = readFileSync(`charts/${chart}/README.md`, 'utf8');
+
+  test('links to files that there are', () => {
+    const links = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => join(`charts/${chart}`, link));
+    expect(links.length).toBeGreaterThan(1);
+    expect(links.filter((link) => !existsSync(link))).toEqual([]);
+  });
+
+  test('shows values that the chart takes', async () => {
+    const blocks = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, block = '']) => parse(block));
+    const set = [...text.matchAll(/--set (\S+)/g)].map(([, flag = '']) => ['--set', flag]);
+    const rendered = await Promise.all([
+      ...blocks.map((over) => render({ chart: `charts/${chart}`, values: ['postgres'], over })),
+      render({ chart: `charts/${chart}`, args: set.flat() }),
+    ]);
+    expect(rendered.every((manifests) => manifests.length > 0)).toBe(true);
   });
 });
 
