@@ -37,15 +37,33 @@ export async function startCluster(objects: readonly Manifest[]): Promise<Cluste
   };
 }
 
-const groups = { core: ['Secret', 'Service', 'ServiceAccount', 'ConfigMap', 'Pod'], apps: ['Deployment'] };
+const kinds: Readonly<Record<string, readonly string[]>> = {
+  v1: ['Secret', 'Service', 'ServiceAccount', 'ConfigMap', 'Pod'],
+  'apps/v1': ['Deployment'],
+  'networking.k8s.io/v1': ['NetworkPolicy'],
+};
+const groups = Object.keys(kinds).filter((version) => version !== 'v1');
 
 const answers: Readonly<Record<string, object>> = {
   '/version': { major: '1', minor: '34', gitVersion: 'v1.34.0' },
   '/api': { kind: 'APIVersions', versions: ['v1'] },
-  '/apis': { kind: 'APIGroupList', groups: [{ name: 'apps', versions: [{ groupVersion: 'apps/v1', version: 'v1' }] }] },
-  '/api/v1': { kind: 'APIResourceList', groupVersion: 'v1', resources: groups.core.map(resourceOf) },
-  '/apis/apps/v1': { kind: 'APIResourceList', groupVersion: 'apps/v1', resources: groups.apps.map(resourceOf) },
+  '/apis': { kind: 'APIGroupList', groups: groups.map(groupOf) },
+  ...Object.fromEntries(
+    Object.entries(kinds).map(([version, known]) => [pathOfVersion(version), listOf(version, known)]),
+  ),
 };
+
+function groupOf(groupVersion: string): object {
+  return { name: groupVersion.split('/')[0], versions: [{ groupVersion, version: 'v1' }] };
+}
+
+function pathOfVersion(version: string): string {
+  return version.includes('/') ? `/apis/${version}` : `/api/${version}`;
+}
+
+function listOf(groupVersion: string, known: readonly string[]): object {
+  return { kind: 'APIResourceList', groupVersion, resources: known.map(resourceOf) };
+}
 
 function resourceOf(kind: string): object {
   return { name: `${kind.toLowerCase()}s`, namespaced: true, kind, verbs: ['get', 'list'] };
