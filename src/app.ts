@@ -108,8 +108,9 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     await prepareDatabase(database, options, log, () => checkKey(database, registry, planEnvironment.vault));
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
-    const { claimLapseSeconds: claimLapse } = options;
-    const engine = createEngine({ database, log, kinds: registry, planEnvironment, notices, claimLapse });
+    const { claimLapseSeconds: claimLapse, passwordCost } = options;
+    const given = { planEnvironment, notices, claimLapse, passwordCost };
+    const engine = createEngine({ database, log, kinds: registry, ...given });
     const onDefect = defectsTo(log);
     closing.unshift(watchSealing(engine, onDefect), () => engine.committer.settle());
     const reader = createReader();

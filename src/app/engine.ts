@@ -23,6 +23,7 @@ import type { Log } from '../log.ts';
 import type { Installation } from '../model/declare/installation.ts';
 import type { PlanEnvironment } from '../model/declare/plan-environment.ts';
 import { createRegistry, type Registry } from '../model/declare/registry.ts';
+import { type PasswordCost, usualPasswordCost } from '../model/password-cost.ts';
 import type { SealForm } from '../model/schema/sealing.ts';
 import { createValidator } from '../model/schema/validate.ts';
 import { describeChange } from '../plan/view/describe.ts';
@@ -55,6 +56,7 @@ interface EngineParts {
   /** In seconds. */
   readonly claimLapse?: number;
   readonly turnTimes?: TurnTimes;
+  readonly passwordCost?: PasswordCost | undefined;
 }
 
 /** Wires the engine on a database. */
@@ -67,6 +69,7 @@ export function createEngine({
   notices = createNoticeBoard(),
   claimLapse = usualClaimLapse,
   turnTimes,
+  passwordCost = usualPasswordCost,
 }: EngineParts): Engine {
   const registry: Registry = { ...known, open: (sealed, place) => planEnvironment.vault.open(sealed, place) };
   const snapshots = createSnapshots(database, registry);
@@ -124,6 +127,7 @@ export function createEngine({
     preparers,
     claimRefreshers: new Set(),
     notices,
+    passwordCost,
     claimLapse,
     observer,
     presence,

@@ -4,6 +4,7 @@ import type { OidcConfig } from '../config/oidc.ts';
 import type { ValuesConfig } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import type { ServiceAddress } from '../kubernetes/connection.ts';
+import type { PasswordCost } from '../model/password-cost.ts';
 import type { StatedSource } from '../model/sources/stated.ts';
 import type { UpstreamProxy } from '../outbound/upstream-proxy.ts';
 
@@ -37,4 +38,6 @@ export interface ServeOptions
   readonly ownCluster?: ServiceAddress | undefined;
   /** Absent: other hosts are reached without a proxy. */
   readonly upstreamProxy?: UpstreamProxy | undefined;
+  /** A door for tests: what hashing a password costs. */
+  readonly passwordCost?: PasswordCost;
 }

@@ -3,6 +3,7 @@ import type { AccountAccess, Database } from '../db/database.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import type { PlanEnvironment } from '../model/declare/plan-environment.ts';
 import type { Registry } from '../model/declare/registry.ts';
+import type { PasswordCost } from '../model/password-cost.ts';
 import type { Validator } from '../model/schema/validate.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -51,6 +52,8 @@ export interface Engine {
   readonly notices: NoticeBoard;
   /** What is observed about peers, beside the revisions. */
   readonly presence: Presence;
+  /** What hashing a password costs. */
+  readonly passwordCost: PasswordCost;
   /** After how many seconds what a refused push claims is over, unless it is repeated. */
   readonly claimLapse: number;
   /** Receives observations for metrics. */

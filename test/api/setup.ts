@@ -20,6 +20,7 @@ import type { PlanEnvironment } from '../../src/model/declare/plan-environment.t
 import type { Edition } from '../../src/model/edition.ts';
 import type { RateLimit } from '../../src/model/rate-limit.ts';
 import { type Engine as Kind, testDatabase } from '../setup/database.ts';
+import { cheapPasswordCost } from '../setup/password-cost.ts';
 import { addPeers } from '../setup/peers.ts';
 import { present } from '../setup/present.ts';
 import { type AnswerCheck, createAnswerCheck } from './answer-check.ts';
@@ -199,7 +200,7 @@ function engineOn(
 ): Engine {
   const plain = createEngine({ database, log, kinds: productRegistry(installation), resolveTxt });
   return createEngine({
-    ...{ database, log, kinds: plain.registry, resolveTxt },
+    ...{ database, log, kinds: plain.registry, resolveTxt, passwordCost: cheapPasswordCost },
     planEnvironment: {
       ...plain.planEnvironment,
       mayUse: ({ isPushed }) => shareValues || !isPushed,

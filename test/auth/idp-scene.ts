@@ -8,7 +8,9 @@ import { putCredentials } from '../../src/db/accounts/credentials.ts';
 import { statement } from '../../src/db/builder.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { hashPassword } from '../../src/features/auth/passwords.ts';
+import type { PasswordCost } from '../../src/model/password-cost.ts';
 import { migratedDatabase, temporaryDirectory } from '../setup/database.ts';
+import { cheapPasswordCost } from '../setup/password-cost.ts';
 import { present } from '../setup/present.ts';
 
 /** A whole server that signs people in, as `heddle serve` starts it. */
@@ -32,6 +34,7 @@ export interface Scene {
 interface Person {
   readonly role?: string;
   readonly oneTime?: boolean;
+  readonly passwordCost?: PasswordCost;
 }
 
 /** One server for a file. */
@@ -62,6 +65,7 @@ async function openScene(options: Partial<ServeOptions>, closing: (() => Promise
       ...plain,
       ...{ listen: { host: '127.0.0.1', port: 0 }, dataDir: directory, databaseUrl, poolSize: 5 },
       ...{ secretKey: Buffer.alloc(32, 7).toString('base64'), values: {}, statedSources: [], gitEnvironment: {} },
+      passwordCost: cheapPasswordCost,
       ...options,
     },
     ({ message }) => log.push(message),
@@ -82,12 +86,12 @@ async function openScene(options: Partial<ServeOptions>, closing: (() => Promise
   return {
     ...{ server, url: server.url, directory, owner, operator, log, call },
     sql: <Row>(text: string, parameters: readonly unknown[] = []) => database.lookUp(statement<Row>(text, parameters)),
-    async person(email, password, { role = 'admin', oneTime = false } = {}) {
+    async person(email, password, { role = 'admin', oneTime = false, passwordCost = cheapPasswordCost } = {}) {
       const [name = ''] = email.split('@');
       const body = { email, name, role, auto_groups: [], is_service_user: false };
       const { id } = (await (await call('POST', '/api/users', body)).json()) as { readonly id: string };
       const account = present(server.account);
-      const hash = await hashPassword(password);
+      const hash = await hashPassword({ passwordCost }, password);
       await database.inAccount(account, [
         putCredentials({ account, email, user: id, hash, oneTime, at: new Date().toISOString() }).statement,
         statement(

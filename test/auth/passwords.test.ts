@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../src/app.ts';
 import { hashPassword, verifyPassword } from '../../src/features/auth/passwords.ts';
 import { passwordFault } from '../../src/lib/new-password.ts';
+import { usualPasswordCost } from '../../src/model/password-cost.ts';
+import { testDatabase } from '../setup/database.ts';
+
+const costs = { passwordCost: usualPasswordCost };
 
 describe('a password', () => {
   it.each([
@@ -21,32 +26,41 @@ describe('a password', () => {
   });
 
   it('is stored as argon2id, with its cost and a salt of its own', async () => {
-    const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
+    const [one, two] = await Promise.all([hashPassword(costs, 'correct horse'), hashPassword(costs, 'correct horse')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(one).not.toBe(two);
-    expect(await verifyPassword(one, 'correct horse')).toBe(true);
-    expect(await verifyPassword(one, 'correct horsf')).toBe(false);
+    expect(await verifyPassword(costs, one, 'correct horse')).toBe(true);
+    expect(await verifyPassword(costs, one, 'correct horsf')).toBe(false);
+  });
+
+  it('costs that on every server', async () => {
+    await using made = await testDatabase('postgres');
+    expect(createEngine({ database: made.database }).passwordCost).toEqual({
+      memory: 19_456,
+      passes: 2,
+      parallelism: 1,
+    });
   });
 
   it('is compared byte for byte: spellings that look alike are different', async () => {
-    const stored = await hashPassword('caf\u00e9 at ten');
-    expect(await verifyPassword(stored, 'cafe\u0301 at ten')).toBe(false);
-    expect(await verifyPassword(stored, 'caf\u00e9 at ten')).toBe(true);
+    const stored = await hashPassword(costs, 'caf\u00e9 at ten');
+    expect(await verifyPassword(costs, stored, 'cafe\u0301 at ten')).toBe(false);
+    expect(await verifyPassword(costs, stored, 'caf\u00e9 at ten')).toBe(true);
   });
 
   it('made elsewhere, at another cost, is checked at that cost', async () => {
     const stored = '$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$8iVicxCnXgp2sHmYbAHOOg4MYhRYOxTOX3nmDyPeuKM';
-    expect(await verifyPassword(stored, 'not this one')).toBe(false);
+    expect(await verifyPassword(costs, stored, 'not this one')).toBe(false);
   });
 
   it('is never right for somebody who is not there', async () => {
-    expect(await verifyPassword(undefined, '')).toBe(false);
-    expect(await verifyPassword(undefined, 'anything at all')).toBe(false);
+    expect(await verifyPassword(costs, undefined, '')).toBe(false);
+    expect(await verifyPassword(costs, undefined, 'anything at all')).toBe(false);
   });
 
   it('is hashed while other work goes on', async () => {
     let turns = 0;
-    const hashes = Promise.all(['a', 'b', 'c', 'd'].map((letter) => hashPassword(letter.repeat(8))));
+    const hashes = Promise.all(['a', 'b', 'c', 'd'].map((letter) => hashPassword(costs, letter.repeat(8))));
     let isDone = false;
     void hashes.finally(() => {
       isDone = true;

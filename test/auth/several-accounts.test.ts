@@ -1,36 +1,45 @@
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/features/auth/passwords.ts';
 import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
+import { usualPasswordCost } from '../../src/model/password-cost.ts';
+import { cheapPasswordCost } from '../setup/password-cost.ts';
 import { present } from '../setup/present.ts';
-import { idpScene } from './idp-scene.ts';
+import { idpScene, type Scene } from './idp-scene.ts';
 import { bodyOf, password, signingIn } from './signing-in.ts';
 import { openSurfer, pkce, type Surfer } from './surfer.ts';
 
+/** People of a scene whose addresses users of other accounts have too. */
+function sharing(scene: () => Scene, { visitor }: ReturnType<typeof signingIn>) {
+  /** Copies a row of the account of the scene, with changes. */
+  async function copy(table: string, column: string, value: string, changes: Readonly<Record<string, string>>) {
+    await scene().sql(
+      `insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t) || $1::jsonb)).* from ${table} t
+       where account_id = $2 and ${column} = $3`,
+      [JSON.stringify(changes), present(scene().server.account), value],
+    );
+  }
+
+  /** Somebody whose address a user of another account has too, with a password of theirs. */
+  async function twoUsers(theirs: string, passwordCost = cheapPasswordCost) {
+    const person = await visitor({ passwordCost });
+    const [account, there] = [`other-${person.id}`, `there-${person.id}`];
+    const own = present(scene().server.account);
+    const hash = await hashPassword({ passwordCost }, theirs);
+    await copy('accounts', 'account_id', own, { account_id: account });
+    await copy('objects', 'id', own, { account_id: account, id: account });
+    await copy('objects', 'id', person.id, { account_id: account, id: there, name: 'There' });
+    await copy('object_keys', 'object_id', person.id, { account_id: account, object_id: there });
+    await copy('credentials', 'user_id', person.id, { account_id: account, user_id: there, password_hash: hash });
+    return { ...person, account, there };
+  }
+
+  return { copy, twoUsers };
+}
+
 const scene = idpScene();
-const { visitor, authorization, redeem } = signingIn(scene);
-
-/** Copies a row of the account of the scene, with changes. */
-async function copy(table: string, column: string, value: string, changes: Readonly<Record<string, string>>) {
-  await scene().sql(
-    `insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t) || $1::jsonb)).* from ${table} t
-     where account_id = $2 and ${column} = $3`,
-    [JSON.stringify(changes), present(scene().server.account), value],
-  );
-}
-
-/** Somebody whose address a user of another account has too, with a password of theirs. */
-async function twoUsers(theirs: string) {
-  const person = await visitor();
-  const [account, there] = [`other-${person.id}`, `there-${person.id}`];
-  const own = present(scene().server.account);
-  const hash = await hashPassword(theirs);
-  await copy('accounts', 'account_id', own, { account_id: account });
-  await copy('objects', 'id', own, { account_id: account, id: account });
-  await copy('objects', 'id', person.id, { account_id: account, id: there, name: 'There' });
-  await copy('object_keys', 'object_id', person.id, { account_id: account, object_id: there });
-  await copy('credentials', 'user_id', person.id, { account_id: account, user_id: there, password_hash: hash });
-  return { ...person, account, there };
-}
+const people = signingIn(scene);
+const { visitor, authorization, redeem } = people;
+const { copy, twoUsers } = sharing(scene, people);
 
 /** Goes on until there is a token; answers what it says. */
 async function tokenOf(surfer: Surfer, verifier: string) {
@@ -92,7 +101,7 @@ describe('an address that users of two accounts have', () => {
   it('leads a person behind a dozen older users with the address to the account that is named', async () => {
     const { email, id, surfer } = await visitor();
     const own = present(scene().server.account);
-    const hash = await hashPassword('of a squatter');
+    const hash = await hashPassword({ passwordCost: cheapPasswordCost }, 'of a squatter');
     for (let at = 0; at < 12; at++) {
       const [account, there] = [`squat-${at}-${id}`, `squatter-${at}-${id}`];
       await copy('accounts', 'account_id', own, { account_id: account });
@@ -110,10 +119,15 @@ describe('an address that users of two accounts have', () => {
     await surfer.send({ step: 'password', email, password, account: own });
     expect(await tokenOf(surfer, verifier)).toMatchObject({ sub: id, account: own });
   });
+});
+
+describe('an address that users of two accounts have, at what passwords cost a server', () => {
+  const dear = idpScene({ passwordCost: usualPasswordCost });
+  const { twoUsers: usual } = sharing(dear, signingIn(dear));
 
   it('costs no more to try than one that nobody has', async () => {
-    const { email } = await twoUsers('another password');
-    const surfer = openSurfer(scene().url);
+    const { email } = await usual('another password', usualPasswordCost);
+    const surfer = openSurfer(dear().url);
     await surfer.go(authorization(pkce().challenge));
     const anonymous = 'nobody@example.com';
     const least = new Map([email, anonymous].map((tried) => [tried, Number.POSITIVE_INFINITY]));

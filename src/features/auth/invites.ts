@@ -141,7 +141,7 @@ export async function acceptInvite(
   { password, proof }: SpecOf<typeof inviteAcceptance>,
 ): Promise<void> {
   // One hash whether there is such an invite or not.
-  const hash = await hashPassword(password);
+  const hash = await hashPassword(engine, password);
   const invite = await findByToken(engine, token);
   const at = engine.now();
   if (invite.expiresAt.toISOString() <= at)

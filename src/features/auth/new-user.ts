@@ -70,7 +70,7 @@ async function withPassword(
 ): Promise<MadeUser> {
   const { id: user, email } = request;
   const password = makePassword((bytes) => engine.planEnvironment.random(bytes));
-  const hash = await hashPassword(password);
+  const hash = await hashPassword(engine, password);
   const credentials = { account: call.account, email, user, hash, oneTime: true, at: engine.now() };
   const notice = `no mail was sent, since there is no mail server; tell them the password and to sign in at ${people.publicUrl()}/signin/account, to the account ${call.account} if others claim their address`;
   const output = { id: user, kind: userKind, key: email, field: 'password', value: password };

@@ -35,11 +35,11 @@ export async function changeOwnPassword(
   const seconds = people.guesses.begin(guess);
   if (seconds > 0) return seconds;
   const present = await readCredentials(engine.database, account, id);
-  if (!(await verifyPassword(present?.hash, old)) || present === undefined)
+  if (!(await verifyPassword(engine, present?.hash, old)) || present === undefined)
     throw refuse('/old_password', 'password_wrong', '`old_password` is not your password');
   people.guesses.right(guess);
   const entry = auditEntry(call, engine.now(), { code: 'user.password.change', target: id, meta: { name: user.name } });
-  const change = { account, user: id, hash: await hashPassword(next), oneTime: false, replaces: present.hash };
+  const change = { account, user: id, hash: await hashPassword(engine, next), oneTime: false, replaces: present.hash };
   if (!(await changePassword(engine.database, change, entry)))
     throw new Conflict('stale', 'your password was changed by somebody else at the same moment; try again');
   for (const ended of people.passwordChanged) await ended({ account, user: id });

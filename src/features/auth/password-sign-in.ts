@@ -30,7 +30,7 @@ export interface PasswordAttempt extends SignInAttempt {
  * with another person's address must not see by the time whether there are more.
  */
 export async function checkPassword(
-  engine: Pick<Engine, 'database' | 'snapshots'>,
+  engine: Pick<Engine, 'database' | 'snapshots' | 'passwordCost'>,
   guesses: SignInLimits,
   { address, person, password, account }: PasswordAttempt,
 ): Promise<PasswordSignIn> {
@@ -39,7 +39,7 @@ export async function checkPassword(
   const seconds = guesses.begin(guess);
   if (seconds > 0) return { result: 'later', seconds };
   const candidates = await findCredentials(engine.database, email, account);
-  const isRight = await verifyEach(candidates, password);
+  const isRight = await verifyEach(engine, candidates, password);
   const right = await Promise.all(candidates.filter((_, at) => isRight[at]).map((one) => withUser(engine, one)));
   const [first, ...more] = right.filter((one) => one !== undefined);
   if (first === undefined) return { result: 'wrong' };
@@ -50,9 +50,13 @@ export async function checkPassword(
 }
 
 /** Whether the password is that of each of them. */
-function verifyEach(candidates: readonly Credentials[], password: string): Promise<readonly boolean[]> {
+function verifyEach(
+  engine: Pick<Engine, 'passwordCost'>,
+  candidates: readonly Credentials[],
+  password: string,
+): Promise<readonly boolean[]> {
   const hashes = Array.from({ length: mostCandidates }, (_, at) => candidates[at]?.hash);
-  return Promise.all(hashes.map((hash) => verifyPassword(hash, password)));
+  return Promise.all(hashes.map((hash) => verifyPassword(engine, hash, password)));
 }
 
 async function withUser(

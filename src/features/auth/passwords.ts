@@ -1,42 +1,46 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import type { Engine } from '../../commit/engine.ts';
 import { Unavailable } from '../../model/errors.ts';
+import type { PasswordCost } from '../../model/password-cost.ts';
 
-/** What the work of a hash depends on; it stands in the stored text, so that it can grow. */
-interface Cost {
-  /** In KiB. */
-  readonly memory: number;
-  readonly passes: number;
-  readonly parallelism: number;
-}
+/** What hashes of passwords cost. */
+type Costs = Pick<Engine, 'passwordCost'>;
 
-const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const tagBytes = 32;
 
 /** The text by which a password is stored: argon2id with a salt of its own. The bytes of the password are taken as they are. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword({ passwordCost }: Costs, password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
-  return format(cost, salt, await derive(password, salt, cost, tagBytes));
+  return format(passwordCost, salt, await derive(password, salt, passwordCost, tagBytes));
 }
 
 /**
  * Whether this is the password that was stored. It takes the same work when there is none, so the time of the answer
  * does not show whether there is such a person.
  */
-export async function verifyPassword(stored: string | undefined, password: string): Promise<boolean> {
+export async function verifyPassword(
+  { passwordCost }: Costs,
+  stored: string | undefined,
+  password: string,
+): Promise<boolean> {
   const known = stored === undefined ? undefined : parse(stored);
-  const { salt, tag, ...used } = known ?? { ...cost, salt: Buffer.alloc(saltBytes), tag: Buffer.alloc(tagBytes) };
+  const { salt, tag, ...used } = known ?? {
+    ...passwordCost,
+    salt: Buffer.alloc(saltBytes),
+    tag: Buffer.alloc(tagBytes),
+  };
   const isSame = timingSafeEqual(await derive(password, salt, used, tag.length), tag);
   return isSame && known !== undefined;
 }
 
-interface Stored extends Cost {
+interface Stored extends PasswordCost {
   readonly salt: Buffer;
   readonly tag: Buffer;
 }
 
-function format({ memory, passes, parallelism }: Cost, salt: Buffer, tag: Buffer): string {
+function format({ memory, passes, parallelism }: PasswordCost, salt: Buffer, tag: Buffer): string {
   const bare = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${bare(salt)}$${bare(tag)}`;
 }
@@ -54,7 +58,7 @@ function parse(stored: string): Stored {
 
 const argon2Of = promisify<'argon2id', Argon2Parameters, Buffer>(argon2);
 
-async function derive(password: string, salt: Buffer, { memory, passes, parallelism }: Cost, length: number) {
+async function derive(password: string, salt: Buffer, { memory, passes, parallelism }: PasswordCost, length: number) {
   const parameters = { message: password, nonce: salt, parallelism, tagLength: length, memory, passes };
   return await inTurn(() => argon2Of('argon2id', parameters));
 }

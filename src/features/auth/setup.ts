@@ -47,7 +47,7 @@ export async function setUp(engine: Engine, person: FirstPerson, mayReopen: () =
   const at = engine.now();
   const call: Call = { account, revision, actor: { type: 'user', id, name, email } };
   const token = person.create_pat ? newToken(engine, { account, id, at }, person.pat_expire_in) : undefined;
-  const credentials = { account, email, user: id, hash: await hashPassword(password), oneTime: false, at };
+  const credentials = { account, email, user: id, hash: await hashPassword(engine, password), oneTime: false, at };
   const extraWrites = [
     putCredentials(credentials),
     requireFirst(account, id),

@@ -33,13 +33,21 @@ export async function changeOwnPassword({ host, request, person, session }: Visi
   const [old, password] = [textIn(request.form, 'old_password'), textIn(request.form, 'new_password')];
   const credentials = await readCredentials(database, person.account, person.id);
   if (credentials === undefined) return { faults: { old_password: 'You have no password here.' } };
-  const isRight = await guarded({ host, request, person }, 'password', () => verifyPassword(credentials.hash, old));
+  const isRight = await guarded({ host, request, person }, 'password', () =>
+    verifyPassword(host.engine, credentials.hash, old),
+  );
   if (isRight !== true) return { faults: { old_password: isRight || 'This is not your present password.' } };
   const fault = passwordFault(password);
   if (fault !== undefined) return { faults: { new_password: `A password ${fault}.` } };
   if (password !== textIn(request.form, 'repeated')) return { faults: { repeated: 'The two are not the same.' } };
   const { account, id: user, name, email } = person;
-  const change = { account, user, hash: await hashPassword(password), oneTime: false, replaces: credentials.hash };
+  const change = {
+    account,
+    user,
+    hash: await hashPassword(host.engine, password),
+    oneTime: false,
+    replaces: credentials.hash,
+  };
   const isChanged = await changePassword(database, change, {
     actor: { type: 'user', id: user, name, email },
     event: { code: 'user.password.change', target: user, meta: {} },

@@ -249,9 +249,14 @@ async function takeNewPassword(step: Step, progress: Progress): Promise<WebAnswe
     show(step, progress, { problem: 'The password was not saved.', fields }, 422);
   if (fault !== undefined) return refuse({ password: `A password ${fault}.` });
   if (password !== textIn(request.form, 'repeated')) return refuse({ repeated: 'The two are not the same.' });
-  if (await verifyPassword(credentials.hash, password))
+  if (await verifyPassword(host.engine, credentials.hash, password))
     return refuse({ password: 'Choose another one than the one you were given.' });
-  const change = { account: person.account, user: person.id, hash: await hashPassword(password), oneTime: false };
+  const change = {
+    account: person.account,
+    user: person.id,
+    hash: await hashPassword(host.engine, password),
+    oneTime: false,
+  };
   const isChanged = await changePassword(
     host.engine.database,
     { ...change, replaces: credentials.hash },
