@@ -35,8 +35,10 @@ const day = 24 * 60 * 60 * 1000;
  */
 export async function setUp(engine: Engine, person: FirstPerson, mayReopen: () => Promise<boolean>) {
   requireProvider(engine);
+  // In this order: somebody who comes between the two looks has made people, and not deleted them.
+  const isReopened = await hadPeople(engine.database);
   if (await hasPeople(engine.database)) throw done();
-  if ((await hadPeople(engine.database)) && !(await mayReopen())) throw new Unauthenticated(closed);
+  if (isReopened && !(await mayReopen())) throw new Unauthenticated(closed);
   const found = await findOperatorAccount(engine.database);
   if (found === undefined)
     throw new Unavailable("the server has no operator's account yet; try again when it has started");
