@@ -32,6 +32,8 @@ export interface Edit {
   readonly given?: JsonObject;
   /** How a document wrote the object: elements that are new follow its order. */
   readonly written?: Pick<Normalized, 'spec' | 'order' | 'given'>;
+  /** What was made for the object is replaced. */
+  readonly renews?: true;
   /** Its lists have their order already. */
   readonly arranged?: true;
 }
@@ -79,7 +81,10 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   const edits = yield* withDerivedChanges(snapshot, input.edits, following);
   for (const [at, edit] of edits.entries()) {
     if (isTurn(at)) yield undefined;
-    const complete = edit.before === undefined ? initialize(input, edit, generator, outputs) : settled(input, edit);
+    const complete =
+      edit.before === undefined
+        ? initialize(input, edit, generator, outputs)
+        : settled(input, renewed(input, edit, generator, outputs));
     sortEdit(input, complete, changes, claims);
   }
   const revision = snapshot.revision + (changes.length + claims.length > 0 ? 1 : 0);
@@ -137,6 +142,21 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
 function settled({ settle }: FinishInput, edit: Edit): Edit {
   if (settle === undefined || edit.before === undefined || edit.after === undefined) return edit;
   return { ...edit, after: settle(edit.before, edit.after) };
+}
+
+/** Replaces what was made for an object, and puts aside the values that are shown once. */
+function renewed(
+  { snapshot }: FinishInput,
+  edit: Edit,
+  generatorInput: GeneratorInput,
+  outputs: Map<string, Readonly<Record<string, string>>>,
+): Edit {
+  const { after } = edit;
+  const renewal = edit.renews === true && after !== undefined ? snapshot.registry.get(after.kind).renewal : undefined;
+  if (renewal === undefined || after === undefined) return edit;
+  const generated = renewal.renew(after, generatorInput);
+  if (generated.outputs !== undefined) outputs.set(after.id, generated.outputs);
+  return { ...edit, after: { ...after, derived: { ...after.derived, ...generated.derived } } };
 }
 
 /** Completes a new object: adds its creator and the generated values, and puts aside the values that are shown once. */

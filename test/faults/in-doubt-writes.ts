@@ -252,10 +252,12 @@ async function ask(scene: Scene, method: string, url: string, body?: object, key
 
 async function enrol({ api: { engine, account }, truth, key }: Scene, name: string): Promise<Said> {
   const tunnelKey = randomBytes(32).toString('base64');
-  const { revision } = await engine.snapshots.current(account);
+  const state = await engine.snapshots.current(account);
+  const { revision } = state;
+  const hash = String(state.get(key)?.derived['key_hash']);
   const request = {
     ...{ account, name, hostname: name, tunnelKey, signingKey: randomBytes(32).toString('base64url') },
-    authorizer: { way: 'setup_key', id: key, revision } as const,
+    authorizer: { way: 'setup_key', id: key, hash, revision } as const,
     ...{ extraLabels: [], place: {} },
   };
   const said = await enrolPeer(engine, request).then(

@@ -156,6 +156,22 @@ describe('the Secret that a setup key names', () => {
     });
   });
 
+  test('that is deleted gets another value where the key is one that is renewed', async () => {
+    const renewing = { ...named, 'heddle.dev/renew-before': '2h' };
+    const others = { [keys]: { lists: [listOf([resource('SetupKey', 'ci', spec, 'team-a', renewing)], '100')] } };
+    const { shown, written, value, key, server } = await writing(withKey([absent], [made], others));
+    await expect.poll(shown).toMatchObject({ outputSecret: 'enrol' });
+    const [first, id] = [value(), (await key())?.id];
+    // The script goes on to say that there is no Secret: it is as if it were deleted.
+    server.say(groups, { type: 'ADDED', object: group('b') });
+    await expect.poll(written, { timeout: 15_000 }).toHaveLength(2);
+    expect(value()).not.toBe(first);
+    expect(await key()).toMatchObject({ id, derived: { former: [{ key_hash: sha256Base64(first) }] } });
+    expect(written()[1]).toMatchObject({
+      metadata: { annotations: { 'heddle.dev/expires': (await key())?.derived['expires'] } },
+    });
+  });
+
   test('is not written unless the settings of the cluster permit it', async () => {
     const { shown, written, office } = await writing(withKey([absent], [made]), { write: false });
     await expect.poll(shown).toMatchObject({

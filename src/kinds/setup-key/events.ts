@@ -13,7 +13,7 @@ export function createdEvents(after: Stored<'SetupKey'>, state: State): readonly
   return autoGroupEvents('setupkey.group', [], after.spec.auto_groups ?? [], state, { setupkey: after.name });
 }
 
-/** Revoking, taking that back, and one event for each group that came or went. */
+/** Revoking, taking that back, another value, and one event for each group that came or went. */
 export function updatedEvents(
   before: Stored<'SetupKey'>,
   after: Stored<'SetupKey'>,
@@ -21,9 +21,10 @@ export function updatedEvents(
 ): readonly AuditEvent[] {
   const revoked = after.spec.revoked === true;
   const switched = before.spec.revoked !== after.spec.revoked;
+  const renewed = before.derived.key_hash !== after.derived.key_hash;
   const groups = [before.spec.auto_groups ?? [], after.spec.auto_groups ?? []] as const;
   return [
-    ...eventsIf(switched, revoked ? 'setupkey.revoke' : 'setupkey.update', keyMeta(after)),
+    ...eventsIf(switched || renewed, switched && revoked ? 'setupkey.revoke' : 'setupkey.update', keyMeta(after)),
     ...autoGroupEvents('setupkey.group', ...groups, state, { setupkey: after.name }),
   ];
 }

@@ -4,7 +4,7 @@ import { checkAutoGroups } from '../shared/auto-groups.ts';
 import { never } from '../shared/times.ts';
 import { createdEvents, keyMeta, updatedEvents } from './events.ts';
 import { checkLimit, limitOneOff, stateOf, usesOf } from './rules.ts';
-import { makeKey } from './value.ts';
+import { expiryOf, hashesOf, makeKey, renewKey } from './value.ts';
 
 const timestamp = { type: 'string', format: 'date-time' };
 
@@ -80,7 +80,16 @@ interface SetupKeyDerived {
   readonly last_used: string;
   /** The id of the peer that used it last. */
   readonly last_peer: string;
+  /** Earlier values, which work until they end. */
+  readonly former?: readonly FormerKey[];
 }
+
+/** A value that was replaced before it ended. */
+type FormerKey = {
+  readonly key_hash: string;
+  /** ISO 8601, UTC. */
+  readonly expires: string;
+};
 
 export const setupKey = defineKind({
   name: 'SetupKey',
@@ -130,8 +139,13 @@ export const setupKey = defineKind({
   check: checkLimit,
   checkState: checkAutoGroups,
   outputs: ['key'],
+  renewal: {
+    lifetime: ({ expires_in: seconds }) => (typeof seconds === 'number' ? seconds : undefined),
+    expires: expiryOf,
+    renew: renewKey,
+  },
   generate: makeKey,
-  entries: { 'setup-key': (object) => object.derived.key_hash },
+  entries: { 'setup-key': hashesOf },
   activity: { create: 'setupkey.add', delete: 'setupkey.delete' },
   activityMeta: keyMeta,
   createEvents: createdEvents,

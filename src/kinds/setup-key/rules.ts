@@ -22,8 +22,13 @@ export function stateOf(key: Stored<'SetupKey'>, { now }: State): 'valid' | 'exp
   const expires = key.derived.expires;
   if (expires !== undefined && now !== undefined && expires <= now) return 'expired';
   if (key.spec.revoked === true) return 'revoked';
+  return isUsedUp(key) ? 'overused' : 'valid';
+}
+
+/** Whether the key enrolled as many peers as it may. */
+export function isUsedUp(key: Stored<'SetupKey'>): boolean {
   const limit = Number(key.spec.usage_limit);
-  return limit > 0 && usesOf(key) >= limit ? 'overused' : 'valid';
+  return limit > 0 && usesOf(key) >= limit;
 }
 
 /** How many peers the key has enrolled. */

@@ -116,6 +116,16 @@ export interface GeneratedValues {
   readonly outputs?: Readonly<Record<string, string>>;
 }
 
+/** What was made for an object, where it ends one day. */
+export interface Renewal<O = StoredObject> {
+  /** How long it works from when it is made, in seconds, by the spec of its object; `undefined` where that does not say. */
+  lifetime(spec: JsonObject): number | undefined;
+  /** ISO 8601; `undefined` for what is not to be replaced. */
+  expires(object: O): string | undefined;
+  /** What takes its place. What there was may go on working until it ends. */
+  renew(object: O, input: GeneratorInput): GeneratedValues;
+}
+
 /** One object before and after a step; an absent side means that it comes or goes. */
 export interface Step<O = StoredObject> {
   readonly before?: O;
@@ -226,8 +236,8 @@ export interface KindDeclaration<
   /** Query parameters of lists: which objects a value leaves in. */
   readonly filters?: Readonly<Record<string, Filter<O>>>;
   readonly uniques?: Readonly<Record<string, Unique<O>>>;
-  /** Values by which an object is found without knowing its account: kind of entry in the directory to value. */
-  readonly entries?: Readonly<Record<string, (object: O) => string | undefined>>;
+  /** Values by which an object is found without knowing its account: kind of entry in the directory to values. */
+  readonly entries?: Readonly<Record<string, (object: O) => string | undefined | readonly string[]>>;
   /** Audit events of the account are delivered to objects of this kind, each from its creation on. */
   readonly delivers?: true;
   /** Values by which rules look objects up. */
@@ -245,6 +255,8 @@ export interface KindDeclaration<
    * to do, `precondition_failed` that the object is not in a state for it. What follows from another change is not asked.
    */
   checkMutation?(mutation: Mutation<O>, before: State, next: State): readonly Fault[];
+  /** How what `generate` made is replaced before it ends. */
+  readonly renewal?: Renewal<O>;
   /** The values of `generate` that are shown once. */
   readonly outputs?: readonly string[];
   /** The values that the server generates when an object is created. */

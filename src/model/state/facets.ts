@@ -118,8 +118,8 @@ export function movedReferences(
 function entriesOf({ entries }: Kind, object: StoredObject): Facets['entries'] {
   if (entries === undefined) return none;
   return Object.entries(entries).flatMap(([kind, read]) => {
-    const value = read(object);
-    return value === undefined || value === '' ? [] : [{ kind, value }];
+    const values = [read(object) ?? []].flat();
+    return values.filter((value) => value !== '').map((value) => ({ kind, value }));
   });
 }
 

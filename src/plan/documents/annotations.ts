@@ -5,6 +5,7 @@ import { isOwnAnnotation, previousNamesAnnotation } from '../../model/document.t
 import { isSecretName } from '../../model/schema/values.ts';
 import { membershipModes } from '../../model/sources/settings.ts';
 import { membershipFields } from '../../model/state/members.ts';
+import { renewBeforeAnnotation } from './renewal.ts';
 
 /** Links a document to an object which no source manages yet: `id:<id>`. */
 export const adoptAnnotation = 'heddle.dev/adopt';
@@ -29,6 +30,7 @@ const known: Readonly<Record<string, readonly string[] | undefined>> = {
   [releaseAnnotation]: ['prune', 'release'],
   [membershipAnnotation]: membershipModes,
   [outputSecretAnnotation]: undefined,
+  [renewBeforeAnnotation]: undefined,
 };
 
 /** What is wrong with the annotations of a document; those of others may say anything. */

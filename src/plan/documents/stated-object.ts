@@ -28,6 +28,7 @@ import { adoptAnnotation, annotationFaults } from './annotations.ts';
 import { createObject, fixedFields, fixedProblems, isReplaceable, recreate, statingOf } from './create-object.ts';
 import { type Desired, problemAt, problemOf } from './desired.ts';
 import type { Matched } from './identity.ts';
+import { isRenewalDue, isRenewed, renewalFaults } from './renewal.ts';
 
 /** What a source states, and how it wants it applied. */
 export interface DocumentsInput extends RequestedOptions {
@@ -51,6 +52,8 @@ export interface DocumentsInput extends RequestedOptions {
   readonly claimed?: readonly PendingClaim[];
   /** It is to be applied, and not only looked at: what only a look may do is refused. */
   readonly isApply?: boolean;
+  /** Files of documents for whose objects something was made that nobody has any more. */
+  readonly lost?: ReadonlySet<string> | undefined;
   /** Files whose objects stay as they are: their documents are not among those that are planned. */
   readonly heldFiles?: ReadonlySet<string>;
   /** By which rules the files of the documents were chosen. */
@@ -100,9 +103,10 @@ export function* editTarget(input: Planning, target: Target, names: Names): Gene
   const sealed = sealSecrets(desired.kind.spec, resolved.spec, sealing, planEnvironment, 'document');
   const canonical = canonicalStated(desired.kind, sealed.spec);
   const faults = [...resolved.faults, ...parent.faults, ...sealed.faults, ...canonical.faults];
-  const notes = annotationFaults(desired.kind, desired.annotations, planEnvironment).map((fault) =>
-    annotationProblem(desired, fault),
-  );
+  const notes = [
+    ...annotationFaults(desired.kind, desired.annotations, planEnvironment),
+    ...renewalFaults(desired.kind, desired.annotations, { ...existing?.spec, ...canonical.spec }),
+  ].map((fault) => annotationProblem(desired, fault));
   const postponed = [...[...resolved.pending, ...parent.pending].map(waitingFor), ...resolved.former, ...parent.former];
   const warnings = yield* mapInSteps(postponed, (fault) => problemOf(desired, fault));
   if (faults.length + notes.length > 0) {
@@ -206,6 +210,7 @@ function updateObject(
   const before = existing.declared.find((item) => item.source === source);
   const keeping = keepingOf(source, target, existing);
   const same = equalContent(part.content, existing);
+  const renews = isToRenew(input, desired, existing);
   const unchanged =
     same &&
     before !== undefined &&
@@ -215,7 +220,8 @@ function updateObject(
     part.overrides.length === (existing.overrides ?? []).length &&
     existing.key === desired.key &&
     isKept(keeping, existing) &&
-    !input.moved.has(existing.id);
+    !input.moved.has(existing.id) &&
+    !renews;
   if (unchanged) {
     const stays = before?.file === desired.place.file && before.line === desired.place.line;
     return { problems: [], warnings, ...(stays ? {} : { move: { object: existing, place: desired.place } }) };
@@ -241,7 +247,14 @@ function updateObject(
     return { edit, gone: existing, problems: [], warnings };
   }
   const { resets, claimed } = part;
-  return { edit: { before: existing, after, place: desired.place, resets, claimed }, problems: [], warnings };
+  const edit = { before: existing, after, place: desired.place, resets, claimed };
+  return { edit: { ...edit, ...(renews ? { renews } : {}) }, problems: [], warnings };
+}
+
+/** What was made for the object ends soon, or was lost. */
+function isToRenew({ now, lost }: Planning, { kind, annotations, place }: Desired, existing: StoredObject): boolean {
+  if (lost?.has(place.file) === true && isRenewed(kind, annotations, existing)) return true;
+  return isRenewalDue(kind, annotations, existing, now);
 }
 
 /** A document of a kind that documents do not make waits for its object. */

@@ -38,6 +38,8 @@ export interface ApplyRequest extends RequestedOptions, Locator {
   readonly values?: PushedValues;
   /** The Secrets beside resources of a cluster; a plan that is stored does not keep them. */
   readonly secrets?: ClusterSecrets;
+  /** Files of documents for whose objects something was made that nobody has any more: it is made again where they say so. */
+  readonly lost?: ReadonlySet<string>;
   /** No caller waits for the values that are shown once: they are stored with the plan until they are read. */
   readonly keepOutputs?: boolean;
   /** Nothing is written without this lease; throws `LeaseLost`. */

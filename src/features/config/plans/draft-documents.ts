@@ -142,6 +142,7 @@ function inputOf(engine: Engine, snapshot: Snapshot, request: ApplyRequest): Omi
     source,
     documents,
     rules: request.rules,
+    lost: request.lost,
     newId: engine.newId,
     planEnvironment: environmentOf(engine.planEnvironment, request, { account: snapshot.account, source }),
   };

@@ -60,9 +60,13 @@ async function authorizerOf(
   }
   if (setupKey === undefined)
     throw new Unauthenticated('nobody lets the machine in: send `setup_key`, or the access token of a user');
-  const found = await findKey(sha256Base64(setupKey.trim().toUpperCase()));
+  const hash = sha256Base64(setupKey.trim().toUpperCase());
+  const found = await findKey(hash);
   if (found === undefined) throw new Unauthenticated('setup key invalid');
-  return { account: found.account, authorizer: { way: 'setup_key', id: found.subject, revision: found.revision } };
+  return {
+    account: found.account,
+    authorizer: { way: 'setup_key', id: found.subject, hash, revision: found.revision },
+  };
 }
 
 interface EnrolmentBody {

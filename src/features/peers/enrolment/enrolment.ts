@@ -15,7 +15,7 @@ import type { Edit } from '../../../plan/finish.ts';
 
 /** Who lets a new peer in, and the revision at which they were found. */
 export type Authorizer =
-  | { readonly way: 'setup_key'; readonly id: string; readonly revision: number }
+  | { readonly way: 'setup_key'; readonly id: string; readonly hash: string; readonly revision: number }
   | { readonly way: 'user'; readonly actor: Actor; readonly revision: number };
 
 /** A machine that wants to become a peer. */
@@ -169,8 +169,13 @@ const refusals: Readonly<Record<string, string>> = {
 function byKey(engine: Engine, state: Snapshot, { authorizer }: EnrolmentRequest): Terms {
   const kind = engine.registry.get('SetupKey');
   const key = authorizer.way === 'setup_key' ? state.find('SetupKey', authorizer.id) : undefined;
-  if (key === undefined) throw new Unauthenticated('setup key invalid');
-  const standing = kind.computed['state']?.value(key, state.seen({ now: engine.now(), viewer: '' }));
+  if (authorizer.way !== 'setup_key' || key === undefined) throw new Unauthenticated('setup key invalid');
+  const now = engine.now();
+  const former = key.derived.former?.find(({ key_hash }) => key_hash === authorizer.hash);
+  if (former === undefined && key.derived.key_hash !== authorizer.hash) throw new Unauthenticated('setup key invalid');
+  // A value that was replaced ends when it was to end.
+  const hasEnded = former !== undefined && former.expires <= now;
+  const standing = hasEnded ? 'expired' : kind.computed['state']?.value(key, state.seen({ now, viewer: '' }));
   if (standing !== 'valid') throw new NotAllowed(refusals[String(standing)] ?? 'the setup key enrols no peers');
   return {
     spec: {

@@ -6,7 +6,13 @@ import type { Fetched, Origin, OriginOutcome } from '../files/origin.ts';
 import { digestOfContent, everyFile } from '../files/selection.ts';
 import type { Cluster } from './cluster.ts';
 import { type LastApplied, lossFault, namespaceFault, uidsOf } from './losses.ts';
-import { type OutputStore, outputSecretOf, type StatedObject, writeOutputSecrets } from './output-secrets.ts';
+import {
+  lostOutputs,
+  type OutputStore,
+  outputSecretOf,
+  type StatedObject,
+  writeOutputSecrets,
+} from './output-secrets.ts';
 import { createReminder } from './reminder.ts';
 import { fileOf, isTerminating, pathOf, pluralOfPath, type ResourceKind } from './resource-file.ts';
 import { readSecretKeys } from './secrets.ts';
@@ -43,11 +49,14 @@ export function openNamespace(options: NamespaceOptions): Origin {
   const reminder = createReminder(() => changed?.());
   const outputReminder = createReminder(() => changed?.());
   let last: OriginOutcome | undefined;
+  let lost: ReadonlySet<string> | undefined;
   const concluded = async (outcome: OriginOutcome): Promise<void> => {
     last = outcome;
-    const outputs = await writeOutputSecrets(options, objectsIn(options, outcome.state));
+    const objects = objectsIn(options, outcome.state);
+    const outputs = await writeOutputSecrets(options, objects);
+    lost = lostOutputs(objects, outputs);
     const isOpen = [...outputs.values()].some(({ problem }) => problem?.code === 'output_secret_unwritten');
-    outputReminder.note(changed !== undefined && isOpen);
+    outputReminder.note(changed !== undefined && (isOpen || lost !== undefined));
     report.concluded(outcome, outputs);
   };
   return {
@@ -57,7 +66,11 @@ export function openNamespace(options: NamespaceOptions): Origin {
       try {
         const keys = await readSecretKeys(options, stated);
         reminder.note(changed !== undefined && [...keys.values()].some((found) => 'reason' in found));
-        return { ...fetched, secrets: { keys, isWriting: cluster.secrets.mayWrite } };
+        return {
+          ...fetched,
+          ...(lost === undefined ? {} : { lost }),
+          secrets: { keys, isWriting: cluster.secrets.mayWrite },
+        };
       } catch (error) {
         return { ok: false, reason: `Secrets that resources name cannot be read: ${reasonOf(error)}` };
       }
@@ -94,7 +107,8 @@ function objectsIn({ cluster, namespace, source }: NamespaceOptions, state: Snap
     const file = pathOf({ namespace, plural: kind.plural, name: resource.metadata.name });
     const object = objects.get(file);
     if (object === undefined || isTerminating(resource)) return [];
-    return [{ ...stated, file, object, outputs: state.registry.get(object.kind).outputs ?? [] }];
+    const { outputs = [], renewal } = state.registry.get(object.kind);
+    return [{ ...stated, file, object, outputs, expires: renewal?.expires(object) }];
   });
 }
 

@@ -5,6 +5,7 @@ import type { Problem } from '../../../model/problem.ts';
 import { isSecretName } from '../../../model/schema/values.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import { outputSecretAnnotation } from '../../../plan/documents/annotations.ts';
+import { renewBeforeAnnotation } from '../../../plan/documents/renewal.ts';
 import type { UnreadOutputs } from '../../config/plans/outputs.ts';
 import type { Cluster } from './cluster.ts';
 import type { Stated } from './stated-resources.ts';
@@ -31,6 +32,8 @@ export interface StatedObject extends Stated {
   readonly object: StoredObject;
   /** What is made for objects of its kind, by the names of the keys in a Secret. */
   readonly outputs: readonly string[];
+  /** When that ends, ISO 8601. */
+  readonly expires?: string | undefined;
 }
 
 /** The Secret of a resource, or why it does not hold what it should. */
@@ -42,12 +45,29 @@ export type OutputSecret = { readonly name: string } & (
 /** What says in a Secret for which object its values were made. */
 const objectAnnotation = 'heddle.dev/object';
 
+/** When the values end, for people and tools; absent where they do not. */
+const expiresAnnotation = 'heddle.dev/expires';
+
 const managedBy = { 'app.kubernetes.io/managed-by': 'heddle' };
 
 /** Whether what is made for the object of a resource goes to a Secret. */
 export function outputSecretOf({ resource }: Pick<Stated, 'resource'>): string | undefined {
   const name = resource.metadata.annotations?.[outputSecretAnnotation];
   return name !== undefined && isSecretName(name) ? name : undefined;
+}
+
+/** Whether what is made for the object of a resource is made again before it ends, or when it is lost. */
+function isRenewing({ resource, expires }: StatedObject): boolean {
+  return expires !== undefined && resource.metadata.annotations?.[renewBeforeAnnotation] !== undefined;
+}
+
+/** The files of resources whose values nobody has any more, and that want others in their place, if there are any. */
+export function lostOutputs(
+  stated: readonly StatedObject[],
+  secrets: ReadonlyMap<string, OutputSecret>,
+): ReadonlySet<string> | undefined {
+  const lost = stated.filter((one) => isRenewing(one) && secrets.get(one.file)?.problem?.code === 'output_secret_gone');
+  return lost.length === 0 ? undefined : new Set(lost.map(({ file }) => file));
 }
 
 /**
@@ -82,7 +102,7 @@ async function writeOne(
     const found = await cluster.secrets.read(namespace, name);
     if (found !== undefined && !isOf(found, one)) return { name, problem: taken(options, one, name) };
     if (unread === undefined && !isHeldIn(found, one)) return { name, problem: gone(options, one, name) };
-    const members = secretMembers(options, one.object, unread);
+    const members = secretMembers(options, one, unread);
     if (found === undefined) await cluster.secrets.create(namespace, newSecret(options, one, name, members));
     else if (!holds(found, members)) await cluster.secrets.patch(namespace, name, changeOf(found, members));
     if (unread !== undefined) await outputs.settle(one.object.id, unread);
@@ -117,12 +137,15 @@ interface SecretMembers {
 
 function secretMembers(
   { managementUrl }: OutputSecretsOptions,
-  { id }: StoredObject,
+  { object, expires }: StatedObject,
   unread: UnreadOutputs | undefined,
 ): SecretMembers {
   const texts = { ...unread?.values, ...(managementUrl === undefined ? {} : { management_url: managementUrl }) };
   const data = Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')] as const);
-  return { annotations: { [objectAnnotation]: id }, data: Object.fromEntries(data) };
+  return {
+    annotations: { [objectAnnotation]: object.id, ...(expires === undefined ? {} : { [expiresAnnotation]: expires }) },
+    data: Object.fromEntries(data),
+  };
 }
 
 function holds({ metadata, data }: Resource, members: SecretMembers): boolean {
@@ -181,6 +204,9 @@ function taken({ namespace }: OutputSecretsOptions, one: StatedObject, name: str
 }
 
 function gone({ namespace }: OutputSecretsOptions, one: StatedObject, name: string): Problem {
-  const message = `the namespace ${namespace} has no Secret \`${name}\` with what was made for this resource, and that was shown once already; delete the resource and make it again to get another value`;
+  const way = isRenewing(one)
+    ? 'another value is made'
+    : `delete the resource and make it again to get another value, or let \`${renewBeforeAnnotation}\` make one`;
+  const message = `the namespace ${namespace} has no Secret \`${name}\` with what was made for this resource, and that was shown once already; ${way}`;
   return problemOf(one, 'output_secret_gone', message);
 }

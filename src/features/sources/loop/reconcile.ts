@@ -30,6 +30,7 @@ import {
   unavailableMessage,
 } from './messages.ts';
 import { createRecord, type RecordOptions } from './record.ts';
+import { dueRenewals, renewingDocuments } from './renewals.ts';
 import type { Reporter } from './report.ts';
 import type { Conclusion } from './schedule.ts';
 import { digestOfValues, type UsedValue, usedValues } from './values-used.ts';
@@ -64,6 +65,8 @@ type Read = Extract<Fetched, { readonly ok: true }>;
 interface Memory {
   digest?: string;
   values: readonly UsedValue[];
+  /** Those that want something to be made again in time. */
+  renewing: readonly Document[];
   /** What these values were, no later than they were applied. */
   valuesDigest: string;
   /** What was applied last. */
@@ -73,7 +76,7 @@ interface Memory {
 /** Creates the reconciler of a source. */
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { engine, account, name, origin, report } = options;
-  const memory: Memory = { values: [], valuesDigest: '' };
+  const memory: Memory = { values: [], renewing: [], valuesDigest: '' };
   const record = createRecord(options);
   let reported = '';
   const reportOnce = (level: 'warn' | 'error', message: string): void => {
@@ -94,18 +97,17 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const conclude = async (fetched: Read, fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
     const state = await engine.snapshots.fresh(account);
     const others = await claimsOfOthers(engine, account, name);
-    const keyOn = (values: string, revision: number) => keyOf({ fetched, values, others, revision }, options.version);
+    const keyOn = (values: string, at: Snapshot) => keyOf(options, { fetched, values, others, at, memory });
     // That a loop was stopped is no longer so once its documents are found to be in place.
     const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
-    if (isSeen && !fresh(keyOn(valuesIn(options, memory, fetched), state.revision)))
-      return await concludeSame(options, state);
+    if (isSeen && !fresh(keyOn(valuesIn(options, memory, fetched), state))) return await concludeSame(options, state);
     const ended = await record.during(() => apply(options, fetched, memory, record.status()));
     await announce(options, ended);
-    const { event, revision } = ended;
+    const { event, outcome } = ended;
     reported = '';
     await record.note(notedAs(event, isProbe));
     // With the values from before: one that changed meanwhile is still to be applied.
-    const key = keyOn(memory.valuesDigest, revision);
+    const key = keyOn(memory.valuesDigest, outcome.state);
     return conclusionOf(event, key, `${fetched.digest} ${memory.valuesDigest}`);
   };
 
@@ -161,13 +163,21 @@ function reasonOf(name: string, error: unknown): string {
 
 /**
  * Names all that the end of a reconcile depends on: the content, the values it names, the account (settings change with a
- * revision), what other sources want, and the program.
+ * revision), what other sources want, what is due by now, and the program.
  */
 function keyOf(
-  on: { readonly fetched: Read; readonly values: string; readonly others: string; readonly revision: number },
-  version: string,
+  { engine, version }: ReconcilerOptions,
+  on: {
+    readonly fetched: Read;
+    readonly values: string;
+    readonly others: string;
+    readonly at: Snapshot;
+    readonly memory: Memory;
+  },
 ): string {
-  return sha256(JSON.stringify([on.fetched.digest, on.values, on.revision, on.others, version]));
+  const { digest, lost = [] } = on.fetched;
+  const due = dueRenewals(on.memory.renewing, on.at, engine.now());
+  return sha256(JSON.stringify([digest, [...lost], on.values, on.at.revision, on.others, due, version]));
 }
 
 function valuesIn(
@@ -180,8 +190,6 @@ function valuesIn(
 
 interface Ended {
   readonly event: Extract<SourceEvent, { readonly what: 'applied' | 'refused' }>;
-  /** The revision that it was decided on, or that it made. */
-  readonly revision: number;
   readonly outcome: OriginOutcome;
   /** The plan that keeps values to be read once. */
   readonly kept?: string | undefined;
@@ -224,7 +232,10 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   // A value that is another one changes documents that are the same.
   if (memory.valuesDigest !== valuesDigest) memory.since = undefined;
   memory.valuesDigest = valuesDigest;
+  memory.renewing = renewingDocuments(documents);
   const state = await engine.snapshots.current(account);
+  // What is made again changes documents that are the same, too.
+  if (fetched.lost !== undefined || dueRenewals(memory.renewing, state, engine.now()) !== '') memory.since = undefined;
   const call = { account, actor: { type: 'source', id: name, name } as const, revision: state.revision };
   const request: ApplyRequest = {
     ...{ source: name, documents, foreign, place, rules, lease, keepOutputs: true },
@@ -233,6 +244,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
     ...(memory.since === undefined ? {} : { since: memory.since }),
     ...(fetched.commit === undefined ? {} : { commitRef: fetched.commit }),
     ...(fetched.secrets === undefined ? {} : { secrets: fetched.secrets }),
+    ...(fetched.lost === undefined ? {} : { lost: fetched.lost }),
     ...(fetched.commitInfo === undefined ? {} : { commitInfo: fetched.commitInfo }),
   };
   const result = await applyApproved(engine, call, request);
@@ -294,7 +306,7 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
         ...(held.length === 0 ? {} : { problems, heldBack: held.length }),
       };
       const outcome = { what: 'applied', state: after, heldBack: held } as const;
-      return { event: { ...event, ...found }, revision: after.revision, outcome, kept };
+      return { event: { ...event, ...found }, outcome, kept };
     }
     case 'needs_approval': {
       const { planId } = attempt;
@@ -305,7 +317,7 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       const event = { ...content, what: 'refused', state: 'needs_approval', message, at, planDigest, planId } as const;
       const { before, plan } = result;
       const outcome = { what: 'waiting', state: before, heldBack: plan.heldBack ?? [], planId, message } as const;
-      return { event, revision: at, outcome };
+      return { event, outcome };
     }
     case 'invalid': {
       const { problems } = result;
@@ -314,7 +326,7 @@ function endOf(options: ReconcilerOptions, result: Reconciled, attempt: Attempt)
       const refused = problems.some(({ code }) => contradictions.has(code)) ? 'conflicted' : 'invalid';
       const at = state.revision;
       const event = { ...content, what: 'refused', state: refused, message, at, problems } as const;
-      return { event, revision: at, outcome: { what: 'refused', state, problems } };
+      return { event, outcome: { what: 'refused', state, problems } };
     }
     case 'stale':
       throw new Error('a source never asks for a certain digest');

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import type { Engine } from '../../src/commit/engine.ts';
+import { findEntries } from '../../src/db/accounts/find-entries.ts';
+import { unreadOutputs } from '../../src/features/config/plans/outputs.ts';
+import { enrolPeer } from '../../src/features/peers/enrolment/enrolment.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { sha256Base64 } from '../../src/lib/node-pure.ts';
+import { present } from '../setup/present.ts';
+import { newMemoryOrigin, openOffice } from './office-source.ts';
+
+const day = 86_400_000;
+
+function setupKey(spec: JsonObject = {}, renewBefore = '72h'): string {
+  const metadata = { name: 'ci', annotations: { 'heddle.dev/renew-before': renewBefore } };
+  const stated = { name: 'CI', type: 'reusable', expires_in: 30 * 86_400, ...spec };
+  return JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'SetupKey', metadata, spec: stated });
+}
+
+/** An office whose clock a test moves, and a source with one setup key that looks often. */
+async function renewing(document = setupKey()) {
+  const office = await openOffice();
+  const start = Date.parse(office.engine.now());
+  let at = start;
+  const clocked = (engine: Engine): Engine => ({ ...engine, now: () => new Date(at).toISOString() });
+  const origin = newMemoryOrigin('keys', document);
+  const engine = clocked(office.engine);
+  office.run([origin], { engine, intervalMs: 50 });
+  const state = () => office.engine.snapshots.fresh(office.account);
+  const key = async () => (await state()).findByKey('SetupKey', 'ci');
+  const hash = async () => String((await key())?.derived['key_hash']);
+  return {
+    ...{ office, origin, engine, clocked, key, hash },
+    reads: () => origin.reads,
+    revision: async () => (await state()).revision,
+    later(days: number) {
+      at = start + days * day;
+    },
+    /** The value that was made last, while nobody read it. */
+    async value() {
+      const found = await unreadOutputs(office.engine, office.account, 'keys');
+      return String(found.get((await key())?.id ?? '')?.values['key']);
+    },
+    /** Lets a machine in with a value, whose hash it is. */
+    async enrol(name: string, by: string) {
+      const { id } = present(await key());
+      const authorizer = { way: 'setup_key', id, hash: by, revision: (await state()).revision } as const;
+      const [tunnelKey, signingKey] = [sha256Base64(name), name];
+      const request = { account: office.account, authorizer, name, hostname: name, tunnelKey, signingKey };
+      return await enrolPeer(engine, { ...request, extraLabels: [], place: {} });
+    },
+  };
+}
+
+describe('a setup key that is to be renewed', () => {
+  test('has another value so long before its value ends, once, and keeps its id', async () => {
+    const { office, key, hash, later, reads, revision, value } = await renewing();
+    await expect.poll(key).toBeDefined();
+    const [first, made] = [await hash(), present(await key())];
+    expect(sha256Base64(await value())).toBe(first);
+    later(26);
+    const before = reads();
+    await expect.poll(reads).toBeGreaterThan(before + 2);
+    expect(await hash()).toBe(first);
+    const at = await revision();
+    later(28);
+    await expect.poll(hash).not.toBe(first);
+    const renewed = present(await key());
+    expect(renewed).toMatchObject({ id: made.id, derived: { former: [{ key_hash: first }], used_times: 0 } });
+    expect(Date.parse(String(renewed.derived['expires'])) - Date.parse(String(made.derived['expires']))).toBe(28 * day);
+    expect(sha256Base64(await value())).toBe(await hash());
+    const found = await findEntries(office.database, 'setup-key', [first, await hash()]);
+    expect([...found.values()].map(({ subject }) => subject)).toEqual([made.id, made.id]);
+    const looked = reads();
+    await expect.poll(reads).toBeGreaterThan(looked + 2);
+    expect(await revision()).toBe(at + 1);
+  });
+
+  test('lets machines in with the value before until that ends, and not after', async () => {
+    const { key, hash, later, enrol } = await renewing();
+    await expect.poll(key).toBeDefined();
+    const first = await hash();
+    await enrol('one', first);
+    later(28);
+    await expect.poll(hash).not.toBe(first);
+    await enrol('two', first);
+    await enrol('three', await hash());
+    expect((await key())?.derived['used_times']).toBe(2);
+    later(31);
+    await expect(enrol('four', first)).rejects.toThrow(/setup key has expired/);
+    await enrol('five', await hash());
+    await expect(enrol('six', sha256Base64('no value of it'))).rejects.toThrow(/setup key invalid/);
+  });
+
+  test('is renewed by one of two servers, also when it ended meanwhile', async () => {
+    const { office, origin, clocked, key, hash, later, revision } = await renewing();
+    await expect.poll(key).toBeDefined();
+    const [first, at] = [await hash(), await revision()];
+    office.run([origin], { engine: clocked(await office.another()), intervalMs: 50 });
+    later(40);
+    await expect.poll(hash).not.toBe(first);
+    const looked = origin.reads;
+    await expect.poll(() => origin.reads).toBeGreaterThan(looked + 3);
+    expect(await revision()).toBe(at + 1);
+    // What ended before is no value any more.
+    expect((await key())?.derived['former']).toEqual([]);
+  });
+
+  test('that was used up starts anew with another value, and the one before stays used up', async () => {
+    const { key, hash, later, enrol } = await renewing(setupKey({ type: 'one-off' }));
+    await expect.poll(key).toBeDefined();
+    const first = await hash();
+    await enrol('one', first);
+    await expect(enrol('two', first)).rejects.toThrow(/has been used as often as it may/);
+    later(28);
+    await expect.poll(hash).not.toBe(first);
+    await expect(enrol('two', first)).rejects.toThrow(/setup key invalid/);
+    await enrol('three', await hash());
+  });
+
+  test('is not renewed once it is revoked', async () => {
+    const { origin, key, hash, later } = await renewing();
+    await expect.poll(key).toBeDefined();
+    const first = await hash();
+    origin.put(setupKey({ revoked: true }));
+    await expect.poll(async () => (await key())?.spec['revoked']).toBe(true);
+    later(28);
+    const looked = origin.reads;
+    await expect.poll(() => origin.reads).toBeGreaterThan(looked + 3);
+    expect(await hash()).toBe(first);
+  });
+
+  test.each([
+    ['3 days', /is `3 days`; write a time of at least an hour, such as `72h`/],
+    ['10m', /is `10m`; write a time of at least an hour/],
+    ['720h', /is `720h`, and what is made works for 720h; write `719h` at most/],
+  ])('says so when it cannot be %s before', async (renewBefore, message) => {
+    const { office } = await renewing(setupKey({}, renewBefore));
+    await expect
+      .poll(async () => (await office.statusOf('keys')).problems)
+      .toMatchObject([{ code: 'annotation_invalid', message: expect.stringMatching(message) }]);
+  });
+});
