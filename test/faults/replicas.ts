@@ -16,12 +16,16 @@ export interface Replicas extends AsyncDisposable {
 }
 
 /** Prepares a database for any number of servers that run with the same flags. */
-export async function openReplicas(flags: readonly string[] = []): Promise<Replicas> {
+export async function openReplicas(
+  flags: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
+): Promise<Replicas> {
   const [url, dataDir] = [await migratedDatabase(), await temporaryDirectory()];
   const env = {
     HEDDLE_BOOTSTRAP_TOKEN: token,
     HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
     HEDDLE_LEASE: '3s',
+    ...more,
   };
   const running = new Set<ServedHeddle>();
   return {
@@ -38,7 +42,7 @@ export async function openReplicas(flags: readonly string[] = []): Promise<Repli
 }
 
 /** Sends a request as the owner. Throws when no answer comes. */
-async function ask(server: ServedHeddle, method: string, path: string, body?: object) {
+export async function ask(server: ServedHeddle, method: string, path: string, body?: object) {
   const response = await fetch(server.url + path, {
     method,
     headers: { authorization: `Token ${token}`, 'content-type': 'application/json' },

@@ -54,7 +54,7 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
 }
 
 /** What a server that delivers has that others have not. */
-interface PostOptions extends Pick<TargetOptions, 'mail' | 'publicUrl'> {
+interface PostOptions extends Pick<TargetOptions, 'mail' | 'publicUrl' | 'timeoutMs'> {
   readonly allow?: readonly string[];
   readonly leaseSeconds?: number;
 }

@@ -11,9 +11,11 @@ export interface WebhookOptions {
   readonly signer: WebhookSigner;
   /** Milliseconds since 1970. */
   now(): number;
+  /** How long a receiver may take, in milliseconds; absent: 15 s. */
+  readonly timeoutMs?: number;
 }
 
-const timeoutMs = 15_000;
+const usualTimeoutMs = 15_000;
 /** Nobody reads what receivers answer. */
 const mostAnswered = 256 * 1024;
 
@@ -35,7 +37,7 @@ interface Receiver {
 }
 
 async function post(
-  { outbound, signer, now }: WebhookOptions,
+  { outbound, signer, now, timeoutMs = usualTimeoutMs }: WebhookOptions,
   { account, url, headers }: Receiver,
   event: DeliveryEvent,
 ): Promise<Verdict> {
