@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
 import { createWebhookSigner } from '../../src/features/integrations/notifications/webhook-keys.ts';
 import { createTargets } from '../../src/features/integrations/targets.ts';
@@ -7,12 +9,15 @@ import { parseAllowList } from '../../src/lib/net/public-address.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { rowsOf } from '../commit/office.ts';
 import { startReceiver } from '../integrations/receiver.ts';
-import { type TestApi, testApi } from './setup.ts';
+import { startPostgres } from '../setup/server.ts';
+import { apiOn, type TestApi, type TestApiOptions, testApi } from './setup.ts';
 
 const path = '/api/config/deliveries';
 
 /** An interface whose server delivers, with a receiver. */
-async function openScene() {
+async function openScene(
+  openApi: (options: TestApiOptions) => Promise<TestApi> = (options) => testApi('postgres', options),
+) {
   const list = parseAllowList(['127.0.0.1']);
   if ('wrong' in list) throw new Error('the address is right');
   const outbound = createOutbound({ allow: list, userAgent: 'Heddle/test' });
@@ -21,7 +26,7 @@ async function openScene() {
     if (api === undefined) throw new Error('the server is there before its channels');
     return createTargets({ outbound, signer: createWebhookSigner(api.engine), now: Date.now })(channel);
   };
-  const made = await testApi('postgres', { openTarget: open });
+  const made = await openApi({ openTarget: open });
   api = made;
   const { engine, account, call } = made;
   const delays = { retry: () => 5, pause: () => 3_600_000 };
@@ -169,4 +174,31 @@ test('a key that is followed by another one signs along, and the public keys wan
   expect(receiver.faults).toEqual([]);
   expect((await call('GET', '/.well-known/heddle/webhook-keys.json')).status).toBe(422);
   expect((await call('GET', '/.well-known/heddle/webhook-keys.json?account=nobody')).body.keys).toEqual([]);
+});
+
+test('a Postgres that is stopped while a receiver reads costs a repetition with the same id, and no event', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const database = await openDatabase({ url: server.url(), poolSize: 4 });
+  await migrate(database);
+  const { api, call, receiver, channel, names, only } = await openScene((options) =>
+    apiOn(database, () => database.close(), options),
+  );
+  await channel();
+  // The first key is made while the database is there, and the receiver knows it while it is not.
+  await api.group('one');
+  await expect.poll(names).toEqual(['one']);
+  receiver.next(async (response) => {
+    await server.stop('kill');
+    response.writeHead(204).end();
+    await server.start();
+  });
+  await api.group('two');
+  await expect.poll(() => receiver.attempts.length).toBe(2);
+  await expect.poll(async () => (await call('GET', '/readyz')).status).toBe(200);
+  await api.group('three');
+  await expect.poll(names).toEqual(['one', 'two', 'three']);
+  expect(receiver.attempts.map(({ id }) => id)).toEqual([0, 1, 1, 2].map((at) => receiver.accepted[at]?.id));
+  await expect.poll(only).toMatchObject({ state: 'idle', message: 'everything is delivered' });
+  expect(receiver.faults).toEqual([]);
 });

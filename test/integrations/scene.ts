@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { createEngine } from '../../src/app.ts';
 import type { Engine } from '../../src/commit/engine.ts';
 import { runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
 import { createWebhookSigner, listPublicKeys } from '../../src/features/integrations/notifications/webhook-keys.ts';
@@ -28,6 +29,11 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
   const groups = engine.registry.get('Group');
   return {
     ...office,
+    /** A second server with the same key. */
+    async another() {
+      const { database } = await office.another();
+      return createEngine({ database, planEnvironment: engine.planEnvironment });
+    },
     /** Starts a server that delivers, by default the first one. */
     run(own: Engine = engine, options: PostOptions = {}): Post {
       const post = runPost(own, options);

@@ -12,9 +12,16 @@ export interface PendingDelivery {
   readonly failing: boolean;
 }
 
-/** The deliveries of all accounts that have something to do and that no server is at, the longest waiting first. */
-export async function findPending(database: Database, limit: number): Promise<readonly PendingDelivery[]> {
-  return database.lookUp(statement<PendingDelivery>(pendingText, [limit]));
+/**
+ * The deliveries of all accounts that have something to do and that no other server is at than this one, the longest waiting
+ * first. Its own leases do not count: one that it could not give back would hold a delivery up until it ends.
+ */
+export async function findPending(
+  database: Database,
+  owner: string,
+  limit: number,
+): Promise<readonly PendingDelivery[]> {
+  return database.lookUp(statement<PendingDelivery>(pendingText, [owner, limit]));
 }
 
 const pendingText = `select d.account_id as account, d.channel_id as channel, d.failures > 0 as failing,
@@ -27,9 +34,9 @@ left join objects o on o.account_id = d.account_id and o.id = d.channel_id
 where (d.cursor < a.audit_sequence
     or exists (select from set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id and s.retry))
   and not exists (select from leases l where l.account_id = d.account_id and l.name = 'delivery/' || d.channel_id
-    and l.until > clock_timestamp())
+    and l.until > clock_timestamp() and l.owner <> $1)
 order by d.next_at nulls first
-limit $1`;
+limit $2`;
 
 /**
  * Gives objects of these kinds a cursor that have none: those of servers of an earlier release. Theirs begin with what

@@ -38,13 +38,15 @@ export function runDeliveries(options: DispatcherOptions): () => Promise<void> {
   const report = reportOnce(options.report);
   const failed = (what: string) => (error: unknown) =>
     report('error', `${what}: ${error instanceof Error ? error.message : String(error)}; it is tried again`);
-  const workers = createWorkers(options, { failed, ended: () => looks.within(gatherMs) });
+  // For people who look at the lease; the end makes it unique.
+  const owner = `${hostname()} ${process.pid} ${engine.newId()}`;
+  const workers = createWorkers(options, owner, { failed, ended: () => looks.within(gatherMs) });
   let isAdopted = false;
   const dispatch = async (): Promise<void> => {
     // Servers of an earlier release may make channels until the last of them is replaced.
     if (!isAdopted) await adoptChannels(engine.database, deliveringKinds(options));
     isAdopted = true;
-    const pending = await findPending(engine.database, mostFound);
+    const pending = await findPending(engine.database, owner, mostFound);
     engine.observer.report({ what: 'delivery_backlog', ...backlogOf(pending) });
     for (const delivery of pending) {
       if (delivery.dueInMs > 0) looks.within(Math.max(delivery.dueInMs, gatherMs));
@@ -71,10 +73,8 @@ interface WorkerEvents {
 }
 
 /** Works on several channels at once, on each under its lease. */
-function createWorkers(options: DispatcherOptions, { failed, ended }: WorkerEvents) {
+function createWorkers(options: DispatcherOptions, owner: string, { failed, ended }: WorkerEvents) {
   const { engine, leaseSeconds: seconds, leases } = options;
-  // For people who look at the lease; the end makes it unique.
-  const owner = `${hostname()} ${process.pid} ${engine.newId()}`;
   const running = new Map<string, Promise<void>>();
   let stopped = false;
   const work = async ({ account, channel }: PendingDelivery): Promise<void> => {
