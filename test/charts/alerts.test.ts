@@ -81,7 +81,7 @@ describe('the PrometheusRule', () => {
   });
 
   test('looks for the metrics where the ServiceMonitor has them labelled', async () => {
-    const over = { server: { metricsPort: 0 }, serviceMonitor: { tokenSecret: 'token' } };
+    const over = { server: { metricsPort: 0, openEndpoints: ['/metrics'] } };
     expect((await rendered(over))[0]?.expr).toContain('job="office-heddle"}');
     const selector = 'cluster="a", job=~"heddle.*"';
     expect((await rendered({ prometheusRule: { selector } }))[0]?.expr).toBe(`absent(up{${selector}} == 1)`);

@@ -153,8 +153,11 @@ describe('several servers', () => {
 
 describe('the metrics', () => {
   test('are collected with a token, or without one where they are open', async () => {
-    const serviceMonitor = { enabled: true, tokenSecret: 'heddle-metrics' };
-    const closed = only(await render({ values: ['postgres'], over: { serviceMonitor } }), 'ServiceMonitor');
+    const token = {
+      operatorToken: { existingSecret: 'heddle-metrics', key: 'token' },
+      serviceMonitor: { enabled: true, tokenSecret: 'heddle-metrics' },
+    };
+    const closed = only(await render({ values: ['postgres'], over: token }), 'ServiceMonitor');
     expect(at(closed, 'spec.endpoints.0')).toMatchObject({
       port: 'http',
       path: '/metrics',

@@ -63,6 +63,11 @@ describe.each(valueSets)('the chart with the values of %s', (_, options) => {
     expect(at(only(manifests, 'Pod'), 'spec.serviceAccountName')).toBe(account);
   });
 
+  test('runs the pod of the test where servers may run', () => {
+    for (const field of ['imagePullSecrets', 'nodeSelector', 'tolerations'])
+      expect(at(only(manifests, 'Pod'), `spec.${field}`)).toEqual(at(podOf(manifests), field));
+  });
+
   test('asks the server how it is, and bounds what it takes', () => {
     expect(containerOf(manifests)).toMatchObject({
       livenessProbe: { httpGet: { path: '/healthz', port: 'http' } },

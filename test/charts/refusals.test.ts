@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { startCluster } from './cluster.ts';
 import { at, foreignKinds, refusal, render } from './render.ts';
 import { objectsBelow } from './shape.ts';
 
@@ -119,6 +120,24 @@ describe('the chart refuses', () => {
       { prometheusRule: { without: ['HeddleDown'] } },
       /there is no alert HeddleDown; the alerts are HeddleAway, HeddleRequestsFail, /,
     ],
+    [
+      'to collect metrics with a token that no server takes',
+      ['postgres'],
+      { serviceMonitor: { enabled: true, tokenSecret: 'metrics' } },
+      /without operatorToken\.existingSecret each server makes a token of its own, and takes no other/,
+    ],
+    [
+      'a port of the database that the NetworkPolicy would cut off',
+      [],
+      { database: { url: 'postgres://heddle:a%2Fb@a:5432,b:6432/heddle?sslmode=verify-full' } },
+      /^networkPolicy\.postgres\.ports does not permit the port 6432 that the URL of database names; add it/,
+    ],
+    [
+      'a port of the identity provider that it would cut off',
+      ['postgres'],
+      { oidc: { issuer: 'https://id.example.com:8443/realms/a', audience: ['a'] } },
+      /identityProvider\.ports does not permit the port 8443/,
+    ],
     ['mails from nobody', ['postgres'], { smtp: { existingSecret: 'mail' } }, /mails need a sender; set smtp\.from/],
     [
       'to read an identity provider without a name',
@@ -160,6 +179,28 @@ describe('the chart refuses', () => {
     expect(await refusal({ values: ['operators'], over, kinds })).toContain(
       `${value}.enabled: the cluster has no ${missing}; install its CRD, or leave ${value} out`,
     );
+  });
+
+  test.each([
+    ['database', 'postgres', 'postgres://heddle:pass@db.internal:25060/heddle', '25060'],
+    ['smtp', 'smtp', 'smtp://heddle:pass@mail.internal:2525', '2525'],
+  ])('a port in the Secret of %s that the NetworkPolicy would cut off, and shows no more of it', async (...row) => {
+    const [value, peer, url, port] = row;
+    const metadata = { name: 'urls', namespace: 'mesh' };
+    const data = { url: Buffer.from(`${url}\n`).toString('base64') };
+    await using cluster = await startCluster([{ apiVersion: 'v1', kind: 'Secret', metadata, data }]);
+    const options = {
+      ...{ values: ['postgres'], kubeconfig: cluster.kubeconfig },
+      args: ['--dry-run=server', '--disable-openapi-validation'],
+    };
+    const over = { serverConfig: { mailFrom: 'a@example.com' }, [value]: { existingSecret: 'urls', key: 'url' } };
+    const said = await refusal({ ...options, over });
+    expect(said).toContain(
+      `networkPolicy.${peer}.ports does not permit the port ${port} that the URL of ${value} names`,
+    );
+    expect(said).not.toContain('pass');
+    await render({ ...options, over: { ...over, networkPolicy: { [peer]: { ports: [Number(port)] } } } });
+    await render({ ...options, over: { ...over, networkPolicy: { enabled: false } } });
   });
 
   test('documents of more than 1 MiB, in bytes, before anything is made (E144)', async () => {

@@ -8,6 +8,7 @@
 {{- include "heddle.checkService" . -}}
 {{- include "heddle.checkMetrics" . -}}
 {{- include "heddle.checkPeople" . -}}
+{{- include "heddle.checkPorts" . -}}
 {{- include "heddle.checkKinds" . -}}
 {{- include "heddle.checkObjects" . -}}
 {{- end -}}

@@ -45,6 +45,12 @@
 {{- if and .Values.serviceMonitor.enabled (not .Values.serviceMonitor.tokenSecret) (not (has "/metrics" .Values.server.openEndpoints)) (not .Values.server.metricsPort) -}}
 {{- fail "serviceMonitor.enabled: /metrics wants a token; set server.metricsPort, or name a Secret in serviceMonitor.tokenSecret, or add /metrics to server.openEndpoints." -}}
 {{- end -}}
+{{- $variables := list -}}
+{{- range .Values.extraEnv -}}{{- $variables = append $variables .name -}}{{- end -}}
+{{- $hasToken := or .Values.operatorToken.existingSecret (has "HEDDLE_OPERATOR_TOKEN" $variables) (has "HEDDLE_OPERATOR_TOKEN_FILE" $variables) .Values.extraEnvFrom -}}
+{{- if and .Values.serviceMonitor.enabled .Values.serviceMonitor.tokenSecret (not .Values.server.metricsPort) (not $hasToken) -}}
+{{- fail "serviceMonitor.tokenSecret: without operatorToken.existingSecret each server makes a token of its own, and takes no other; name the same Secret there." -}}
+{{- end -}}
 {{- if eq (int .Values.server.metricsPort) (int .Values.server.port) -}}
 {{- fail "server.metricsPort and server.port are the same; the metrics have a port of their own." -}}
 {{- end -}}
@@ -67,6 +73,41 @@
 {{- end -}}
 {{- if and .oidc.issuer (not (or .oidc.audience .serverConfig.oidcAudience)) -}}
 {{- fail "oidc.issuer: say in oidc.audience what its tokens have to name, so that those it made for other programs do not count." -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Ports of URLs that the NetworkPolicy would cut off, from servers that run as well as from new ones. */}}
+{{- define "heddle.checkPorts" -}}
+{{- with .Values.networkPolicy -}}
+{{- if .enabled -}}
+{{- $database := default (include "heddle.secretText" (list $ $.Values.database)) $.Values.database.url -}}
+{{- include "heddle.checkPort" (list "postgres" .postgres.ports "database" $database) -}}
+{{- include "heddle.checkPort" (list "smtp" .smtp.ports "smtp" (include "heddle.secretText" (list $ $.Values.smtp))) -}}
+{{- include "heddle.checkPort" (list "identityProvider" .identityProvider.ports "oidc" $.Values.oidc.issuer) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A text of a Secret that exists already; nothing where no cluster is asked. */}}
+{{- define "heddle.secretText" -}}
+{{- $root := index . 0 -}}
+{{- with index . 1 -}}
+{{- if .existingSecret -}}
+{{- index (dig "data" (dict) (lookup "v1" "Secret" $root.Release.Namespace .existingSecret)) .key | default "" | b64dec -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A URL may name several hosts, each with its port. */}}
+{{- define "heddle.checkPort" -}}
+{{- $ports := list -}}
+{{- range index . 1 -}}{{- $ports = append $ports (int . | toString) -}}{{- end -}}
+{{- $authority := regexReplaceAll "[/?#].*$" (regexReplaceAll "^[a-z]+://(.*@)?" (trim (index . 3)) "") "" -}}
+{{- range $host := splitList "," $authority -}}
+{{- $port := regexFind ":[0-9]+$" $host | trimPrefix ":" -}}
+{{- if and $port (not (has $port $ports)) -}}
+{{- fail (printf "networkPolicy.%s.ports does not permit the port %s that the URL of %s names; add it." (index $ 0) $port (index $ 2)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
