@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { approvePlan } from '../../src/features/config/plans/approvals.ts';
 import { hintAtSource, requestSourceRun } from '../../src/features/sources/scheduled-sources.ts';
+import { detachSource } from '../../src/features/sources/source-admin.ts';
 import { suspendSource } from '../../src/features/sources/sources.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { upTo } from '../commit/office.ts';
@@ -185,6 +186,21 @@ test('a request is heeded once, whichever server got it, and content that did no
   await expect.poll(waiting).toEqual([]);
   expect(origin.reads).toBe(reads + 1);
   await expect(requestSourceRun(other, office.call, 'nobody')).rejects.toThrow('source nobody not found');
+});
+
+test('a request after a detach is heeded by the next holder of the lease, not by the one that has lost it', async () => {
+  const office = await openOffice();
+  office.run([newMemoryOrigin('team', groups('a'))]);
+  await expect.poll(office.groups).toEqual(['a']);
+  const { engine, call } = office;
+  const stated = async () =>
+    (await engine.snapshots.fresh(office.account)).declaredBy('team').map(({ key, name }) => key ?? name);
+  await detachSource(engine, call, 'team');
+  expect(await stated()).toEqual([]);
+  await suspendSource(engine, call, { id: 'team', suspended: false });
+  const requestedAt = await requestSourceRun(engine, call, 'team');
+  await expect.poll(async () => (await office.statusOf('team')).lastHandledReconcileAt).toBe(requestedAt);
+  expect(await stated()).toEqual(['a']);
 });
 
 test('a hint makes the server that runs the source look, and a hundred hints make few looks', async () => {

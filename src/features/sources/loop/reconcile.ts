@@ -127,7 +127,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       }
       if (!(error instanceof LeaseLost)) return failed({ what: 'failed', message: reasonOf(name, error) });
       reportOnce('warn', `source ${name}: ${error.message}`);
-      return { result: 'failed' };
+      return { result: 'failed', isLost: true };
     }
   };
 

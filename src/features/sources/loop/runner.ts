@@ -209,6 +209,11 @@ export class SourceRunner {
   async #reconcile(reconciler: Reconciler, trigger: Trigger, fresh: (key: string) => boolean) {
     const requested = this.#held?.requested ?? null;
     const conclusion = await reconciler.reconcile(fresh, { isProbe: trigger === 'probe' });
+    if (conclusion.result === 'failed' && conclusion.isLost === true) {
+      // Looked at now rather than when it is renewed next, and the request is left to the next holder.
+      void this.#renew();
+      return conclusion;
+    }
     if (trigger !== 'request' || requested === null) return conclusion;
     const { account, name } = this.definition;
     const { engine } = this.#options;

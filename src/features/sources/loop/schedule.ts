@@ -71,8 +71,8 @@ export type Conclusion =
   | { readonly result: 'done'; readonly key: string; readonly content: string; readonly wrote: boolean }
   /** The same input would be refused again. */
   | { readonly result: 'refused'; readonly key: string; readonly content: string }
-  /** Something was out of reach; the next try may succeed. */
-  | { readonly result: 'failed' };
+  /** Something was out of reach; the next try may succeed. `isLost`: the lease is, so that this server tries no more. */
+  | { readonly result: 'failed'; readonly isLost?: true };
 
 /** What to do now: reconcile, or wait, until a moment or (without one) for an event. */
 export type Step = { readonly run: Trigger } | { readonly until?: number };
