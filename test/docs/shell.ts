@@ -12,16 +12,30 @@ export interface Shell extends AsyncDisposable {
   run(command: string): Promise<string>;
 }
 
+/** What a reader has beside the program. */
+interface ShellOptions {
+  /** Folders of further programs. */
+  readonly programs?: readonly string[];
+  /** What kubectl talks to. */
+  readonly kubeconfig?: string;
+}
+
 /**
  * Opens a shell in a directory, in which `npx heddle` is the program of the checkout and the server of the pages,
  * `localhost:8080`, is the one given.
  */
-export function openShell(directory: string, launcher: string, server: string): Shell {
+export function openShell(
+  directory: string,
+  launcher: string,
+  server: string,
+  { programs = [], kubeconfig = '/dev/null' }: ShellOptions = {},
+): Shell {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HEDDLE_'));
   const env = {
     ...Object.fromEntries(inherited),
-    PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    PATH: [dirname(process.execPath), ...programs, process.env['PATH'] ?? ''].join(':'),
     HEDDLE_SERVER: server,
+    KUBECONFIG: kubeconfig,
   };
   const child = trackProcess(spawn('bash', ['--norc'], { cwd: directory, env, stdio: ['pipe', 'pipe', 'inherit'] }));
   child.stdout.setEncoding('utf8');
