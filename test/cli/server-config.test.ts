@@ -124,6 +124,25 @@ describe('the file of settings', () => {
     expect(await problemsOf(text)).toEqual([expect.stringMatching(message)]);
   });
 
+  test.each([
+    ['a name that cannot be one of a resource', 'K8s', 'names: [a]', 'names their resources in the cluster'],
+    ['a rule that chooses nothing', 'k8s', 'prune: true', 'write one of the two'],
+    ['a conflict mode to choose that there is none of', 'k8s', 'names: [a], conflictModes: [guess]', 'guard'],
+    ['an approval that there is none of', 'k8s', 'names: [a], approval: sometimes', 'always'],
+  ])('refuses a cluster with %s', async (_, name, rule, message) => {
+    const text = `sources:\n  - name: ${name}\n    type: kubernetes\n    namespaces:\n      - { ${rule} }\n`;
+    expect((await problemsOf(text)).join()).toContain(message);
+  });
+
+  test('lets a cluster say what its namespaces may ask for, and any source that every change waits', async () => {
+    const rule = '{ names: [a], approval: always, conflictModes: [observe], approveInCluster: false }';
+    const { config } = await read(`sources:\n  - name: k8s\n    type: kubernetes\n    namespaces:\n      - ${rule}\n`);
+    expect(config.sources).toMatchObject([
+      { namespaces: [{ approval: 'always', conflictModes: ['observe'], approveInCluster: false }] },
+    ]);
+    expect((await read(git('approval: always'))).config.sources).toMatchObject([{ approval: 'always' }]);
+  });
+
   test.each(['https://h/x.git', 'ssh://git@h:22/x.git', 'git@h.example:team/x.git'])(
     'accepts a repository at %s',
     async (url) => {

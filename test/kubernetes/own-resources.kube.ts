@@ -374,6 +374,29 @@ test('without the definition of plans the source says so, and the plan is approv
   expect(await condition('PlanShown')).toBeUndefined();
 });
 
+test('a suspension outlasts the definition of sources, and the one that is installed again has it', async () => {
+  await using server = await startApiServer();
+  const own = await clientOf(server.kubeconfig);
+  onTestFinished(() => own.close());
+  await installDefinitions(own);
+  const followed = await follow('outlasting', {}, { client: own, kubeconfig: server.kubeconfig });
+  const { put, groups, ask, status, condition, statusOf, source } = followed;
+  await put('a');
+  await expect.poll(() => condition('Ready').catch(() => undefined)).toMatchObject({ status: 'True' });
+  await ask({ suspend: true });
+  await expect.poll(status).toMatchObject({ suspended: true });
+  const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sources.heddle.dev';
+  await own.delete(definition);
+  await expect.poll(() => own.get(definition).catch((error: unknown) => (error as ApiError).status)).toBe(404);
+  await put('b');
+  await installDefinitions(own);
+  await expect.poll(async () => (await own.get(source).catch(() => undefined))?.spec).toEqual({ suspend: true });
+  expect(await groups()).toEqual(['a']);
+  expect(await statusOf('k8s.outlasting')).toMatchObject({ state: 'suspended' });
+  await ask({ suspend: false });
+  await expect.poll(groups).toEqual(['a', 'b']);
+});
+
 test('what the page for users asks of a source is done', async () => {
   const { put, source, status, condition } = await follow('asked', { conflictModes: ['observe'] });
   await put('a');

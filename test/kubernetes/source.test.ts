@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listOf, statusOf } from './conversation.ts';
+import { type Answer, type Conversation, listOf, statusOf } from './conversation.ts';
 import {
   cluster,
   definition,
@@ -199,4 +199,57 @@ test('resources that are deleted one by one want the approval that they want whe
     /deletes 1 object after 5 in the hour before, of 25; up to 5 an hour need no approval/,
   );
   expect(await office.groups()).toEqual(names.slice(5));
+});
+
+const sources = '/apis/heddle.dev/v1/sources';
+const ownSources = '/apis/heddle.dev/v1/namespaces/team-a/sources';
+
+/** The resource of the source, as a server makes it. */
+function source(spec = {}) {
+  const metadata = { name: 'k8s', namespace: 'team-a', uid: 'uid-source', resourceVersion: '200', generation: 1 };
+  return { apiVersion: 'heddle.dev/v1', kind: 'Source', metadata, spec };
+}
+
+/** A cluster that has the definition of sources. */
+function withSources(answer: Answer): Conversation {
+  return cluster(['a'], {
+    [sources]: { lists: [listOf([], '100')] },
+    [ownSources]: { writes: [answer] },
+    [`${ownSources}/k8s/status`]: { writes: [{ body: source() }] },
+  });
+}
+
+test('a namespace that is a source gets a resource for that, which says how it fares', async () => {
+  const { office, server } = await running(withSources({ status: 201, body: source() }));
+  await expect.poll(office.groups).toEqual(['a']);
+  const written = (kind: string) =>
+    server.bodies.map((body) => JSON.parse(body)).filter((body) => body.kind === kind && body.metadata.name === 'k8s');
+  await expect.poll(() => written('Source').length).toBe(1);
+  expect(written('Source')).toMatchObject([{ metadata: { namespace: 'team-a' }, spec: {} }]);
+  server.say(sources, { type: 'ADDED', object: source() });
+  await expect
+    .poll(() => written('Source').at(-1)?.status)
+    .toMatchObject({
+      source: 'k8s.team-a',
+      resources: 1,
+      objects: 1,
+      conditions: [{ type: 'Ready', status: 'True' }, ...Array(9).fill({})],
+    });
+});
+
+test('a resource that may not be made for a source is reported, and keeps nothing from being applied', async () => {
+  const refused = { status: 403, body: statusOf(403, 'Forbidden', 'sources is forbidden') };
+  const { office, server, runner } = await running(withSources(refused));
+  await expect
+    .poll(() => runner.reports.map(({ message }) => message))
+    .toContainEqual('cluster k8s: the API server answered 403: sources is forbidden; it is tried again');
+  server.say(groups, added('b'));
+  await expect.poll(office.groups).toEqual(['a', 'b']);
+});
+
+test('a namespace whose definition of sources is missing is applied all the same', async () => {
+  const { office, server, state } = await running(cluster(['a']));
+  await expect.poll(office.groups).toEqual(['a']);
+  await expect.poll(state).toBe('applied');
+  expect(server.requests.filter((request) => request.startsWith(`POST ${ownSources}`))).toEqual([]);
 });

@@ -81,6 +81,7 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
         apiVersion,
         onError: failed,
         onChange: (namespace) => noteOwn(namespace),
+        onStatus: (namespace) => shown.touchLater(namespace),
       });
       const shown = showClusterResources({ engine, account, name: config.name, cluster, client, own, onError: failed });
       const noteOwn = (namespace: string | undefined): void => {

@@ -78,7 +78,7 @@ function latest(versions: readonly string[]): string | undefined {
 }
 
 /** Whether a change may be one of what the resource states: a generation counts changes of the spec alone. */
-function isRestated({ metadata: before }: Resource, { metadata: after }: Resource): boolean {
+export function isRestated({ metadata: before }: Resource, { metadata: after }: Resource): boolean {
   return (
     before.generation !== after.generation ||
     before.uid !== after.uid ||

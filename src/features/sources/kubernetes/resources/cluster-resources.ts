@@ -41,11 +41,13 @@ export interface ClusterResources {
   see(covered: ReadonlyMap<string, NamespaceRule>, recorded: readonly CalledSource[]): void;
   /** Something changed about a namespace; without one: about all of them maybe. */
   touch(namespace: string | undefined): void;
+  /** The same, of no hurry: servers that show different things in one resource must not chase each other. */
+  touchLater(namespace: string): void;
   /** Ends it, and waits for what is under way. */
   stop(): Promise<void>;
 }
 
-/** So long is waited for more changes, in milliseconds, and so long before what failed is tried again. */
+/** So long is waited for more changes, in milliseconds, and so long before what failed, or is in no hurry, is looked at again. */
 const [settleMs, retryMs] = [100, 10_000];
 
 /** So many namespaces are looked at together. */
@@ -99,6 +101,7 @@ export function showClusterResources(options: ClusterResourcesOptions): ClusterR
 
   return {
     touch,
+    touchLater: (namespace) => (ending.signal.aborted ? undefined : alarms.set(namespace, retryMs)),
     see(now, recorded) {
       const next = new Map([...now.keys()].map((namespace) => [namespace, 'covered']));
       for (const { id, generation, suspended, requested, approved } of recorded) {

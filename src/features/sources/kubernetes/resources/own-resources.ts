@@ -3,6 +3,7 @@ import { type ReflectorState, type ResourceChange, startReflector } from '../../
 import type { Resource } from '../../../../kubernetes/resource.ts';
 import { pluralOf } from '../../../../model/lower/crd/names.ts';
 import { withoutBookkeeping } from '../resource-file.ts';
+import { isRestated } from '../stated-resources.ts';
 
 /** A kind of resource that servers make. */
 export type OwnKind = 'Source' | 'Plan';
@@ -26,12 +27,20 @@ export interface OwnResourcesOptions {
   /** Such as `heddle.dev/v1`. */
   readonly apiVersion: string;
   readonly onError: (error: unknown) => void;
-  /** Something changed in a namespace; without one: in all of them maybe. */
+  /** Something came, went or asks otherwise in a namespace; without one: in all of them maybe. */
   readonly onChange: (namespace: string | undefined) => void;
+  /** A resource shows something else: what was written here, or by somebody else. */
+  readonly onStatus: (namespace: string) => void;
 }
 
 /** Follows the resources that servers make. Their definitions may be missing. */
-export function followOwnResources({ client, apiVersion, onError, onChange }: OwnResourcesOptions): OwnResources {
+export function followOwnResources({
+  client,
+  apiVersion,
+  onError,
+  onChange,
+  onStatus,
+}: OwnResourcesOptions): OwnResources {
   const follow = (kind: OwnKind) => {
     const byNamespace = new Map<string, Map<string, Resource>>();
     const { promise: started, resolve } = Promise.withResolvers<void>();
@@ -41,7 +50,8 @@ export function followOwnResources({ client, apiVersion, onError, onChange }: Ow
       byNamespace.set(namespace, others);
       if (after === undefined) others.delete(name);
       else others.set(name, after);
-      onChange(namespace);
+      if (before === undefined || after === undefined || isRestated(before, after)) onChange(namespace);
+      else onStatus(namespace);
     };
     const reflector = startReflector({
       ...{ client, onError, onChange: note, keep: withoutBookkeeping },

@@ -31,15 +31,13 @@ interface PlanWriterOptions extends ClusterResourcesOptions {
   readonly alarms: Alarms;
 }
 
-/** Tells the plans of one cluster's servers from those of others in the same namespace. */
-const clusterLabel = 'heddle.dev/cluster';
-
 /** So long after a plan could not be shown it is tried again, in milliseconds. */
 const retryMs = 30_000;
 
 /** Creates what keeps the resources of plans: made while a plan waits, and taken away when it does so no more. */
 export function createPlanWriter(options: PlanWriterOptions): PlanWriter {
-  const { engine, name, client, own, alarms } = options;
+  const { engine, client, own, alarms } = options;
+  const labels = labelsOf(options);
   const pacer = createPacer(ownPace);
   const contents: Contents = new Map();
   const renewed: Renewed = new Map();
@@ -47,7 +45,7 @@ export function createPlanWriter(options: PlanWriterOptions): PlanWriter {
     async settle(facts) {
       const { namespace, rule, plan } = facts;
       const isShown = plan !== undefined && rule !== undefined && isOpen(plan, engine.now());
-      const present = own.in('Plan', namespace).filter(({ metadata }) => metadata.labels?.[clusterLabel] === name);
+      const present = own.in('Plan', namespace).filter((resource) => hasLabels(resource, labels));
       for (const { metadata } of present) {
         if (isShown && metadata.name === plan.id) continue;
         await pacer.run(() => client.delete(`${pathOf(namespace)}/${metadata.name}`)).catch(unlessStatus(404));
@@ -75,16 +73,26 @@ type Contents = Map<string, { readonly id: string; readonly content: PlanContent
 /** By namespace the plan that expired and was requested again. */
 type Renewed = Map<string, string>;
 
+/** Tells the plans of one source from those that other installations, or clusters of theirs, show in the same namespace. */
+function labelsOf({ name, account }: ClusterResourcesOptions): Readonly<Record<string, string>> {
+  return { ...madeByServer, 'heddle.dev/cluster': name, 'heddle.dev/account': account };
+}
+
+function hasLabels({ metadata: { labels = {} } }: Resource, expected: Readonly<Record<string, string>>): boolean {
+  return Object.entries(expected).every(([name, value]) => labels[name] === value);
+}
+
 function pathOf(namespace: string): string {
   return `/apis/${apiVersion}/namespaces/${namespace}/plans`;
 }
 
 /** Returns why it could not be made. */
 async function create(
-  { client, own, name }: ClusterResourcesOptions,
+  options: ClusterResourcesOptions,
   { namespace }: NamespaceFacts,
   { id }: PlanHead,
 ): Promise<string | undefined> {
+  const { client, own, name } = options;
   const state = own.stateOf('Plan');
   const fault = (reason: string) =>
     `the plan ${id} that waits is no resource, because ${reason}; look at it with \`heddle plans ${id}\`, and approve it with \`heddle approve ${id}\``;
@@ -98,7 +106,7 @@ async function create(
   const owner = own.in('Source', namespace).find(({ metadata }) => metadata.name === name);
   const ownerReferences =
     owner === undefined ? [] : [{ apiVersion, kind: 'Source', name, uid: owner.metadata.uid, controller: true }];
-  const metadata = { name: id, namespace, labels: { ...madeByServer, [clusterLabel]: name }, ownerReferences };
+  const metadata = { name: id, namespace, labels: labelsOf(options), ownerReferences };
   try {
     await client.create(pathOf(namespace), { apiVersion, kind: 'Plan', metadata, spec: {} }).catch(unlessStatus(409));
     return undefined;
