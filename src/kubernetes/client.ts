@@ -24,8 +24,8 @@ export type WatchEvent =
 export interface Client {
   /** One object. */
   get(path: string): Promise<Resource>;
-  /** One page of the objects at a path; `from` continues a list. */
-  list(path: string, from?: string, signal?: AbortSignal): Promise<Page>;
+  /** One page of the objects at a path; `from` continues a list, `size` is how many objects make the page. */
+  list(path: string, from?: string, how?: { readonly signal?: AbortSignal; readonly size?: number }): Promise<Page>;
   /**
    * The changes of a list since a version, until the API server ends them. Resolves when it has accepted the request;
    * status 410, now or in place of an event, says that it does not know the version any more.
@@ -79,9 +79,9 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     get: (path) => one('GET', path),
-    async list(path, from, signal) {
+    async list(path, from, { signal, size = pageSize } = {}) {
       const next = from === undefined ? '' : `&continue=${encodeURIComponent(from)}`;
-      return pageOf(await ask('GET', `${path}?limit=${pageSize}${next}`, { signal }), path);
+      return pageOf(await ask('GET', `${path}?limit=${size}${next}`, { signal }), path);
     },
     async watch(path, resourceVersion, signal) {
       const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${encodeURIComponent(resourceVersion)}`;

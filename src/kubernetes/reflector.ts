@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Backoff, pauseMs, plainBackoff } from './backoff.ts';
 import type { Client } from './client.ts';
 import { ApiError, reasonOf } from './errors.ts';
-import { nameOf, type Resource } from './resource.ts';
+import { isEarlier, nameOf, type Resource } from './resource.ts';
 
 /** What a reflector knows at a moment. */
 export type ReflectorState =
@@ -32,14 +33,6 @@ export interface ReflectorOptions {
   readonly backoff?: Backoff;
 }
 
-/** How long to wait after failures in a row: a random time up to a bound that doubles. */
-export interface Backoff {
-  readonly firstMs: number;
-  readonly mostMs: number;
-}
-
-const plainBackoff: Backoff = { firstMs: 1000, mostMs: 30_000 };
-
 /** The objects at a path as they are on the API server, kept up to date. */
 export interface Reflector {
   /** By `namespace/name`. */
@@ -63,24 +56,23 @@ export function startReflector(options: ReflectorOptions): Reflector {
   const store = createStore(options);
   const retries = createRetries(options.backoff ?? plainBackoff, ending.signal);
   const state = createState(options);
-  /** From where to watch, unless all is to be listed first. */
-  let version: string | undefined;
-  let mustList = true;
+  let version = '';
+  let step: Step = 'list';
   /** The API server accepted the watch. */
   let isWatching = false;
 
   const listAll = async (): Promise<void> => {
     const { found, resourceVersion } = await listPages(client, path, ending.signal);
     version = resourceVersion;
-    mustList = false;
+    step = 'watch';
     store.replace(found);
     state.enter({ state: 'synced' });
   };
-  const follow = async (from: string): Promise<void> => {
+  const follow = async (): Promise<void> => {
     const begun = performance.now();
     isWatching = false;
     try {
-      const events = await client.watch(path, from, ending.signal);
+      const events = await client.watch(path, version, ending.signal);
       isWatching = true;
       state.enter({ state: 'synced' });
       for await (const event of events) {
@@ -97,18 +89,18 @@ export function startReflector(options: ReflectorOptions): Reflector {
   };
   const fail = async (error: unknown): Promise<void> => {
     const refusal = error instanceof ApiError ? error : undefined;
-    const hasBrokenOff = refusal === undefined && isWatching && retries.count() < 2;
-    if (!hasBrokenOff && refusal?.status !== 429) mustList = true;
+    step = stepAfter(step, error, isWatching && retries.count() < 2);
     // What passes by itself most of the time is no fault yet.
     const isFault = retries.count() > 0 || state.now().state === 'starting' || !mayPass(refusal);
     if (isFault) state.enter({ state: 'failing', reason: reasonOf(error), status: refusal?.status });
-    await retries.wait(refusal?.retryAfterMs);
+    await retries.wait(error);
   };
   const run = async (): Promise<void> => {
     while (!ending.signal.aborted) {
       try {
-        if (mustList || version === undefined) await listAll();
-        else await follow(version);
+        if (step === 'list') await listAll();
+        else if (step === 'compare') step = await compare(client, path, version, ending.signal);
+        else await follow();
       } catch (error) {
         if (!ending.signal.aborted) await fail(error);
       }
@@ -122,13 +114,33 @@ export function startReflector(options: ReflectorOptions): Reflector {
       return state.now();
     },
     get version() {
-      return version;
+      return version === '' ? undefined : version;
     },
     async stop() {
       ending.abort();
       await running;
     },
   };
+}
+
+/** What a reflector does next. To compare is to find out whether the API server has come as far as what was seen. */
+type Step = 'list' | 'compare' | 'watch';
+
+function stepAfter(step: Step, error: unknown, mayGoOn: boolean): Step {
+  if (step === 'list') return 'list';
+  // One that stops says this too, and may be back with another store.
+  if (error instanceof ApiError && error.status === 429) return 'compare';
+  return step === 'watch' && mayGoOn && !(error instanceof ApiError) ? 'watch' : 'list';
+}
+
+async function compare(
+  client: Pick<Client, 'list'>,
+  path: string,
+  version: string,
+  signal: AbortSignal,
+): Promise<Step> {
+  const { resourceVersion } = await client.list(path, undefined, { signal, size: 1 });
+  return isEarlier(resourceVersion, version) ? 'list' : 'watch';
 }
 
 function createState({ onState, onError }: Pick<ReflectorOptions, 'onState' | 'onError'>) {
@@ -148,7 +160,7 @@ async function listPages(client: Pick<Client, 'list'>, path: string, signal: Abo
   const found = new Map<string, Resource>();
   let next: string | undefined;
   while (true) {
-    const page = await client.list(path, next, signal);
+    const page = await client.list(path, next, { signal });
     for (const item of page.items) found.set(nameOf(item), item);
     next = page.next;
     if (next === undefined) return { found, resourceVersion: page.resourceVersion };
@@ -183,22 +195,19 @@ function mayPass(refusal: ApiError | undefined): boolean {
   return refusal === undefined || refusal.status === 410 || refusal.status === 429;
 }
 
-/** An API server may put us off for so long at the most. */
-const mostAskedMs = 300_000;
-
 /** Waits after failures in a row. */
-function createRetries({ firstMs, mostMs }: Backoff, signal: AbortSignal) {
+function createRetries(backoff: Backoff, signal: AbortSignal) {
   let failures = 0;
   return {
     count: () => failures,
     reset(): void {
       failures = 0;
     },
-    /** The API server may say how long at the least, in milliseconds. */
-    async wait(leastMs = 0): Promise<void> {
-      const most = Math.min(mostMs, firstMs * 2 ** Math.min(failures, 20));
+    /** The failure may say how long to wait at the least. */
+    async wait(error?: unknown): Promise<void> {
+      const milliseconds = pauseMs(backoff, failures, error);
       failures += 1;
-      await delay(Math.min(leastMs, mostAskedMs) + Math.random() * most, undefined, { signal }).catch(() => undefined);
+      await delay(milliseconds, undefined, { signal }).catch(() => undefined);
     },
   };
 }

@@ -37,6 +37,8 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/features/sources/kubernetes/resources/plan-writer.ts renewed': 'namespaces of one cluster',
   'src/features/sources/kubernetes/resources/alarms.ts timers': 'namespaces of one cluster',
   'src/features/sources/kubernetes/resources/source-writer.ts requests': 'namespaces of one cluster',
+  'src/features/sources/kubernetes/status/status-writer.ts putOff': 'resources of one cluster',
+  'src/features/sources/kubernetes/status/status-writer.ts running': 'resources of one cluster',
   'src/features/sources/kubernetes/status/status-writer.ts waiting': 'resources of one cluster',
   'src/commit/access-images.ts coming': 'the state itself, which is of one account',
   'src/features/peers/observed-peers.ts known': 'the peers themselves, which are of one account',

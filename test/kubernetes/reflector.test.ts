@@ -262,7 +262,18 @@ describe('a reflector', () => {
     });
     await expect.poll(() => watchesIn(followed).length).toBe(2);
     expect(followed.states).toEqual([{ state: 'synced' }]);
-    expect(listsIn(followed)).toHaveLength(1);
+    expect(listsIn(followed)).toEqual([`GET ${path}?limit=2`, `GET ${path}?limit=1`]);
+  });
+
+  test('lists again when an API server that was busy is behind what it said before', async () => {
+    const busy = { status: 429, headers: { 'retry-after': '0' }, body: statusOf(429, 'TooManyRequests', 'later') };
+    const followed = await follow({
+      [path]: {
+        lists: [listOf([group('a', 900)], '900'), listOf([group('b', 7)], '12')],
+        watches: [busy, { afterwards: 'hold' }],
+      },
+    });
+    await expect.poll(() => followed.changes).toEqual(['+ a', '- a', '+ b']);
   });
 
   test('begins a watch that says nothing for long anew, from its place', async () => {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { buildServer } from './build.ts';
 /** A running API server of Kubernetes with a store of its own, and nothing else of a cluster: no nodes, no controllers. */
 export interface ApiServer extends AsyncDisposable {
   readonly url: string;
-  /** A kubeconfig file of a user who may do everything. */
+  /** A kubeconfig file of a user who may do everything; the same one once certificates or tokens are others. */
   readonly kubeconfig: string;
   /** PEM. */
   readonly authority: string;
@@ -24,6 +24,15 @@ export interface ApiServer extends AsyncDisposable {
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again, on the same port. */
   start(): Promise<void>;
+  /** Has its store forget what was before now, as it is every few minutes. */
+  compact(): Promise<void>;
+  /** Gives it another certificate and other tokens, while it is stopped. Its kubeconfig file does not know them yet. */
+  renew(): Promise<void>;
+  /** Writes its kubeconfig file anew. */
+  writeKubeconfig(): Promise<void>;
+  /** Keeps a copy of what it stores, or goes back to that, while it is stopped. */
+  backUp(): Promise<void>;
+  restore(): Promise<void>;
 }
 
 /** How an API server is started. */
@@ -37,11 +46,16 @@ export async function startApiServer({ flags = [] }: ApiServerOptions = {}): Pro
   const binary = await buildServer();
   const directory = await mkdtemp(join(tmpdir(), 'heddle-kube-'));
   const [port, etcdPort] = [await freePort(), await freePortPair()];
-  const token = randomBytes(16).toString('hex');
+  let token = '';
+  const writeTokens = async () => {
+    token = randomBytes(16).toString('hex');
+    const lines = [`${token},admin,admin,"system:masters"`, `of-${token},reader,reader`];
+    await writeFile(join(directory, 'tokens.csv'), `${lines.join('\n')}\n`);
+  };
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const keyFile = join(directory, 'service-account.key');
   await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  await writeFile(join(directory, 'tokens.csv'), `${token},admin,admin,"system:masters"\nof-${token},reader,reader\n`);
+  await writeTokens();
   const settings = {
     'secure-port': port,
     'bind-address': '127.0.0.1',
@@ -74,14 +88,28 @@ export async function startApiServer({ flags = [] }: ApiServerOptions = {}): Pro
     await once(running, 'exit');
   };
   await start();
-  const authority = await readFile(join(directory, 'certificates/apiserver.crt'), 'utf8');
+  const certificates = join(directory, 'certificates');
+  const readAuthority = () => readFile(join(certificates, 'apiserver.crt'), 'utf8');
   const kubeconfig = join(directory, 'kubeconfig');
-  await writeFile(kubeconfig, kubeconfigOf(url, authority, token));
+  const writeKubeconfig = async () => writeFile(kubeconfig, kubeconfigOf(url, await readAuthority(), token));
+  await writeKubeconfig();
+  const [store, copy] = [join(directory, 'etcd'), join(directory, 'backup')];
+  const authority = await readAuthority();
   return {
-    ...{ url, kubeconfig, authority, start, stop },
+    ...{ url, kubeconfig, authority, start, stop, writeKubeconfig },
+    compact: () => compactStore(`http://127.0.0.1:${etcdPort}`),
+    async renew() {
+      await rm(certificates, { recursive: true });
+      await writeTokens();
+    },
+    backUp: () => cp(store, copy, { recursive: true }),
+    async restore() {
+      await rm(store, { recursive: true });
+      await cp(copy, store, { recursive: true });
+    },
     async kubeconfigFor(user) {
       const file = join(directory, user);
-      await writeFile(file, kubeconfigOf(url, authority, `of-${token}`));
+      await writeFile(file, kubeconfigOf(url, await readAuthority(), `of-${token}`));
       return file;
     },
     async [Symbol.asyncDispose]() {
@@ -89,6 +117,17 @@ export async function startApiServer({ flags = [] }: ApiServerOptions = {}): Pro
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Over the JSON that etcd speaks beside its own protocol. */
+async function compactStore(etcd: string): Promise<void> {
+  const ask = async (path: string, body: object) => {
+    const answer = await fetch(`${etcd}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as { readonly header: { readonly revision: string } };
+  };
+  const { header } = await ask('range', { key: Buffer.from('/').toString('base64') });
+  await ask('compaction', { revision: header.revision, physical: true });
 }
 
 interface Command {

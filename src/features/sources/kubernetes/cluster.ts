@@ -70,9 +70,10 @@ export function openCluster({ client, apiVersion, kinds, onError, instance, secr
     return found;
   };
 
+  const statuses = createStatusWriter(client, { instance, onError });
   return {
     started: starting.passed,
-    statuses: createStatusWriter(client, { instance, onError }),
+    statuses,
     namespaces: namespaces.objects,
     namespaceState: () => namespaces.state,
     statedIn: resources.statedIn,
@@ -92,6 +93,7 @@ export function openCluster({ client, apiVersion, kinds, onError, instance, secr
       return () => listeners.delete(listener);
     },
     async stop() {
+      statuses.stop();
       await Promise.all([namespaces.stop(), resources.stop()]);
       client.close();
     },

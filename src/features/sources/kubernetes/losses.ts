@@ -37,7 +37,8 @@ export async function lossFault(
   const { cluster, namespace, source, kinds } = options;
   const unavailable = (reason: string): Unavailable => ({ ok: false, reason });
   const former = readUids(last.uids ?? '');
-  const isOther = (name: string, { metadata: { uid } }: Resource) => (former.get(name) ?? uid) !== uid;
+  // One that could not be read then is not known to be another.
+  const isOther = (name: string, { metadata: { uid } }: Resource) => (former.get(name) || uid) !== uid;
   const named = namesOf(missing, options);
   const way = `state them again, or let all objects of the source go with \`heddle detach ${source}\``;
   try {

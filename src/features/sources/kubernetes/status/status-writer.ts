@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { pauseMs, plainBackoff } from '../../../../kubernetes/backoff.ts';
 import type { Client } from '../../../../kubernetes/client.ts';
 import { ApiError } from '../../../../kubernetes/errors.ts';
 import { createPacer } from '../../../../kubernetes/pacer.ts';
@@ -39,44 +40,90 @@ export interface StatusTarget {
 export interface StatusWriter {
   /** Writes a status unless the resource shows it already; of several for one resource the last one counts. */
   put(target: StatusTarget, status: WrittenStatus): void;
+  /** Writes nothing more. */
+  stop(): void;
 }
 
 /** So many writes are under way at once, and so many begin a second, in one cluster. */
 const pace = { atOnce: 16, perSecond: 50 };
 
-/** Creates a writer. What cannot be written is reported, and written with the next status of the resource. */
+/** A status that is to be written, and how often that failed. */
+interface Write {
+  readonly target: StatusTarget;
+  readonly status: WrittenStatus;
+  readonly failures: number;
+}
+
+/** Creates a writer. What cannot be written is reported and tried again; writes to one resource follow each other. */
 export function createStatusWriter(
   client: Pick<Client, 'apply' | 'create'>,
   { instance, onError }: { readonly instance: string; readonly onError: (error: unknown) => void },
 ): StatusWriter {
   const pacer = createPacer(pace);
-  const waiting = new Map<string, { readonly target: StatusTarget; readonly status: WrittenStatus }>();
+  const waiting = new Map<string, Write>();
+  const running = new Set<string>();
+  const putOff = new Map<string, NodeJS.Timeout>();
+  let isStopped = false;
+  const begin = (name: string): void => {
+    if (running.has(name)) return;
+    running.add(name);
+    void pacer
+      .run(() => write(name))
+      .finally(() => {
+        running.delete(name);
+        if (waiting.has(name)) begin(name);
+      });
+  };
   const write = async (name: string): Promise<void> => {
     const next = waiting.get(name);
+    if (next === undefined || isStopped) return;
     waiting.delete(name);
-    if (next === undefined) return;
-    const { target, status } = next;
     try {
-      await client.apply(`${pathOf(target)}/status`, statusObject(target, status));
-      for (const event of eventsOf(target, status, instance))
-        await client.create(`/apis/events.k8s.io/v1/namespaces/${target.namespace}/events`, event);
+      await client.apply(`${pathOf(next.target)}/status`, statusObject(next.target, next.status));
     } catch (error) {
-      // It was deleted meanwhile.
-      if (!(error instanceof ApiError && error.status === 404)) onError(error);
+      if (!isGone(error)) again(name, next, error);
+      return;
     }
+    await noteEvents(next).catch(onError);
+  };
+  const noteEvents = async ({ target, status }: Write): Promise<void> => {
+    for (const event of eventsOf(target, status, instance))
+      await client.create(`/apis/events.k8s.io/v1/namespaces/${target.namespace}/events`, event);
+  };
+  const again = (name: string, failed: Write, error: unknown): void => {
+    if (isStopped) return;
+    onError(error);
+    const retry = (): void => {
+      putOff.delete(name);
+      waiting.set(name, { ...failed, failures: failed.failures + 1 });
+      begin(name);
+    };
+    // What is to be written since then is newer.
+    if (!waiting.has(name)) putOff.set(name, setTimeout(retry, pauseMs(plainBackoff, failed.failures, error)));
+  };
+  const forget = (name: string): void => {
+    clearTimeout(putOff.get(name));
+    putOff.delete(name);
+    waiting.delete(name);
   };
   return {
     put(target, status) {
       const name = pathOf(target);
-      if (equalJson(asJson(target.shown), asJson(status))) {
-        waiting.delete(name);
-        return;
-      }
-      const isQueued = waiting.has(name);
-      waiting.set(name, { target, status });
-      if (!isQueued) void pacer.run(() => write(name));
+      forget(name);
+      if (isStopped || equalJson(asJson(target.shown), asJson(status))) return;
+      waiting.set(name, { target, status, failures: 0 });
+      begin(name);
+    },
+    stop() {
+      isStopped = true;
+      for (const name of [...putOff.keys(), ...waiting.keys()]) forget(name);
     },
   };
+}
+
+/** Whether what was written about was deleted meanwhile. */
+function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
 }
 
 function pathOf({ apiVersion, namespace, plural, name }: StatusTarget): string {

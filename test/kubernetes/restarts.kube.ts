@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type Client, createClient } from '../../src/kubernetes/client.ts';
+import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
+import { openOffice } from '../sources/office-source.ts';
+import { crowdOf } from './crowd.ts';
+import { installDefinitions } from './definitions.ts';
+import { seededRandom } from './mutate.ts';
+import { openKubeProxy } from './proxy.ts';
+import { type ApiServer, startApiServer } from './server.ts';
+
+let server: ApiServer;
+let client: Client;
+
+// Of their own: these tests stop the API server, and change its store and its certificate.
+beforeAll(async () => {
+  server = await startApiServer();
+  client = createClient({ connection: await connectByKubeconfig(server.kubeconfig), fieldManager: 'test' });
+  await installDefinitions(client);
+});
+
+afterAll(async () => {
+  client.close();
+  await server[Symbol.asyncDispose]();
+});
+
+async function follow(namespace: string, kubeconfigFile = server.kubeconfig) {
+  const crowd = crowdOf(client, namespace);
+  await crowd.begin();
+  const office = await openOffice();
+  office.run([], { clusters: [{ name: 'k8s', kubeconfigFile, namespaces: [{ names: [namespace] }] }] });
+  return {
+    ...office,
+    crowd,
+    untruths: () => crowd.untruths(office.engine, office.account),
+    state: async () => (await office.statusOf(`k8s.${namespace}`)).state,
+    message: async () => (await office.statusOf(`k8s.${namespace}`)).message,
+  };
+}
+
+test('after a restart with a compacted store every watch is refused with 410, and what happened meanwhile is caught up with', async () => {
+  const proxy = await openKubeProxy(server.kubeconfig, seededRandom(1));
+  onTestFinished(() => proxy[Symbol.asyncDispose]());
+  const { crowd, groups, state, untruths } = await follow('compacted', proxy.kubeconfig);
+  await crowd.putAll(['a', 'b', 'c']);
+  await expect.poll(untruths).toEqual([]);
+  // A balancer whose clients do not notice that the server behind it is another one.
+  proxy.hold();
+  await server.stop('SIGKILL');
+  await server.start();
+  await crowd.remove(['a']);
+  await crowd.putAll(['b', 'd'], (name) => ({ name: `${name} again` }));
+  await server.compact();
+  const before = proxy.passed.length;
+  proxy.release();
+  await expect.poll(untruths).toEqual([]);
+  expect(await groups()).toEqual(['b', 'c', 'd']);
+  expect(proxy.passed.slice(before)).toContain('EXPIRED /apis/heddle.dev/v1/groups');
+  expect(await state()).toBe('applied');
+});
+
+test('another certificate and another token make the source unavailable, until its kubeconfig file has them', async () => {
+  const { crowd, groups, state, message, untruths } = await follow('renewed');
+  await crowd.putAll(['a']);
+  await expect.poll(untruths).toEqual([]);
+  await server.stop();
+  await server.renew();
+  await server.start();
+  await expect.poll(message).toMatch(/kind Group cannot be read: https:.*certificate/);
+  expect(await state()).toBe('unavailable');
+  expect(await groups()).toEqual(['a']);
+  await server.writeKubeconfig();
+  await crowd.putAll(['b']);
+  await expect.poll(untruths).toEqual([]);
+  expect(await state()).toBe('applied');
+});
+
+test('a cluster that is restored from a backup deletes nothing that it does not know, until that is stated again', async () => {
+  const { crowd, groups, state, message, untruths } = await follow('restored');
+  await crowd.putAll(['a', 'b']);
+  await expect.poll(untruths).toEqual([]);
+  await server.stop();
+  await server.backUp();
+  await server.start();
+  await crowd.putAll(['b', 'c'], (name) => ({ name: `${name} again` }));
+  await expect.poll(untruths).toEqual([]);
+  await server.stop();
+  await server.restore();
+  await server.start();
+  await expect.poll(message).toMatch(/set back to an earlier state.*stated since: Group c; state them again/);
+  expect(await groups()).toEqual(['a', 'b', 'c']);
+  await crowd.putAll(['c'], (name) => ({ name: `${name} again` }));
+  await expect.poll(state).toBe('applied');
+  await expect.poll(untruths).toEqual([]);
+  await crowd.remove(['c']);
+  await expect.poll(groups).toEqual(['a', 'b']);
+});
