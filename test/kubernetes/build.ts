@@ -2,17 +2,13 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cache } from './cache.ts';
 
 const run = promisify(execFile);
 const module = fileURLToPath(new URL('./apiserver', import.meta.url));
-
-/** Where binaries are kept between runs: compiling one takes minutes. */
-const cache =
-  process.env['HEDDLE_TEST_CACHE'] ?? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'heddle');
 
 /** The path of the API server's binary; it is compiled unless one of the same sources was. Throws a sentence when it cannot be. */
 export async function buildServer(): Promise<string> {
@@ -53,6 +49,6 @@ async function requireGo(): Promise<void> {
   const found = await run('go', ['version']).catch(() => undefined);
   if (found !== undefined) return;
   throw new Error(
-    'the tests on a Kubernetes API server compile one with Go, and there is no `go` on the PATH; install Go 1.26 or later (https://go.dev/dl) and run `npm run test:kubernetes` again',
+    'the tests on a Kubernetes API server compile one with Go, and there is no `go` on the PATH; install Go 1.26 or later (https://go.dev/dl), or put the folder on the PATH that `npm run --silent install-go` downloads it to and prints, and run `npm run test:kubernetes` again',
   );
 }
