@@ -10,6 +10,8 @@ export interface Received {
   readonly id: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: JsonObject;
+  /** The body as it came. */
+  readonly text: string;
   /** With how many keys it was signed. */
   readonly signatures: number;
 }
@@ -104,7 +106,7 @@ function check(request: IncomingMessage, text: string, keys: readonly string[]):
   const content = Buffer.from(`${id}.${timestamp}.${text}`);
   const good = list.filter((signature) => keys.some((key) => isSignedBy(key, content, signature.slice(4))));
   if (good.length !== list.length) return 'a signature is not by a published key';
-  return { id, headers, body: JSON.parse(text), signatures: list.length };
+  return { id, headers, body: JSON.parse(text), text, signatures: list.length };
 }
 
 function isSignedBy(key: string, content: Buffer, signature: string): boolean {

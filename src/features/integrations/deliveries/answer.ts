@@ -34,7 +34,8 @@ function verdictOfFailure(failure: OutboundFailure): Verdict {
 function retryAfter(header: string | readonly string[] | undefined, now: number): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
-  const at = Date.parse(header);
+  // The parser takes almost any number for a date.
+  const at = /^[A-Z][a-z]{2}, /.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 

@@ -1,0 +1,128 @@
+import { describe, expect, it, test } from 'vitest';
+import { verdictAbout, verdictOf } from '../../src/features/integrations/deliveries/answer.ts';
+import { usualDelays } from '../../src/features/integrations/deliveries/backoff.ts';
+import { nextBatch } from '../../src/features/integrations/deliveries/batch.ts';
+import type { Channel, DeliveryEvent } from '../../src/features/integrations/deliveries/target.ts';
+import { notificationMail } from '../../src/features/integrations/notifications/mail-text.ts';
+import { OutboundFailure } from '../../src/outbound/failure.ts';
+
+const event = (id: number, more: Partial<DeliveryEvent> = {}): DeliveryEvent => ({
+  ...{ id, at: '2026-01-02T03:04:05.678Z', code: 'group.add', activity: 'Group created' },
+  ...{ initiator: { id: 'u1', name: 'Ana', email: '' }, target: { id: `g${id}`, name: '' }, meta: {} },
+  ...more,
+});
+
+describe('the next batch', () => {
+  const channel: Channel = {
+    ...{ account: 'a', id: 'c', type: 'webhook', enabled: true, settings: {} },
+    wants: (code) => code === 'group.add' || code === 'integration.delivery_failed',
+  };
+  const limits = { end: undefined, singlyTo: 0, newest: 9 };
+  const chosen = (window: readonly DeliveryEvent[], take: number, more = {}) => {
+    const { events, cursor } = nextBatch(window, channel, { take: () => take }, { ...limits, ...more });
+    return [events.map(({ id }) => id), cursor];
+  };
+  const other = (id: number) => event(id, { code: 'user.join' });
+
+  it.each<[string, unknown, unknown]>([
+    ['moves behind what nobody wants', chosen([other(4), other(5)], 1), [[], 5]],
+    ['moves to the newest number where events are missing', chosen([], 1), [[], 9]],
+    ['stops before the next event that is wanted', chosen([event(4), other(5), other(6), event(7)], 1), [[4], 6]],
+    ['goes to the end of the window behind the last one', chosen([event(4), other(5)], 1), [[4], 5]],
+    ['takes as many as the target says', chosen([event(4), event(5), event(6)], 2), [[4, 5], 5]],
+    [
+      'takes one at the least and all at the most',
+      [chosen([event(4)], 0), chosen([event(4)], 7)],
+      [
+        [[4], 4],
+        [[4], 4],
+      ],
+    ],
+    ['is the batch that was begun', chosen([event(4), event(5), event(6)], 3, { end: 5 }), [[4, 5], 5]],
+    ['is a new one when nothing is left of that', chosen([event(6), event(7)], 1, { end: 5 }), [[6], 6]],
+    ['is one event where a batch was refused', chosen([event(4), event(5)], 2, { singlyTo: 4 }), [[4], 4]],
+    [
+      'leaves out what the channel itself could not take',
+      chosen(
+        [
+          event(4, { code: 'integration.delivery_failed', target: { id: 'c', name: '' } }),
+          event(5, { code: 'integration.delivery_failed', target: { id: 'd', name: '' } }),
+        ],
+        1,
+      ),
+      [[5], 5],
+    ],
+  ])('%s', (_, found, expected) => expect(found).toEqual(expected));
+
+  it('is empty without a target', () => {
+    expect(nextBatch([event(4)], channel, undefined, limits)).toEqual({ events: [], cursor: 4 });
+  });
+});
+
+test('delays grow from a second to ten minutes, spread, and are as long as the receiver asks', () => {
+  const delays = (random: number) => [1, 2, 5, 9, 10, 40, 4000].map((failures) => usualDelays.retry(failures, random));
+  expect(delays(0)).toEqual([1000, 2000, 16_000, 256_000, 400_000, 400_000, 400_000]);
+  expect(delays(1)).toEqual([1500, 3000, 24_000, 384_000, 600_000, 600_000, 600_000]);
+  expect(usualDelays.retry(1, 0, 60_000)).toBe(60_000);
+  expect(usualDelays.retry(1, 0, 10 ** 12)).toBe(86_400_000);
+  expect(usualDelays.pause(0)).toBe(3_600_000);
+  expect(usualDelays.pause(1)).toBeCloseTo(3_960_000);
+});
+
+describe('an answer', () => {
+  const now = Date.parse('2026-01-02T03:04:05Z');
+  const verdict = (status: number, headers = {}) => verdictOf({ status, headers }, 'hooks.example.com', now);
+
+  it.each<[string, readonly number[]]>([
+    ['accepted', [200, 201, 202, 204]],
+    ['retry', [408, 409, 423, 425, 429, 500, 502, 503, 504, 599]],
+    ['pause', [304, 401, 402, 403, 404, 405, 410, 415, 451]],
+    ['refused', [400, 413, 422]],
+  ])('means %s: %j', (outcome, statuses) => {
+    expect(statuses.map((status) => verdict(status).outcome)).toEqual(statuses.map(() => outcome));
+  });
+
+  it.each<[string, number | undefined]>([
+    ['120', 120_000],
+    ['Fri, 02 Jan 2026 03:05:05 GMT', 60_000],
+    ['Fri, 02 Jan 2026 03:00:00 GMT', 0],
+    ['soon', undefined],
+    ['-5', undefined],
+  ])('with Retry-After %s', (header, afterMs) => {
+    const reason = 'hooks.example.com answers 503';
+    const expected = { outcome: 'retry', reason, ...(afterMs === undefined ? {} : { afterMs }) };
+    expect(verdict(503, { 'retry-after': header })).toEqual(expected);
+  });
+
+  it('is a verdict too when there is none, and a defect stays one', async () => {
+    const failing = (error: Error) => verdictAbout(() => Promise.reject(error));
+    expect(await failing(new OutboundFailure('timeout', 'late'))).toEqual({ outcome: 'retry', reason: 'late' });
+    expect(await failing(new OutboundFailure('redirected', 'away'))).toEqual({ outcome: 'pause', reason: 'away' });
+    await expect(failing(new TypeError('a defect'))).rejects.toThrow('a defect');
+  });
+});
+
+test('a mail says what happened in words, and a list has a line an event', () => {
+  const frame = { account: 'acc1', channel: 'c1', to: ['a@example.com'], host: 'example.com' };
+  const one = event(7, {
+    target: { id: 'g7', name: 'Ops' },
+    initiator: { id: 'u1', name: 'Ana', email: 'ana@example.com' },
+    meta: { name: 'Ops', issued: 'api' },
+  });
+  expect(notificationMail(frame, [one]).text).toBe(`Group created: Ops
+
+When: 2026-01-02 03:04:05 UTC
+By: Ana <ana@example.com>
+Target: Ops (g7)
+issued: api
+Event: 7 (group.add)
+
+The notification channel c1 of the account acc1 sends this.
+`);
+  const { subject, text, messageId } = notificationMail(frame, [one, event(8)]);
+  expect([subject, messageId]).toEqual(['[Heddle] 2 events', '<c1.7-8@example.com>']);
+  expect(text.split('\n').slice(2, 4)).toEqual([
+    '2026-01-02 03:04:05 UTC Group created: Ops, by Ana',
+    '2026-01-02 03:04:05 UTC Group created: g8, by Ana',
+  ]);
+});
