@@ -28,7 +28,6 @@ import type { SealForm } from '../model/schema/sealing.ts';
 import { createValidator } from '../model/schema/validate.ts';
 import { describeChange } from '../plan/view/describe.ts';
 import { viewPlan } from '../plan/view/view.ts';
-import { createRandomPool } from './random-pool.ts';
 
 const declared = createRegistry(Object.values(kinds));
 
@@ -199,4 +198,18 @@ export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : ` (cause: ${describe(error.cause)})`;
   return `${error.stack ?? error.message}${cause}`;
+}
+
+/** How many bytes are drawn at once: a draw of its own costs a busy server as much as a look-up. */
+const poolBytes = 4096;
+
+/** Creates a source of random bytes for what is no secret, such as ids. No byte is handed out twice. */
+export function createRandomPool(): (length: number) => Uint8Array {
+  let pool = randomBytes(0);
+  return (length) => {
+    if (pool.length < length) pool = randomBytes(Math.max(poolBytes, length));
+    const bytes = pool.subarray(0, length);
+    pool = pool.subarray(length);
+    return bytes;
+  };
 }

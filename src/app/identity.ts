@@ -1,10 +1,13 @@
 import type { Engine } from '../commit/engine.ts';
-import { type Authenticator, createAuthenticator } from '../features/auth/authenticate.ts';
+import {
+  type Authenticator,
+  createAuthenticator,
+  createPeople,
+  type TokenUses,
+} from '../features/auth/authenticate.ts';
 import { createExternalIssuer } from '../features/auth/issuers.ts';
 import { createLocalPeople, type LocalPeople } from '../features/auth/local-people.ts';
-import { createPeople } from '../features/auth/people.ts';
 import { createIdentityProvider, type IdentityProvider } from '../features/auth/provider/provider.ts';
-import type { TokenUses } from '../features/auth/token-uses.ts';
 import type { Installation } from '../model/declare/installation.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { Outbound } from '../outbound/outbound.ts';

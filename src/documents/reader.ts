@@ -3,7 +3,6 @@ import type { Document, ForeignFile, SourceFile } from '../model/document.ts';
 import { Internal } from '../model/errors.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
 import type { ProblemCode } from '../model/problem-codes.ts';
-import { createByteCache } from './cache-by-bytes.ts';
 import { digestOfFile } from './digest.ts';
 import { createDuplicateFinder } from './duplicates.ts';
 import { describeBytes, limits } from './limits.ts';
@@ -143,4 +142,40 @@ function placeIn(file: string, parsed: ParsedFile): PlacedFile {
 function refusal(code: ProblemCode, found: string, limit: string): ReadRevision {
   const message = `The source holds ${found} and may hold ${limit}; split it into several sources.`;
   return { documents: [], problems: [{ code, message }], foreign: [] };
+}
+
+/** Values kept by key up to a total size; who was not asked for the longest goes first. */
+export interface ByteCache<Value> {
+  get(key: string): Value | undefined;
+  set(key: string, value: Value, bytes: number): void;
+}
+
+/** A cache bounded by bytes. */
+function createByteCache<Value>(capacity: number): ByteCache<Value> {
+  const entries = new Map<string, { readonly value: Value; readonly bytes: number }>();
+  let total = 0;
+  const remove = (key: string) => {
+    total -= entries.get(key)?.bytes ?? 0;
+    entries.delete(key);
+  };
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      // A map keeps the order of insertion: inserted again, the entry is the newest.
+      entries.delete(key);
+      entries.set(key, entry);
+      return entry.value;
+    },
+    set(key, value, bytes) {
+      remove(key);
+      if (bytes > capacity) return;
+      entries.set(key, { value, bytes });
+      total += bytes;
+      for (const oldest of entries.keys()) {
+        if (total <= capacity) return;
+        remove(oldest);
+      }
+    },
+  };
 }

@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { writeYaml } from '../documents/write.ts';
 import * as kinds from '../kinds/index.ts';
 import { createRegistry, type Registry } from '../model/declare/registry.ts';
+import { allDefinitions } from '../model/lower/crd/all.ts';
 import { chartFiles } from './charts.ts';
-import { crdFiles } from './crds.ts';
 import { exampleFiles } from './examples.ts';
-import { type Files, findStale, readText, writeFiles } from './files.ts';
+import { type Files, findStale, generatedNotice, readText, writeFiles } from './files.ts';
 import { kindPage } from './kind-page.ts';
 import { commandPage, metricPage, problemPage, rolePage, settingPage } from './program-pages.ts';
 
@@ -41,4 +42,10 @@ function check(files: Files): void {
   if (stale.length === 0) return;
   console.error('Run `npm run gen` and commit what it writes.');
   process.exitCode = 1;
+}
+
+/** The files of `crds/`: every CustomResourceDefinition of ours. */
+export function crdFiles(registry: Registry): Files {
+  const definitions = [...allDefinitions(registry)];
+  return new Map(definitions.map(([plural, crd]) => [`crds/${plural}.yaml`, writeYaml(crd, generatedNotice)]));
 }

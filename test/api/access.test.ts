@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { openRoutes } from '../../src/api/open-routes.ts';
+import { openRoutes } from '../../src/api/server.ts';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
 import { build } from '../../src/db/builder.ts';
 import { createAuthenticator, hashToken } from '../../src/features/auth/authenticate.ts';

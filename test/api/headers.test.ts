@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
 import { placeOf } from '../../src/api/headers.ts';
-import { openListedRoutes } from '../../src/api/open-routes.ts';
+import { openListedRoutes } from '../../src/api/server.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { sharedApi, testApi, token } from './setup.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPeople } from '../../src/features/auth/authenticate.ts';
 import { createExternalIssuer } from '../../src/features/auth/issuers.ts';
-import { createPeople } from '../../src/features/auth/people.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { membersIn } from '../../src/model/state/members.ts';
 import { doc } from '../api/documents.ts';

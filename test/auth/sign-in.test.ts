@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedObject } from '../../src/commit/bootstrap.ts';
+import { createPeople } from '../../src/features/auth/authenticate.ts';
 import { createExternalIssuer } from '../../src/features/auth/issuers.ts';
-import { createPeople } from '../../src/features/auth/people.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { type Answer, type TestApi, testApi } from '../api/setup.ts';

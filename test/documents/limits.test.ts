@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../src/documents/limits.ts';
 import { createReader } from '../../src/documents/reader.ts';
-import { holdsMoreThan } from '../../src/documents/yaml/count.ts';
 import { parseYaml } from '../../src/documents/yaml/yaml.ts';
+import { holdsMoreThan } from '../../src/documents/yaml/yaml-text.ts';
 import { group, onlyProblem, read } from './sample.ts';
 
 const padded = (bytes: number) => group('a') + '#'.repeat(bytes - group('a').length);

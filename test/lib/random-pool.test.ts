@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRandomPool } from '../../src/app/random-pool.ts';
+import { createRandomPool } from '../../src/app/engine.ts';
 
 it('a pool hands out as many random bytes as are asked for, none of them twice', () => {
   const random = createRandomPool();

@@ -14,8 +14,8 @@ import { sendLong } from '../answers/answers.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
 import { callOf } from '../authenticate.ts';
 import { keepInstead, type Recover } from '../idempotency.ts';
+import { textOfBody } from '../input/bodies.ts';
 import { recoverBody, recoverEmpty } from '../recover.ts';
-import { hasOwnBodies, takeBodies } from './bodies.ts';
 import { readInput } from './input.ts';
 import { routeOf } from './route.ts';
 
@@ -154,4 +154,21 @@ function showOnce(member: string, request: FastifyRequest, reply: FastifyReply, 
   if (shown === undefined) return;
   void reply.header('cache-control', 'no-store');
   keepInstead(request, typeof shown === 'string' ? { ...body, [member]: mask } : rest);
+}
+
+/** Whether an operation takes bodies that others do not take. */
+function hasOwnBodies({ textBody, bytesBody }: Operation): boolean {
+  return textBody !== undefined || bytesBody !== undefined;
+}
+
+/** Has a scope take the bodies of an operation, beside those of JSON. */
+function takeBodies(scope: FastifyInstance, { textBody, bytesBody }: Operation): void {
+  if (textBody !== undefined)
+    scope.addContentTypeParser([...textBody.types], { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+      textBody.as(textOfBody(body)),
+    );
+  if (bytesBody === undefined) return;
+  // What is taken of any type is not read as JSON either.
+  if (bytesBody.types.includes('*')) scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser([...bytesBody.types], { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 }

@@ -1,3 +1,6 @@
+import { sumUpTests } from '../../features/config/access/test-results.ts';
+import type { SourceFile } from '../../model/document.ts';
+import { InvalidInput } from '../../model/errors.ts';
 import { access as operations, type TestResult, type TestResults } from '../../operations/config/access.ts';
 import { documents } from '../../operations/config/documents.ts';
 import { call, clientSettings, connect } from '../client.ts';
@@ -8,11 +11,11 @@ import { jsonFlag } from '../flags.ts';
 import { collectFiles } from '../plan/files.ts';
 import { pushBody } from '../plan/planning.ts';
 import { sourceFlag, sourceNameOf } from '../plan/source-name.ts';
-import type { Paint, Style } from '../terminal/paint.ts';
-import { printable } from '../terminal/paint.ts';
+import { type Paint, printable, type Style } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { collectValues, valueSettings } from './values.ts';
+import { checkOffline } from './offline.ts';
+import { collectValues, type ValueConfig, valueSettings } from './values.ts';
 
 export const test = defineCommand({
   name: 'test',
@@ -40,7 +43,7 @@ export const test = defineCommand({
     const run = async (): Promise<TestResults> => {
       if (files !== undefined && flags['offline'] === true) {
         // Loaded here: the other ways leave the checking to the server.
-        const { testOffline } = await import('./tests.ts');
+        const { testOffline } = await import('./test.ts');
         return testOffline(files, config);
       }
       const client = await connect(config);
@@ -77,4 +80,20 @@ function renderTests({ tests, passed, failed, conditional }: TestResults, paint:
   const open = conditional === 0 ? '' : `, ${conditional} depending on posture checks`;
   const sum = `${count(tests.length, 'access test')}: ${passed} passed, ${failed} failed${open}.`;
   return `${[...lines, '', paint(failed > 0 ? 'error' : 'strong', sum)].join('\n')}\n`;
+}
+
+const incomplete =
+  'the documents name what they do not state, so what they lead to is only known where the rest is; run the tests without --offline, on a server';
+
+/** Runs the access tests of documents without a server. Throws `InvalidInput` when the documents are wrong, or not all there is. */
+export async function testOffline(files: readonly SourceFile[], config: ValueConfig): Promise<TestResults> {
+  const { problems, warnings, tests } = await checkOffline(files, config);
+  const faults = problems.filter(({ code }) => code !== 'access_test_failed');
+  if (faults.length > 0) throw new InvalidInput('the documents are wrong', { problems: faults });
+  if (tests === undefined)
+    // Problems are all that people are shown of wrong input.
+    throw new InvalidInput(incomplete, {
+      problems: [...warnings, { code: 'documents_incomplete', message: incomplete }],
+    });
+  return { revision: 0, ...sumUpTests(tests) };
 }

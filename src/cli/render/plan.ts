@@ -1,12 +1,12 @@
 import type { Problem } from '../../model/problem.ts';
 import type { RunningOverride } from '../../operations/config/overrides.ts';
 import type { ChangeView, PlanView } from '../../operations/config/plan.ts';
+import type { AccessImpact } from '../../operations/config/plan-access.ts';
 import { fieldOf } from '../../plan/ownership/membership.ts';
-import { changesAccess } from '../../plan/view/access.ts';
+import { accessLine, accessSummary, changesAccess, firstRows } from '../../plan/view/access.ts';
 import { renderOverrides } from '../override/render.ts';
 import { type Paint, printable } from '../terminal/paint.ts';
 import { count, placeOf, renderWarnings } from '../terminal/problems.ts';
-import { renderImpact } from './impact.ts';
 import { renderUnits } from './units.ts';
 
 /** A plan for reading: like a diff, field by field, with what deserves a second look and a line that sums it up. */
@@ -118,4 +118,18 @@ function unchanged(objects: number): string {
 
 function claimsOf(plan: PlanView, action: PlanView['claims'][number]['action']): number {
   return plan.claims.filter((claim) => claim.action === action).length;
+}
+
+/** How many lines of a plan show who gains and loses access. */
+const mostRows = 30;
+
+/** Who gains and loses access by a plan, one line for each two groups. */
+function renderImpact(impact: AccessImpact, paint: Paint): string {
+  const rows = firstRows(impact.groups, mostRows);
+  const left = impact.groups.length - rows.length + impact.omitted;
+  const lines = rows.map((row) =>
+    paint(row.change === 'gained' ? 'added' : 'removed', `  ${printable(accessLine(row))}`),
+  );
+  const more = left > 0 ? [paint('faint', `  and ${count(left, 'more line')}`)] : [];
+  return `${[paint('strong', accessSummary(impact)), ...lines, ...more].join('\n')}\n`;
 }

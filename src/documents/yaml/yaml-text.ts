@@ -1,4 +1,4 @@
-import { isScalar, type YAMLError, type Document as YamlDocument } from 'yaml';
+import { isScalar, Lexer, type YAMLError, type Document as YamlDocument } from 'yaml';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import { limits } from '../limits.ts';
 import { partItems, type ReadResult, readItems } from '../objects.ts';
@@ -6,7 +6,6 @@ import { positionAt, positionOf } from '../position.ts';
 import { longestPath, type StatedObject, type Taken } from '../stated.ts';
 import { truncate } from '../truncate.ts';
 import { conflictFault, findConflicts } from './conflict-markers.ts';
-import { holdsMoreThan } from './count.ts';
 import { syntaxFault } from './syntax.ts';
 import type { Fault } from './values.ts';
 import { type NodeBudget, walk } from './walk.ts';
@@ -145,4 +144,24 @@ function conflictAt(text: string, file: string, offset: number): Problem {
 function tooManyNodes(file: string): Problem {
   const message = `The file holds more than ${limits.fileNodes} values; split it.`;
   return { code: 'file_too_large', message, file, line: 1, column: 1 };
+}
+
+/** Begins a scalar without quotes. */
+const scalarMark = '\u001f';
+const collections: ReadonlySet<string> = new Set(['[', '{', '-', '---']);
+
+/**
+ * Whether a text holds more values than `most`, found without making them: the parser needs 500 bytes and more for each. It
+ * counts no more than there are, so that no text is refused that would have been read.
+ */
+export function holdsMoreThan(text: string, most: number): boolean {
+  // Each value takes a character at least.
+  if (text.length <= most) return false;
+  let count = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    const first = lexeme[0];
+    if (first === scalarMark || first === '"' || first === "'" || collections.has(lexeme)) count += 1;
+    if (count > most) return true;
+  }
+  return false;
 }

@@ -1,13 +1,18 @@
-import type { Call } from '../../commit/engine.ts';
+import type { Call, Engine } from '../../commit/engine.ts';
 import type { Snapshots } from '../../commit/snapshots.ts';
-import { createTokenLookUp } from '../../db/accounts/tokens.ts';
+import { createIdentityLookUp, type Identity, type KnownIdentity, noteLogin } from '../../db/accounts/identities.ts';
+import { createTokenLookUp, noteUses } from '../../db/accounts/tokens.ts';
 import type { Database } from '../../db/database.ts';
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import { isWellFormedToken } from '../../lib/token.ts';
+import type { AuditEvent } from '../../model/declare/kind.ts';
 import { NotAllowed, Unauthenticated } from '../../model/errors.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { type Claims, createBearer } from './bearer.ts';
+import { groupNames, requireAllowed, syncGroups } from './group-sync.ts';
+import type { Issuer } from './issuers.ts';
 import { isOperatorToken, operatorTokenPrefix } from './operator.ts';
-import { actorOf, type People, requireActive } from './people.ts';
-import type { TokenUses } from './token-uses.ts';
+import { createSignIn } from './sign-in.ts';
 
 /** The prefix of personal access tokens. */
 export const tokenPrefix = 'nbp_';
@@ -92,4 +97,140 @@ function credentialsOf(header: string | undefined): { readonly scheme: string; r
   const [token = ''] = rest;
   if (token === '' || rest.length > 1) throw new Unauthenticated('token invalid');
   return { scheme, token };
+}
+
+/** Says on whose behalf a request with a signed token runs. */
+export interface People {
+  /**
+   * `account`: the one that an unknown person asks to join. Throws `Unauthenticated`, `NotAllowed`, or
+   * `Unavailable` when the issuer does not answer.
+   */
+  authenticate(token: string, account?: string): Promise<Call>;
+}
+
+export interface PeopleOptions {
+  readonly engine: Engine;
+  readonly issuers: readonly Issuer[];
+  /** Everybody who is new joins the one account of this server. */
+  readonly singleAccount: boolean;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+/** Knows people by signed tokens, in one query; who is unknown becomes a user. */
+export function createPeople({ engine, issuers, singleAccount, now }: PeopleOptions): People {
+  const bearer = createBearer({ issuers, now });
+  const find = createIdentityLookUp(engine.database);
+  const enter = createSignIn({ engine, singleAccount, find });
+  return {
+    async authenticate(token, account) {
+      const claims = await bearer.verify(token);
+      const known = (await find(identityOf(claims))) ?? (await enter(claims, token, account));
+      const state = await engine.snapshots.at(known.account, known.revision);
+      const user = state.find('User', known.user);
+      if (user === undefined) throw new Unauthenticated('token invalid');
+      requireActive(user);
+      requireAllowed(state, claims);
+      const call = callOf(known, user, claims);
+      if ((known.lastLogin?.getTime() ?? Number.NEGATIVE_INFINITY) < claims.signedInAt)
+        await auditLogin(engine, claims, call);
+      return await syncGroups(engine, call, state, claims);
+    },
+  };
+}
+
+function identityOf({ issuer, subject, account, grant }: Claims): Identity {
+  const embedded = issuer.kind === 'embedded';
+  return {
+    ...{ issuer: issuer.issuer, subject, embedded },
+    ...(account === undefined ? {} : { account }),
+    ...(grant === undefined ? {} : { grant }),
+  };
+}
+
+/** Throws `NotAllowed` for users who are kept out, in the words that clients look for. */
+function requireActive({ spec, derived }: Stored<'User'>): void {
+  if (derived.pending_approval === true) throw new NotAllowed('user is pending approval');
+  if (spec.is_blocked === true) throw new NotAllowed('user is blocked');
+}
+
+function callOf({ account, revision }: KnownIdentity, user: Stored<'User'>, claims: Claims): Call {
+  const actor = actorOf(user);
+  if (claims.issuer.kind === 'embedded') return { account, revision, actor, signedInAt: claims.signedInAt };
+  const tokenLists = (claim: string) => groupNames(claims, claim);
+  // It is not enumerable, so that it stays out wherever an actor is written down.
+  return { account, revision, actor: Object.defineProperty({ ...actor }, 'tokenLists', { value: tokenLists }) };
+}
+
+/** A user as the one on whose behalf something happens. */
+function actorOf({ id, name, spec }: Stored<'User'>): Call['actor'] {
+  const email = spec.email ? { email: spec.email } : {};
+  return { type: 'user', id, name, ...email };
+}
+
+async function auditLogin(engine: Engine, { issuer, subject, signedInAt }: Claims, call: Call): Promise<void> {
+  const at = new Date(signedInAt).toISOString();
+  const login = { account: call.account, issuer: issuer.issuer, subject, user: call.actor.id, at };
+  const event: AuditEvent = { code: 'dashboard.login', target: call.actor.id, meta: { timestamp: at } };
+  await noteLogin(engine.database, login, { actor: call.actor, event, at: engine.now() });
+}
+
+/** Notes when tokens are used, without a write for each request. */
+export interface TokenUses {
+  note(account: string, token: string): void;
+  /** Writes what is noted and stops. */
+  close(): Promise<void>;
+}
+
+export interface TokenUsesOptions {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** How long a written time counts as new enough. */
+  readonly freshMs?: number;
+  /** How long uses are gathered before they are written together. */
+  readonly gatherMs?: number;
+}
+
+/** A token that is used all the time is written once a minute; the first use of one is written within a second. */
+export function createTokenUses(database: Database, options: TokenUsesOptions): TokenUses {
+  const { now, freshMs = 60_000, gatherMs = 1000 } = options;
+  const written = new Map<string, number>();
+  let pending = new Map<string, Map<string, number>>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  const flush = (): Promise<void> => {
+    timer = undefined;
+    const uses = pending;
+    pending = new Map();
+    writing = writing.then(() => write(database, uses));
+    return writing;
+  };
+
+  return {
+    note(account, token) {
+      const at = now();
+      if (at - (written.get(token) ?? Number.NEGATIVE_INFINITY) < freshMs) return;
+      // Tokens that are used no more are forgotten with the others when there are very many.
+      if (written.size > 100_000) written.clear();
+      written.set(token, at);
+      const uses = pending.get(account) ?? new Map<string, number>();
+      pending.set(account, uses.set(token, at));
+      if (timer !== undefined) return;
+      timer = setTimeout(() => void flush(), gatherMs);
+      timer.unref();
+    },
+    close() {
+      clearTimeout(timer);
+      return flush();
+    },
+  };
+}
+
+/** The time of a token's last use is written when possible: a store that is away loses it. */
+async function write(database: Database, uses: ReadonlyMap<string, ReadonlyMap<string, number>>): Promise<void> {
+  for (const [account, tokens] of uses) {
+    const rows = [...tokens].map(([token, at]) => ({ token, at: new Date(at).toISOString() }));
+    await noteUses(database, account, rows).catch(() => undefined);
+  }
 }

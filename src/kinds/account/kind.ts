@@ -1,8 +1,10 @@
 import { asObject } from '../../lib/json.ts';
-import { defineKind } from '../../model/declare/kind.ts';
+import { type DerivedChange, defineKind, type State, type Step } from '../../model/declare/kind.ts';
 import { boolean, object } from '../../model/schema/field.ts';
-import { followAccount } from './derived-changes.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { addGroups } from '../shared/propagation.ts';
 import { updatedEvents } from './events.ts';
+import { readdressPeers } from './readdress.ts';
 import {
   askOfPublicRanges,
   checkAgainstAccount,
@@ -151,3 +153,29 @@ export const account = defineKind({
     onboarding: { signup_form_pending: false, onboarding_flow_pending: false },
   },
 });
+
+/** What else changes with a setting: groups of users reach their peers, peers do not wait any more, or get other addresses. */
+function followAccount({ before, after }: Step<Stored<'Account'>>, state: State): readonly DerivedChange[] {
+  if (before === undefined || after === undefined) return [];
+  const followers = [
+    ...(!isPropagating(before) && isPropagating(after) ? addGroups(state) : []),
+    ...(isApproving(before) && !isApproving(after) ? approvePeers(state) : []),
+  ];
+  return [...followers, ...readdressPeers(before, after, state, followers)];
+}
+
+function isPropagating(account: Stored<'Account'>): boolean {
+  return account.spec.settings?.groups_propagation_enabled === true;
+}
+
+/** Whether new peers wait for an administrator. */
+function isApproving(account: Stored<'Account'>): boolean {
+  return account.spec.settings?.extra?.peer_approval_enabled === true;
+}
+
+function approvePeers(state: State): readonly DerivedChange[] {
+  return state
+    .ofKind('Peer')
+    .filter(({ spec }) => spec.approval_required === true)
+    .map((peer) => ({ change: peer, spec: { ...peer.spec, approval_required: false } }));
+}

@@ -1,10 +1,11 @@
-import { defineKind } from '../../model/declare/kind.ts';
+import type { ActivityCode } from '../../model/declare/activities.ts';
+import { type AuditEvent, type DerivedChange, defineKind, type State, type Step } from '../../model/declare/kind.ts';
 import { list, longest, members, string, typedRef } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { countPeers, isAll, isKept } from '../shared/membership.ts';
+import { countPeers, isAll, isKept, listedPeers, movedPeers } from '../shared/membership.ts';
+import { freeAddress, hasIpv6, isTakenIn, listed, rangeOf, withIpv6 } from '../shared/peer-addresses.ts';
+import { peerFqdn } from '../shared/peer-fqdn.ts';
 import { uniqueName } from '../shared/unique-name.ts';
-import { createdEvents, updatedEvents } from './events.ts';
-import { followIpv6, hasIpv6Enabled } from './ipv6.ts';
 import { checkTypes, placeResources } from './resources.ts';
 import { keepProvidedName, listAllPeers, resourcesOf } from './rules.ts';
 
@@ -115,4 +116,53 @@ export const group = defineKind({
 
 function issuedOf(object: Stored<'Group'>): string {
   return object.derived.issued ?? 'api';
+}
+
+/** One event for each peer that a new group starts with. */
+function createdEvents(after: Stored<'Group'>, state: State): readonly AuditEvent[] {
+  return listedPeers(after).map((peer) => memberEvent('peer.group.add', after, peer, state));
+}
+
+/** A rename, and one event for each peer that came or went. */
+function updatedEvents(before: Stored<'Group'>, after: Stored<'Group'>, state: State): readonly AuditEvent[] {
+  const { joined, left } = movedPeers(before, after);
+  const renamed: AuditEvent = { code: 'group.update', meta: { old_name: before.name, new_name: after.name } };
+  return [
+    ...(before.name === after.name ? [] : [renamed]),
+    ...joined.map((peer) => memberEvent('peer.group.add', after, peer, state)),
+    ...left.map((peer) => memberEvent('peer.group.delete', after, peer, state)),
+  ];
+}
+
+function memberEvent(code: ActivityCode, group: Stored<'Group'>, id: string, state: State): AuditEvent {
+  const peer = state.find('Peer', id);
+  const named = { group: group.name, group_id: group.id };
+  if (peer === undefined) return { code, target: id, meta: named };
+  return { code, target: id, meta: { ...named, peer_ip: peer.spec.ip ?? '', peer_fqdn: peerFqdn(peer, state) } };
+}
+
+/** Peers that join a group with IPv6 get an address, and those that leave the last one lose it. */
+function followIpv6({ before, after }: Step<Stored<'Group'>>, state: State): readonly DerivedChange[] {
+  const [account] = state.ofKind('Account');
+  const group = after ?? before;
+  if (account === undefined || group === undefined || !hasIpv6Enabled(group, state)) return [];
+  const range = rangeOf(account, 'ipv6');
+  const taken = new Set<string>();
+  const isTaken = isTakenIn(state, 'ipv6');
+  const { joined, left } = movedPeers(before, after);
+  return [...joined, ...left].flatMap((id): readonly DerivedChange[] => {
+    const peer = state.find('Peer', id);
+    if (peer === undefined || range === undefined) return [];
+    const has = (peer.spec.ipv6 ?? '') !== '';
+    if (has === hasIpv6(account, id, state)) return [];
+    const ipv6 = has ? '' : (freeAddress(range, id, (text) => taken.has(text) || isTaken(text)) ?? '');
+    taken.add(ipv6);
+    return [{ change: peer, spec: withIpv6(peer.spec, ipv6) }];
+  });
+}
+
+/** Whether the account gives the peers of a group IPv6 addresses. */
+function hasIpv6Enabled(group: Stored<'Group'>, state: State): boolean {
+  const [account] = state.ofKind('Account');
+  return account !== undefined && listed(account.spec.settings?.ipv6_enabled_groups).includes(group.id);
 }

@@ -1,7 +1,16 @@
-import { defineKind } from '../../model/declare/kind.ts';
+import { defineKind, type Fault, type State } from '../../model/declare/kind.ts';
 import { boolean, integer, object, ref, string } from '../../model/schema/field.ts';
-import { countFree, ingressIpOf, regionOf } from '../shared/ingress.ts';
-import { checkServed } from './rules.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import {
+  countFree,
+  ingressIpOf,
+  mappingsOf,
+  poolOf,
+  portsOn,
+  regionOf,
+  transports,
+  usesTransport,
+} from '../shared/ingress.ts';
 
 const pool = (transport: string) =>
   object(
@@ -109,3 +118,20 @@ export const ingressPeer = defineKind({
     udp_pool: { start: 20000, end: 24999 },
   },
 });
+
+/** Ports that were given away stay within the pools. */
+function checkServed(ingressPeer: Stored<'IngressPeer'>, state: State): readonly Fault[] {
+  return transports.flatMap((transport) => {
+    const pool = poolOf(ingressPeer, transport);
+    const outside = portsOn(ingressPeer, state).filter((port) =>
+      mappingsOf(port).some(
+        ({ protocol, ingress_start: start, ingress_end: end }) =>
+          usesTransport(protocol, transport) && (start < pool.start || end > pool.end),
+      ),
+    );
+    if (outside.length === 0) return [];
+    const names = outside.map(({ name }) => `\`${name}\``).join(', ');
+    const message = `the ingress ports ${names} would fall outside the pool; delete them first, or keep it larger`;
+    return [{ code: 'pool_in_use', path: `/${transport}_pool`, message }];
+  });
+}

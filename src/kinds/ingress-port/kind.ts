@@ -1,9 +1,17 @@
-import { defineKind } from '../../model/declare/kind.ts';
+import { defineKind, type Fault } from '../../model/declare/kind.ts';
 import { boolean, integer, list, longest, object, oneOf, ref, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import { ingressIpOf, ingressProtocols, mappingsOf, type PortMapping, regionOf } from '../shared/ingress.ts';
+import {
+  type IngressProtocol,
+  ingressIpOf,
+  ingressProtocols,
+  mappingsOf,
+  type PortMapping,
+  regionOf,
+  transports,
+  usesTransport,
+} from '../shared/ingress.ts';
 import { checkAllocated, settlePorts } from './allocate.ts';
-import { checkRanges } from './rules.ts';
 
 const portNumber = (doc: string) => integer({ doc, required: true, minimum: 1, maximum: 65535 });
 const protocol = () =>
@@ -143,4 +151,34 @@ export const ingressPort = defineKind({
 
 function peerOf(port: Stored<'IngressPort'>): string {
   return port.parent ?? '';
+}
+
+/** A range of ports of the peer. */
+export interface PortRange {
+  readonly start: number;
+  readonly end: number;
+  readonly protocol: IngressProtocol;
+}
+
+/** What an ingress port asks for. */
+interface PortsSpec {
+  readonly port_ranges: readonly PortRange[];
+}
+
+/** Every port only once. */
+function checkRanges({ port_ranges: ranges }: PortsSpec): readonly Fault[] {
+  return transports.flatMap((transport) => checkOnce(ranges, transport));
+}
+
+function checkOnce(ranges: readonly PortRange[], transport: 'tcp' | 'udp'): readonly Fault[] {
+  const sorted = ranges
+    .map((range, at) => ({ ...range, at }))
+    .filter(({ protocol }) => usesTransport(protocol, transport))
+    .sort((a, b) => a.start - b.start);
+  return sorted.flatMap(({ start, at }, place) => {
+    const before = sorted[place - 1];
+    if (before === undefined || before.end < start) return [];
+    const message = `the port ${start} (${transport}) is in the range ${before.start}–${before.end} already; ask for each port once`;
+    return [{ code: 'port_repeated', path: `/port_ranges/${at}`, message }];
+  });
 }

@@ -1,10 +1,32 @@
-import { defineKind } from '../../model/declare/kind.ts';
+import { equalJson } from '../../lib/json.ts';
+import type { ActivityCode } from '../../model/declare/activities.ts';
+import { type AuditEvent, defineKind, type Fault, type Mutation, type State } from '../../model/declare/kind.ts';
 import { type TenantStatus, tenantStatuses } from '../../model/declare/tenant-words.ts';
 import { keyed, longest, oneOf, ref, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
+import { eventsIf } from '../shared/events.ts';
 import { domain } from '../shared/formats.ts';
-import { updatedEvents } from './events.ts';
-import { checkMutation } from './rules.ts';
+import { actsAsOwner, ownerGroups } from '../shared/tenant-owners.ts';
+
+/** What it means that a tenant goes from one status to another. */
+const moves: Readonly<Record<string, ActivityCode>> = {
+  'pending active': 'msp.tenant.verify',
+  'existing invited': 'msp.tenant.invite',
+  'invited active': 'msp.tenant.accept',
+  'invited existing': 'msp.tenant.decline',
+};
+
+/** Another name or other groups, another status, another price. */
+function updatedEvents(before: Stored<'MSPTenant'>, after: Stored<'MSPTenant'>): readonly AuditEvent[] {
+  const meta = { name: after.name, domain: after.spec.domain ?? '' };
+  const move = moves[`${before.derived.status} ${after.derived.status}`];
+  const isRepriced = before.derived.price_id !== after.derived.price_id;
+  return [
+    ...eventsIf(!equalJson(before.spec, after.spec), 'msp.tenant.update', meta),
+    ...(move === undefined ? [] : [{ code: move, meta }]),
+    ...eventsIf(isRepriced, 'msp.tenant.subscription', { ...meta, price_id: after.derived.price_id ?? '' }),
+  ];
+}
 
 const moment = (name: string, doc: string) => ({
   doc,
@@ -108,4 +130,13 @@ export const mspTenant = defineKind({
 
 function hex(bytes: Uint8Array): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Owners of a tenant's account are made by owners of this one: no user gives more rights than they have. */
+function checkMutation({ before, after, actor }: Mutation<Stored<'MSPTenant'>>, was: State): readonly Fault[] {
+  if (after === undefined || actor === undefined || actsAsOwner(was, actor)) return [];
+  const known = ownerGroups(before);
+  if (ownerGroups(after).every((id) => known.includes(id))) return [];
+  const message = 'only an owner lets a group act as the owner of a tenant; give it the role `admin`, or ask an owner';
+  return [{ code: 'not_allowed', path: '/groups', message }];
 }

@@ -1,9 +1,64 @@
+import { nearest } from '../../lib/nearest.ts';
+import { canonicalDomain } from '../../lib/net/domain.ts';
+import { activities, isActivityCode } from '../../model/declare/activities.ts';
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, longest, mapOf, object, oneOf, secret, setOf, string } from '../../model/schema/field.ts';
+import {
+  boolean,
+  type Format,
+  longest,
+  mapOf,
+  object,
+  oneOf,
+  secret,
+  setOf,
+  string,
+} from '../../model/schema/field.ts';
 import { webUrl } from '../shared/web-url.ts';
-import { activityCode, emailAddress } from './formats.ts';
 import { checkTarget, withoutEmptyTarget } from './rules.ts';
-import { schemeOf } from './scheme.ts';
+
+/** Registered authentication schemes of HTTP, and those that services for notifications use besides. */
+const schemes = [
+  ...['Basic', 'Bearer', 'Concealed', 'Digest', 'DPoP', 'GNAP', 'HOBA', 'Mutual', 'Negotiate', 'OAuth', 'PrivateToken'],
+  ...['SCRAM-SHA-1', 'SCRAM-SHA-256', 'vapid', 'ApiKey', 'Api-Key', 'GenieKey', 'Key', 'Splunk', 'Token'],
+].map((scheme) => scheme.toLowerCase());
+
+/**
+ * The authentication scheme with which the value of a header begins, and the space behind it; empty when there is none. Any
+ * other first word may be part of the secret.
+ */
+function schemeOf(value: string): string {
+  const [, scheme = ''] = /^([\w-]{3,20}) +\S/.exec(value) ?? [];
+  return schemes.includes(scheme.toLowerCase()) ? `${scheme} ` : '';
+}
+
+/** The code of an activity that the program knows. */
+const activityCode: Format = {
+  name: 'event_type',
+  pattern: '[0-9a-z._-]+',
+  canonical(text) {
+    if (isActivityCode(text)) return { value: text };
+    const guess = nearest(text, Object.keys(activities));
+    const hint =
+      guess === undefined ? 'GET /api/integrations/notifications/types lists them' : `did you mean \`${guess}\`?`;
+    return { fault: `there is no event of the type \`${text}\`; ${hint}` };
+  },
+};
+
+const longestLocal = 64;
+
+/** One e-mail address without a name beside it; the domain in its one spelling. */
+const emailAddress: Format = {
+  name: 'email',
+  pattern: '[^@]+@[^@]+',
+  canonical(text) {
+    const at = text.lastIndexOf('@');
+    const local = text.slice(0, Math.max(at, 0));
+    const domain = canonicalDomain(text.slice(at + 1));
+    const isLocal = /^[^\s@"(),:;<>[\\\]]+$/.test(local) && local.length <= longestLocal && !/^\.|\.\.|\.$/.test(local);
+    if (isLocal && domain !== undefined) return { value: `${local}@${domain}` };
+    return { fault: `\`${text}\` is not an e-mail address; write one such as ana@example.com` };
+  },
+};
 
 export const notificationChannel = defineKind({
   name: 'NotificationChannel',

@@ -1,8 +1,9 @@
+import { isObject } from '../../lib/json.ts';
 import { defineKind } from '../../model/declare/kind.ts';
 import { longest, object, string } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { uniqueName } from '../shared/unique-name.ts';
 import { checks } from './checks.ts';
-import { warnOfChecks } from './rules.ts';
 
 /** A certificate that signs nothing anybody trusts. */
 const exampleAuthority = `-----BEGIN CERTIFICATE-----
@@ -72,3 +73,24 @@ export const postureCheck = defineKind({
     },
   },
 });
+
+/** Warns of effects of a check that may not be intended. */
+function warnOfChecks(
+  _before: Stored<'PostureCheck'> | undefined,
+  after: Stored<'PostureCheck'> | undefined,
+): readonly string[] {
+  if (after === undefined) return [];
+  const checks = after.spec.checks ?? {};
+  const systems = checks['os_version_check'];
+  return [
+    ...(Object.keys(checks).length === 0 ? [`${after.name} checks nothing: every peer passes`] : []),
+    ...(isObject(systems) && Object.keys(systems).length === 0
+      ? [`os_version_check of ${after.name} names no system: no peer passes`]
+      : []),
+    ...('geo_location_check' in checks
+      ? [
+          `geo_location_check of ${after.name} is conditional: without a database of places nobody knows where a peer is`,
+        ]
+      : []),
+  ];
+}

@@ -1,10 +1,10 @@
 import { parseCidr } from '../../lib/net/address.ts';
-import { defineKind } from '../../model/declare/kind.ts';
+import { defineKind, type Fault, type State } from '../../model/declare/kind.ts';
 import { boolean, optionalString, refs, setOf, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { cidr, wildcardDomain } from '../shared/formats.ts';
+import { holdsPeer, sharePeer } from '../shared/membership.ts';
 import { masqueradeField, metricField, routedByOne, routingGroups, routingPeer } from '../shared/routing.ts';
-import { checkOverlap, destinationOf } from './rules.ts';
 
 const spec = {
   description: string({ doc: 'What the route is for.', required: true, documentDefault: '' }),
@@ -99,4 +99,38 @@ export const route = defineKind({
 function networkTypeOf(object: Stored<'Route'>): string {
   const range = parseCidr(object.spec.network ?? '');
   return range.ok ? `IPv${range.cidr.family}` : 'Domain';
+}
+
+/** By what routes to the same place find each other: the range, or all domains together. */
+function destinationOf(route: Stored<'Route'>): readonly string[] {
+  const network = route.spec.network ?? '';
+  const domains = route.spec.domains ?? [];
+  return network !== '' ? [network] : domains.length > 0 ? [domains.join(' ')] : [];
+}
+
+/** A peer routes to one place by one route only. */
+function checkOverlap(route: Stored<'Route'>, state: State): readonly Fault[] {
+  return destinationOf(route)
+    .flatMap((destination) => state.lookUp('Route', 'destination', destination))
+    .filter((other) => other.id !== route.id && shareRouter(route, other, state))
+    .map((other) => ({
+      code: 'route_overlaps',
+      path: (route.spec.peer ?? '') === '' ? '/peer_groups' : '/peer',
+      message:
+        `a route to ${destinationOf(route).join()} by some of these peers already exists ` +
+        `(\`${other.name}\`, id ${other.id}); choose other routing peers or change that route`,
+    }));
+}
+
+function shareRouter(a: Stored<'Route'>, b: Stored<'Route'>, state: State): boolean {
+  const [peerA, peerB] = [a.spec.peer ?? '', b.spec.peer ?? ''];
+  const [groupsA, groupsB] = [groupsOf(a, state), groupsOf(b, state)];
+  if (peerA !== '' && peerB !== '') return peerA === peerB;
+  if (peerA !== '') return groupsB.some((group) => holdsPeer(group, peerA));
+  if (peerB !== '') return groupsA.some((group) => holdsPeer(group, peerB));
+  return groupsA.some((one) => groupsB.some((other) => sharePeer(one, other, state)));
+}
+
+function groupsOf(route: Stored<'Route'>, state: State): readonly Stored<'Group'>[] {
+  return (route.spec.peer_groups ?? []).flatMap((id) => state.find('Group', id) ?? []);
 }

@@ -1,8 +1,26 @@
-import { defineKind } from '../../model/declare/kind.ts';
+import { sha256Base64 } from '../../lib/node-pure.ts';
+import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
+import { defineKind, type GeneratedValues, type GeneratorInput } from '../../model/declare/kind.ts';
 import { string } from '../../model/schema/field.ts';
 import { directoryFields, integrationActivity } from '../shared/directory.ts';
 import { lastSyncedAt } from '../shared/origin.ts';
-import { newToken } from './token.ts';
+
+const prefix = 'nbs_';
+/** How many characters behind the prefix distinguish tokens for people. */
+const shown = 4;
+
+/** A new token: what is kept of it, and its value, which is shown once. */
+function newToken({ random }: GeneratorInput): GeneratedValues {
+  const token = makeToken(prefix, random(tokenRandomBytes));
+  const visible = prefix.length + shown;
+  return {
+    derived: {
+      token_hash: sha256Base64(token),
+      auth_token: token.slice(0, visible) + '*'.repeat(token.length - visible),
+    },
+    outputs: { auth_token: token },
+  };
+}
 
 const spec = {
   ...directoryFields,

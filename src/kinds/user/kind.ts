@@ -1,13 +1,42 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { defineKind } from '../../model/declare/kind.ts';
-import { boolean, type Fields, longest, oneOf, optionalString, refs, string } from '../../model/schema/field.ts';
+import {
+  boolean,
+  type Fields,
+  type Format,
+  longest,
+  oneOf,
+  optionalString,
+  refs,
+  string,
+} from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { checkAutoGroups } from '../shared/auto-groups.ts';
 import { never } from '../shared/times.ts';
 import { followUser, warnOfLeaving } from './derived-changes.ts';
 import { createdEvents, deletedEvents, updatedEvents } from './events.ts';
-import { email, parseFlag } from './formats.ts';
 import { checkMutation, isFirstOwner } from './rules.ts';
+
+/** An e-mail address as it is written, without the space around it. */
+const email: Format = {
+  name: 'email',
+  pattern: '[^@<>]+@[^@<>]+',
+  canonical(text) {
+    const value = text.trim();
+    if (/^[^\s@<>]{1,64}@[^\s@<>]+\.[^\s@<>.]+$/.test(value) && value.length <= 254) return { value };
+    return { fault: `\`${text}\` is not an e-mail address; write one such as ana@example.com` };
+  },
+};
+
+const words: Readonly<Record<string, boolean>> = Object.fromEntries([
+  ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((word) => [word, true] as const),
+  ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((word) => [word, false] as const),
+]);
+
+/** A yes or no in a query, in the spellings that clients use. */
+function parseFlag(text: string): boolean | undefined {
+  return Object.hasOwn(words, text) ? words[text] : undefined;
+}
 
 const flags = { type: 'object', additionalProperties: { type: 'boolean' } };
 

@@ -13,7 +13,6 @@ import { hiddenGuards } from './hidden-files.ts';
 import { likelyRenameWarnings } from './likely-rename.ts';
 import { pruneObjects } from './prune.ts';
 import { type Contested, diffDocuments, type Part, pruning, resolveDocuments } from './resolve-documents.ts';
-import { rolledBackGuard, settleRollback } from './rolled-back.ts';
 import { changesSince } from './since.ts';
 import type { DocumentsInput, Target } from './stated-object.ts';
 import { afterwards, claimedKeys, locateIn } from './targets.ts';
@@ -141,4 +140,20 @@ function* brokenRules(
     ...(actor === undefined ? {} : { actor }),
   });
   return outcome.ok ? [] : outcome.problems.filter(({ code }) => !unsure.test(code));
+}
+
+/** Documents that change again what a rollback restored need an approval, once. */
+function rolledBackGuard(snapshot: Snapshot, source: string, changes: readonly Change[]): readonly TrippedGuard[] {
+  const { rolledBack } = snapshot.settingsOf(source);
+  if (rolledBack === undefined || changes.length === 0) return [];
+  const message = `revision ${rolledBack} rolled ${source} back, and this plan changes it again`;
+  return [{ guard: 'rollback', message }];
+}
+
+/** What a source does after a rollback settles it: from then on it is planned like any other. */
+function settleRollback(outcome: Outcome, source: string): Outcome {
+  if (!outcome.ok || isEmptyPlan(outcome.plan)) return outcome;
+  const { rolledBack, ...settings } = outcome.next.settingsOf(source);
+  if (rolledBack === undefined) return outcome;
+  return { ...outcome, next: outcome.next.withSettings(new Map([...outcome.next.settings(), [source, settings]])) };
 }

@@ -11,6 +11,7 @@ import {
   type StoredState,
   savePlan,
 } from '../../../db/config/plans.ts';
+import { findWriters, type UnitOf } from '../../../db/config/writers.ts';
 import { Conflict, NotFound } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { readableNames } from '../../../objects/object-list.ts';
@@ -18,14 +19,13 @@ import { refusalOf } from '../../../objects/objects.ts';
 import { readableProblems } from '../../../objects/readable-problems.ts';
 import type { PlanState, PlanSummary, PlanView } from '../../../operations/config/plan.ts';
 import { runningOverrides } from '../../../plan/ownership/running-overrides.ts';
-import type { Plan } from '../../../plan/plan.ts';
+import { type Plan, subjectOf } from '../../../plan/plan.ts';
 import { type ObjectPatch, patchesInSteps } from '../../../plan/view/patch.ts';
 import { viewInSteps } from '../../../plan/view/view.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import { planApply } from './documents.ts';
 import { applyRequestOf, keepApplyRequest } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
-import { withWriters } from './writers.ts';
 
 /** Plans expire after a day. */
 const lifetime = 24 * 60 * 60 * 1000;
@@ -189,4 +189,30 @@ export async function requirePlan(engine: Engine, call: Call, id: string): Promi
   const saved = await readPlan(engine.database, call.account, id);
   if (saved === undefined) throw new NotFound(`plan ${id} not found; plans are kept for a week after they expire`);
   return saved;
+}
+
+/** For how many units of a plan the writers are looked up. */
+const most = 500;
+
+/** The plan with who set, and when, the values without an owner that the source takes over. */
+async function withWriters(engine: Engine, account: string, plan: Plan, view: PlanView): Promise<PlanView> {
+  const claimed = plan.changes.flatMap((change) =>
+    (change.claimed ?? []).map((path): UnitOf => ({ object: subjectOf(change).id, path })),
+  );
+  if (claimed.length === 0) return view;
+  const writers = await findWriters(engine.database, account, claimed.slice(0, most));
+  const known = new Map(writers.map(({ object, path, actor, at }) => [`${object} ${path}`, { actor, at }]));
+  const changes = view.changes.map((change, at) => {
+    const { units = [], action } = plan.changes[at] ?? {};
+    // Of an update the view shows every unit, in the same order.
+    if (action !== 'update') return change;
+    const shown = change.units.map((unit, index) => {
+      const writer = known.get(`${change.id} ${units[index]?.path}`);
+      return writer === undefined
+        ? unit
+        : { ...unit, setBy: { name: String(writer.actor['name']), at: writer.at.toISOString() } };
+    });
+    return { ...change, units: shown };
+  });
+  return { ...view, changes };
 }

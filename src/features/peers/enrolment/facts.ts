@@ -1,7 +1,8 @@
+import { verify, X509Certificate } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
 import { parseAddress, parseCidr } from '../../../lib/net/address.ts';
 import type { Problem } from '../../../model/problem.ts';
-import { type CertificateClaim, checkCertificate } from './certificates.ts';
+import { certificateText } from './proof-text.ts';
 
 /** What reads one member: the value as it is kept, or what is wrong with it. */
 type Read = (value: Json, path: string, faults: Faults) => Json | undefined;
@@ -121,4 +122,41 @@ export function readFacts(given: Json, key: string, now: number, path = ''): Fac
 function osOf({ os, system, system_version }: JsonObject): JsonObject {
   if (os !== undefined || system === undefined) return {};
   return { os: [system, system_version].filter((part) => part !== undefined).join(' ') };
+}
+
+/** A certificate that a peer claims to hold: in PEM, behind it those that lead to an authority, and a signature by its key. */
+export interface CertificateClaim {
+  readonly chain: readonly string[];
+  /** Of `certificateText`, base64. */
+  readonly signature: string;
+}
+
+/** What is wrong with the claim, `undefined` when it holds. */
+function checkCertificate({ chain, signature }: CertificateClaim, key: string, now: number): string | undefined {
+  const read = chain.map(readCertificate);
+  const [leaf] = read;
+  if (leaf === undefined || read.includes(undefined)) return 'the chain must be X.509 certificates in PEM';
+  if (leaf.validFromDate.getTime() > now) return `the certificate is valid from ${leaf.validFromDate.toISOString()}`;
+  if (leaf.validToDate.getTime() < now) return `the certificate was valid until ${leaf.validToDate.toISOString()}`;
+  if (!isHeld(leaf, key, signature)) return 'the signature is not by the key of the certificate';
+  return undefined;
+}
+
+function readCertificate(text: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(text);
+  } catch {
+    // The constructor has no other way to say that the text is no certificate.
+    return undefined;
+  }
+}
+
+function isHeld({ publicKey }: X509Certificate, key: string, signature: string): boolean {
+  const digest = ['ed25519', 'ed448'].includes(publicKey.asymmetricKeyType ?? '') ? null : 'sha256';
+  try {
+    return verify(digest, Buffer.from(certificateText(key)), publicKey, Buffer.from(signature, 'base64'));
+  } catch {
+    // A key that cannot sign.
+    return false;
+  }
 }
