@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { badSample, goodSample } from './architecture/bad-sample.ts';
 import { cachesOf, isByAccount, otherwise } from './architecture/caches.ts';
+import { apart, crowdedFolders, misplacedFiles, mostFiles } from './architecture/folders.ts';
 import { checkNames, checkProse, findViolations, type Violation } from './architecture/rules.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -18,10 +19,23 @@ const holdsTheWords = new Set(['test/architecture/glossary.ts', 'test/architectu
 
 describe('the architecture', () => {
   test('every file of src keeps the import table and the rules of the pure core', () => {
-    const paths = globSync('src/**/*.ts', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
-    const files = new Map(paths.sort().map((path) => [path, readFileSync(`${root}/${path}`, 'utf8')]));
+    const files = programs();
     expect(files.size).toBeGreaterThan(10);
     expect(findViolations(files).map(sentence)).toEqual([]);
+  });
+
+  test('no folder of src holds more files than can be seen at once', () => {
+    expect(crowdedFolders(programs().keys())).toEqual([]);
+    const crowd = Array.from({ length: mostFiles + 1 }, (_, at) => `src/lib/file-${at}.ts`);
+    expect(crowdedFolders(crowd)).toEqual([`src/lib: ${mostFiles + 1}`]);
+  });
+
+  test('a short file that one neighbour alone imports stands in it, or a table says why not', () => {
+    expect(misplacedFiles(programs())).toEqual(Object.keys(apart).sort());
+    const user = "import { a } from './a.ts';\n";
+    const files = { 'src/lib/a.ts': 'export const a = 1;\n', 'src/lib/b.ts': user };
+    expect(misplacedFiles(new Map(Object.entries(files)))).toEqual(['src/lib/a.ts']);
+    expect(misplacedFiles(new Map(Object.entries({ ...files, 'src/lib/c.ts': user })))).toEqual([]);
   });
 
   test('names, comments and titles of tests, and pages hold no retired word', () => {
@@ -113,6 +127,12 @@ describe('the architecture', () => {
     expect(findViolations(new Map(Object.entries(goodSample))).map(sentence)).toEqual([]);
   });
 });
+
+/** The programs of src with their text, by path. */
+function programs(): ReadonlyMap<string, string> {
+  const paths = globSync('src/**/*.ts', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
+  return new Map(paths.sort().map((path) => [path, readFileSync(`${root}/${path}`, 'utf8')]));
+}
 
 function sentence(violation: Violation): string {
   return `${violation.path}:${violation.line} ${violation.rule}: ${violation.message}`;

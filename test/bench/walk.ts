@@ -113,6 +113,13 @@ async function walk(served: Served, act: (round: number) => Promise<unknown>): P
     .sort();
 }
 
+/** How many of the files are in which folder of src, the fullest first. */
+function byFolder(files: readonly string[]): string {
+  const folders = Map.groupBy(files, (file) => file.split(/[/:]/, 1)[0] ?? '');
+  const counts = [...folders].map(([folder, inside]) => [folder, inside.length] as const).sort(([, a], [, b]) => b - a);
+  return counts.map(([folder, count]) => `${folder} ${count}`).join(', ');
+}
+
 async function call(served: Served, method: string, path: string, body?: object) {
   const headers = { authorization: `Token ${served.token}`, 'content-type': 'application/json' };
   const response = await fetch(served.url + path, {
@@ -147,7 +154,7 @@ try {
     ['POST /api/policies', posted],
     ['an enrolment, with the first network map', enrolled],
   ] as const)
-    console.log(`${what}: ${files.length} files\n  ${files.join('\n  ')}`);
+    console.log(`${what}: ${files.length} files (${byFolder(files)})\n  ${files.join('\n  ')}`);
 } finally {
   await served.stop();
 }
