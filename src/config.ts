@@ -21,6 +21,7 @@ import {
   parseSwitch,
 } from './config/parse.ts';
 import { type PeopleConfig, peopleSettings } from './config/people.ts';
+import { type RetentionConfig, retentionSettings } from './config/retention.ts';
 import { type ValuesConfig, valueSettings } from './config/values.ts';
 import type { Edition } from './model/edition.ts';
 import type { RateLimit } from './model/rate-limit.ts';
@@ -33,6 +34,7 @@ export interface Config
     OperatorConfig,
     OutboundConfig,
     PeopleConfig,
+    RetentionConfig,
     ValuesConfig {
   readonly configFile: string | undefined;
   /** Directories of documents, as they were given. */
@@ -66,12 +68,6 @@ export interface Config
   readonly valuesDir: string | undefined;
   /** The database of the locations of public addresses; absent: locations are unknown. */
   readonly geoDatabase: string | undefined;
-  /** How much of the history is kept: so many revisions, and those of so many days. */
-  readonly historyRevisions: number;
-  readonly historyDays: number;
-  /** For how many days the logs of requests and of traffic are kept. */
-  readonly proxyLogDays: number;
-  readonly trafficLogDays: number;
   /** After how many seconds another server takes over the sources of one that is gone. */
   readonly leaseSeconds: number;
   /** After how many seconds what a refused push claims is over, unless it is repeated. */
@@ -314,34 +310,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     doc: 'Database of places (GeoLite2 City or like it, .mmdb) by which peers have a country and a city; none unless set.',
   }),
   ...valueSettings,
-  historyRevisions: {
-    variable: 'HEDDLE_HISTORY_REVISIONS',
-    placeholder: 'N',
-    doc: 'How many revisions of the history are kept at the least (default 200).',
-    default: 200,
-    parse: ([text = '']) => parseCount(text, 1, 999_999_999),
-  },
-  historyDays: {
-    variable: 'HEDDLE_HISTORY_DAYS',
-    placeholder: 'DAYS',
-    doc: 'How many days of the history are kept at the least (default 90).',
-    default: 90,
-    parse: ([text = '']) => parseCount(text, 0, 36_500),
-  },
-  proxyLogDays: {
-    variable: 'HEDDLE_PROXY_LOG_DAYS',
-    placeholder: 'DAYS',
-    doc: 'How many days of the log of reverse proxies are kept at the least (default 30).',
-    default: 30,
-    parse: ([text = '']) => parseCount(text, 1, 3650),
-  },
-  trafficLogDays: {
-    variable: 'HEDDLE_TRAFFIC_LOG_DAYS',
-    placeholder: 'DAYS',
-    doc: 'How many days of the log of traffic are kept at the least (default 30).',
-    default: 30,
-    parse: ([text = '']) => parseCount(text, 1, 3650),
-  },
+  ...retentionSettings,
   leaseSeconds: {
     variable: 'HEDDLE_LEASE',
     placeholder: 'TIME',

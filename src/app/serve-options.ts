@@ -1,6 +1,7 @@
 import type { GitSettings } from '../config/git.ts';
 import type { IdpConfig } from '../config/idp.ts';
 import type { OidcConfig } from '../config/oidc.ts';
+import type { RetentionConfig } from '../config/retention.ts';
 import type { ValuesConfig } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import type { ServiceAddress } from '../kubernetes/connection.ts';
@@ -13,9 +14,9 @@ type ServeSetting =
   | ('sources' | 'listen' | 'metricsListen' | 'corsOrigins' | 'trustProxy' | 'openEndpoints' | 'log')
   | ('dataDir' | 'poolSize' | 'waitForDatabaseMs' | 'preparedStatements' | 'secretKey' | 'secretKeyFile' | 'valuesDir')
   | ('edition' | 'rateLimit' | 'planRateLimit' | 'pendingTenants' | 'userDeleteFromIdp' | 'outboundAllow')
-  | ('leaseSeconds' | 'claimLapseSeconds' | 'historyRevisions' | 'historyDays' | 'proxyLogDays' | 'trafficLogDays')
+  | ('leaseSeconds' | 'claimLapseSeconds')
   | Exclude<keyof IdpConfig, 'configDir'>
-  | keyof (OidcConfig & GitSettings & ValuesConfig);
+  | keyof (OidcConfig & GitSettings & RetentionConfig & ValuesConfig);
 
 /** How a server is run: its settings, and what was read because of others. */
 export interface ServeOptions

@@ -1,0 +1,44 @@
+import type { Setting } from '../config.ts';
+import { parseCount } from './parse.ts';
+
+/** How much of what happened is kept at the least. */
+export interface RetentionConfig {
+  /** So many revisions of the history, and those of so many days. */
+  readonly historyRevisions: number;
+  readonly historyDays: number;
+  /** For how many days the logs of requests and of traffic are kept. */
+  readonly proxyLogDays: number;
+  readonly trafficLogDays: number;
+}
+
+/** These settings. */
+export const retentionSettings: { readonly [K in keyof RetentionConfig]: Setting<RetentionConfig[K]> } = {
+  historyRevisions: {
+    variable: 'HEDDLE_HISTORY_REVISIONS',
+    placeholder: 'N',
+    doc: 'How many revisions of the history are kept at the least (default 200).',
+    default: 200,
+    parse: ([text = '']) => parseCount(text, 1, 999_999_999),
+  },
+  historyDays: {
+    variable: 'HEDDLE_HISTORY_DAYS',
+    placeholder: 'DAYS',
+    doc: 'How many days of the history are kept at the least (default 90).',
+    default: 90,
+    parse: ([text = '']) => parseCount(text, 0, 36_500),
+  },
+  proxyLogDays: {
+    variable: 'HEDDLE_PROXY_LOG_DAYS',
+    placeholder: 'DAYS',
+    doc: 'How many days of the log of reverse proxies are kept at the least (default 30).',
+    default: 30,
+    parse: ([text = '']) => parseCount(text, 1, 3650),
+  },
+  trafficLogDays: {
+    variable: 'HEDDLE_TRAFFIC_LOG_DAYS',
+    placeholder: 'DAYS',
+    doc: 'How many days of the log of traffic are kept at the least (default 30).',
+    default: 30,
+    parse: ([text = '']) => parseCount(text, 1, 3650),
+  },
+};
