@@ -8,6 +8,7 @@ import { ownAccount } from '../features/auth/sign-in.ts';
 import type { Operation } from '../model/declare/roles.ts';
 import { NotAllowed } from '../model/errors.ts';
 import { requireRight } from '../plan/checks/authorize.ts';
+import { queryOf } from './input/address.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -41,9 +42,8 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
 
 /** On whose behalf a request runs, when they may do what its route does. What lasts asks again before it goes on. */
 export async function authorize(request: FastifyRequest, authenticator: Authenticator, engine: Engine): Promise<Call> {
-  const { account: requested } = request.query as { readonly account?: unknown };
-  const given = typeof requested === 'string' && requested !== '' ? requested : undefined;
-  const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization, given));
+  const { account } = queryOf(request);
+  const call = await scoped(request, engine, await authenticator.authenticate(request.headers.authorization, account));
   if (call.planOnly === true && !isReading(request)) throw new NotAllowed(planOnlyRefusal);
   await requireAccess(request, call, engine.snapshots);
   return call;

@@ -4,7 +4,7 @@ import type { Engine } from '../commit/engine.ts';
 import { createRequests, type Done, type KeptAnswer } from '../commit/idempotency.ts';
 import type { Attempt } from '../db/commit/idempotency.ts';
 import { alreadyDone } from '../db/repeated-requests.ts';
-import { canonicalJson, type Json } from '../lib/json.ts';
+import { canonicalJson, type Json, parseJson } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
 import { callOf } from './authenticate.ts';
@@ -99,7 +99,7 @@ async function replay(
   { once, ...shown }: KeptAnswer,
 ): Promise<FastifyReply> {
   const { headers, body } = once ?? shown;
-  if (once !== undefined) await request.routeOptions.config.mayRepeat?.(request, JSON.parse(body ?? 'null') as Json);
+  if (once !== undefined) await request.routeOptions.config.mayRepeat?.(request, parseJson(body ?? 'null'));
   return reply.code(shown.status).headers(headers).header('idempotency-replayed', 'true').send(body);
 }
 

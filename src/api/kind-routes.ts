@@ -39,6 +39,7 @@ import { type Access, callOf } from './authenticate.ts';
 import { breakGlassOf } from './break-glass.ts';
 import { addIgnored, isStrict } from './headers.ts';
 import { keepInstead } from './idempotency.ts';
+import { queryOf } from './input/address.ts';
 import { objectBody } from './input/bodies.ts';
 import { recoverCreated } from './recover.ts';
 
@@ -216,10 +217,11 @@ async function seenBy(engine: Engine, kind: Kind, request: FastifyRequest, state
 }
 
 function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [string, string])[] {
-  const query = request.query as Readonly<Record<string, unknown>>;
-  const given = Object.keys(kind.filters ?? {}).flatMap((name) =>
-    typeof query[name] === 'string' && query[name] !== '' ? [[name, query[name]] as const] : [],
-  );
+  const query = queryOf(request);
+  const given = Object.keys(kind.filters ?? {}).flatMap((name) => {
+    const value = query[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
   const problems = given.flatMap(([name, value]): readonly Problem[] => {
     const message = kind.filters?.[name]?.fault?.(value);
     return message === undefined ? [] : [{ code: 'filter_invalid', path: `/${name}`, message }];

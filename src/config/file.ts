@@ -1,5 +1,5 @@
 import { type Config, type FileValues, settings } from '../config.ts';
-import { isObject, type Json, type JsonObject } from '../lib/json.ts';
+import { isObject, type Json, type JsonObject, namesOf } from '../lib/json.ts';
 import type { Fault } from '../model/declare/kind.ts';
 import type { Transport } from '../model/remote-url.ts';
 import { createChecker } from '../model/schema/validate.ts';
@@ -60,8 +60,7 @@ const written: { readonly [K in keyof Config]?: Written } = {
   outboundGuard: { name: 'outboundGuard', type: 'string' },
 };
 
-// `written` has these keys and no others.
-const names = Object.keys(written) as readonly (keyof Config)[];
+const names = namesOf(written);
 
 const common: JsonObject = {
   name: sourceName,

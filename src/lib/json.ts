@@ -50,13 +50,13 @@ export function membersOf(value: Json | undefined): JsonObject {
 /** A value that its declaration says is an object; any other is a fault of the program or of what was stored. */
 export function asObject(value: Json | undefined): JsonObject {
   if (isObject(value)) return value;
-  throw new TypeError(`an object was expected, not ${nameOf(value)}`);
+  throw new TypeError(`an object was expected, not ${typeOf(value)}`);
 }
 
 /** A value that its declaration says is a list. */
 export function asList(value: Json | undefined): readonly Json[] {
   if (isList(value)) return value;
-  throw new TypeError(`a list was expected, not ${nameOf(value)}`);
+  throw new TypeError(`a list was expected, not ${typeOf(value)}`);
 }
 
 /** A value that its declaration says is a list of objects. */
@@ -73,8 +73,14 @@ export function asTexts(value: Json | undefined): readonly string[] {
   throw new TypeError('a list of texts was expected');
 }
 
+/** The names of the members of a record that has no others than its type says. */
+export function namesOf<R extends object>(record: R): readonly (keyof R & string)[] {
+  // A type may have fewer members than the value; this is for those that were written down as a whole.
+  return Object.keys(record) as (keyof R & string)[];
+}
+
 /** What a value is, without showing it. */
-function nameOf(value: Json | undefined): string {
+function typeOf(value: Json | undefined): string {
   return value === null ? 'null' : isList(value) ? 'a list' : typeof value;
 }
 

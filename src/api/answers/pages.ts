@@ -5,6 +5,7 @@ import { InvalidInput } from '../../model/errors.ts';
 import { optional } from '../../model/operation/fields.ts';
 import { integer } from '../../model/schema/field.ts';
 import type { StoredObject } from '../../model/state/object.ts';
+import { queryOf } from '../input/address.ts';
 import { readParameters } from '../operations/input.ts';
 
 /** Which part of a list is asked for. */
@@ -51,14 +52,4 @@ export function nextLink({ url }: FastifyRequest, after: string): string {
   const parameters = new URLSearchParams(query);
   parameters.set('after', after);
   return `<${path}?${parameters}>; rel="next"`;
-}
-
-/** The members of a query, empty ones left out. */
-function queryOf({ query }: FastifyRequest): Readonly<Record<string, string | undefined>> {
-  return Object.fromEntries(
-    Object.entries(query as Readonly<Record<string, unknown>>).map(([name, value]) => [
-      name,
-      typeof value === 'string' && value !== '' ? value : undefined,
-    ]),
-  );
 }

@@ -98,3 +98,13 @@ function problem(code: ProblemCode, parameter: string, fault: string): Problem {
 function isUnstorable(text: string): boolean {
   return text.includes('\0') || !text.isWellFormed();
 }
+
+/** The parameters of a query that are texts, empty ones left out. */
+export function queryOf({ query }: FastifyRequest): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    Object.entries(query as Readonly<Record<string, unknown>>).map(([name, value]) => [
+      name,
+      typeof value === 'string' && value !== '' ? value : undefined,
+    ]),
+  );
+}

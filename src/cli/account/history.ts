@@ -1,3 +1,4 @@
+import { namesOf } from '../../lib/json.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { revisions as operations, type Revision, type RevisionWithChanges } from '../../operations/config/revisions.ts';
 import { call, clientSettings, connect } from '../client.ts';
@@ -60,7 +61,5 @@ async function readOne({ flags, config }: Call, revision: string): Promise<Revis
 }
 
 async function readSome({ flags, config }: Call): Promise<readonly Revision[]> {
-  // Its keys are those that it is written with.
-  const names = Object.keys(filters) as readonly (keyof typeof filters)[];
-  return call(await connect(config), operations.list, { query: textsOf({ limit: '20', ...flags }, names) });
+  return call(await connect(config), operations.list, { query: textsOf({ limit: '20', ...flags }, namesOf(filters)) });
 }

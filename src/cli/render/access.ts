@@ -1,3 +1,4 @@
+import { namesOf } from '../../lib/json.ts';
 import type { AccessAnswer } from '../../operations/config/access.ts';
 import { type Paint, printable, type Style } from '../terminal/paint.ts';
 import { count, placeOf } from '../terminal/problems.ts';
@@ -59,7 +60,7 @@ function endLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
 function membersOf({ pairs, exceptions = [] }: AccessAnswer): readonly string[] {
   if (pairs === undefined) return [];
   const words = { allow: 'allowed', conditional: 'depending on posture checks', deny: 'denied', mixed: 'in part' };
-  const texts = (Object.keys(words) as (keyof typeof words)[])
+  const texts = namesOf(words)
     .filter((verdict) => pairs[verdict] > 0)
     .map((verdict) => `${pairs[verdict]} ${words[verdict]}`);
   return [

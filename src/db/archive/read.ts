@@ -1,5 +1,5 @@
 import type { CompiledQuery } from 'kysely';
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, namesOf } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 import { imageOf } from '../../model/state/members.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -22,7 +22,7 @@ const orders = {
 type SmallTable = keyof typeof orders;
 
 /** The tables that are read at one moment, with the account. */
-export const smallTables = Object.keys(orders) as readonly SmallTable[];
+export const smallTables = namesOf(orders);
 
 /** What an archive holds beside objects and history, all of one moment. */
 export interface AccountRows {

@@ -1,3 +1,4 @@
+import { namesOf } from '../../lib/json.ts';
 import { jsonInSteps } from '../../lib/steps.ts';
 import { insertEventsText } from '../audit-entry.ts';
 import { plannedEachTime } from '../builder.ts';
@@ -284,8 +285,8 @@ const parts: Readonly<Record<PartName, Part>> = {
     actor jsonb, applied_revision bigint, created_at timestamptz, expires_at timestamptz, outputs jsonb)`,
 };
 
-// `parts` has these keys and no others, in this order.
-const partNames = Object.keys(parts) as readonly PartName[];
+// In this order.
+const partNames = namesOf(parts);
 
 function putObjects(rows: PartRows, add: Add): string {
   return `

@@ -1,4 +1,4 @@
-import { asObject, equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObject, equalJson, isObject, type Json, type JsonObject, parseJson } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { isSealed, sealPlaces } from '../../model/schema/sealing.ts';
 import { hasSecrets } from '../../model/schema/secret-fields.ts';
@@ -222,7 +222,7 @@ async function sealTable(run: Run, sealer: Sealer, account: string | undefined, 
   for (;;) {
     const rows = await run(read, [...given, ...last]);
     for (const found of rows) {
-      const row = JSON.parse(String(found['row'])) as JsonObject;
+      const row = asObject(parseJson(String(found['row'])));
       const next = table.seal(sealer, row, account ?? '');
       if (table.columns.every((column) => equalJson(next[column], row[column]))) continue;
       const values = table.columns.map((column) => columnText(account, next[column]));
@@ -231,7 +231,7 @@ async function sealTable(run: Run, sealer: Sealer, account: string | undefined, 
     }
     const end = rows.at(-1);
     if (end === undefined || rows.length < step) return written;
-    last = keyOf(table, JSON.parse(String(end['row'])) as JsonObject);
+    last = keyOf(table, asObject(parseJson(String(end['row']))));
   }
 }
 

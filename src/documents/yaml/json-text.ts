@@ -1,4 +1,4 @@
-import type { Json } from '../../lib/json.ts';
+import { type Json, parseJson } from '../../lib/json.ts';
 import { limits } from '../limits.ts';
 import { keyFault, numberFault, stringFault } from './values.ts';
 
@@ -29,7 +29,7 @@ export function readJsonText(text: string): CleanJson | undefined {
 
 function parsed(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { planEdits } from '../../commit/edits.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { Lease } from '../../db/leases/leases.ts';
 import { forgetProxies, type ProxyOf, readLivingProxies } from '../../db/proxy/proxies.ts';
-import type { Json } from '../../lib/json.ts';
+import { type Json, parseJson } from '../../lib/json.ts';
 import { Conflict } from '../../model/errors.ts';
 import { canonicalSpec } from '../../model/schema/normalize.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -86,7 +86,7 @@ export async function peersOfProxy(
   const [proxy] = state.lookUp(kindName, 'name', name);
   if (proxy === undefined) return undefined;
   // Entries are written as JSON.
-  return peersReachingProxy(await engine.access.of(state), proxy.id).map(({ text }) => JSON.parse(text) as Json);
+  return peersReachingProxy(await engine.access.of(state), proxy.id).map(({ text }) => parseJson(text));
 }
 
 function editsFor(engine: Engine, state: Snapshot, { name, cluster, token, key }: ProxyPlace, id: string) {

@@ -1,3 +1,4 @@
+import { namesOf } from '../../lib/json.ts';
 /** What a user may be in an account, from the role that may do most. */
 export const roles = ['owner', 'admin', 'network_admin', 'auditor', 'billing_admin', 'user'] as const;
 
@@ -58,7 +59,7 @@ export const matrix = {
 export type Module = keyof typeof matrix;
 
 /** The modules, in the order of the matrix. */
-export const modules = Object.keys(matrix) as readonly Module[];
+export const modules = namesOf(matrix);
 
 const columns: readonly string[] = ['admin', 'network_admin', 'auditor', 'billing_admin'];
 

@@ -97,20 +97,14 @@ function brokenRule(rule: MemberRule, value: JsonObject, pointer: string, name: 
 
 function brokenInField(field: AnyField, value: Json | undefined, pointer: string): readonly Broken[] {
   if (field.type === 'object')
-    return isObject(value) ? brokenIn(field.fields, field.rules ?? [], value as JsonObject, pointer, '') : [];
+    return isObject(value) ? brokenIn(field.fields, field.rules ?? [], value, pointer, '') : [];
   if (!Array.isArray(value)) return [];
   if (field.type === 'list')
     return value.flatMap((item: Json, at) => brokenInField(field.of, item, pointerTo(pointer, String(at))));
   if (field.type !== 'keyed') return [];
   return value.flatMap((item: Json, at) =>
     isObject(item)
-      ? brokenIn(
-          field.fields,
-          field.rules ?? [],
-          item as JsonObject,
-          pointerTo(pointer, String(at)),
-          String((item as JsonObject)[field.key]),
-        )
+      ? brokenIn(field.fields, field.rules ?? [], item, pointerTo(pointer, String(at)), String(item[field.key]))
       : [],
   );
 }

@@ -109,7 +109,7 @@ function addDesired(registry: Registry, kind: Kind, document: Document, sink: Si
     for (const [at, entry] of (Array.isArray(entries) ? entries : []).entries()) {
       addChild(
         child,
-        entry as JsonObject,
+        entry,
         { place: placeOfEntry(document, member, at), pointer: `/spec/${member}/${at}`, annotations: {} },
         document.metadata.name,
         document,

@@ -25,7 +25,7 @@ function mapOperations(paths: JsonObject, change: (method: string, operation: Js
   const items = Object.entries(paths).map(([path, item]) => {
     const members = Object.entries(asObject(item)).map(([name, member]) => [
       name,
-      isObject(member) ? change(name, member as JsonObject) : member,
+      isObject(member) ? change(name, member) : member,
     ]);
     return [path, Object.fromEntries(members)] as const;
   });
