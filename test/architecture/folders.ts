@@ -20,6 +20,7 @@ export const apart: Readonly<Record<string, string>> = {
   'src/features/sources/kubernetes/secret-access.ts': 'what a cluster permits, beside what it holds',
   'src/features/sources/kubernetes/settle.ts': 'its neighbour is long enough',
   'src/features/sources/loop/measure.ts': 'its neighbour is long enough',
+  'src/features/sources/loop/renewals.ts': 'its neighbour is long enough',
   'src/features/sources/loop/values-used.ts': 'its neighbour is long enough',
 };
 

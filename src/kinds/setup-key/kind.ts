@@ -1,8 +1,9 @@
-import { defineKind } from '../../model/declare/kind.ts';
+import { type AuditEvent, defineKind, type State } from '../../model/declare/kind.ts';
 import { boolean, integer, longest, oneOf, refs, string } from '../../model/schema/field.ts';
-import { checkAutoGroups } from '../shared/auto-groups.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { autoGroupEvents, checkAutoGroups } from '../shared/auto-groups.ts';
+import { eventsIf } from '../shared/events.ts';
 import { never } from '../shared/times.ts';
-import { createdEvents, keyMeta, updatedEvents } from './events.ts';
 import { checkLimit, limitOneOff, stateOf, usesOf } from './rules.ts';
 import { expiryOf, hashesOf, makeKey, renewKey } from './value.ts';
 
@@ -160,3 +161,25 @@ export const setupKey = defineKind({
     allow_extra_dns_labels: false,
   },
 });
+
+/** What events say about a key; never its value. */
+function keyMeta(key: Stored<'SetupKey'>): Readonly<Record<string, string>> {
+  return { name: key.name, type: key.spec.type ?? '', key: key.derived.key_mask ?? '' };
+}
+
+/** One event for each group that a new key assigns. */
+function createdEvents(after: Stored<'SetupKey'>, state: State): readonly AuditEvent[] {
+  return autoGroupEvents('setupkey.group', [], after.spec.auto_groups ?? [], state, { setupkey: after.name });
+}
+
+/** Revoking, taking that back, another value, and one event for each group that came or went. */
+function updatedEvents(before: Stored<'SetupKey'>, after: Stored<'SetupKey'>, state: State): readonly AuditEvent[] {
+  const revoked = after.spec.revoked === true;
+  const switched = before.spec.revoked !== after.spec.revoked;
+  const renewed = before.derived.key_hash !== after.derived.key_hash;
+  const groups = [before.spec.auto_groups ?? [], after.spec.auto_groups ?? []] as const;
+  return [
+    ...eventsIf(switched || renewed, switched && revoked ? 'setupkey.revoke' : 'setupkey.update', keyMeta(after)),
+    ...autoGroupEvents('setupkey.group', ...groups, state, { setupkey: after.name }),
+  ];
+}
