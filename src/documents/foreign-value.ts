@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { apiVersion } from '../model/document.ts';
-import { whyNoDocument } from '../model/sources/own-resources.ts';
+import { ownResource } from '../model/sources/own-resources.ts';
 import { isList } from './stated.ts';
 import { truncate } from './truncate.ts';
 
@@ -32,8 +32,8 @@ const versionForm = /^(?:([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\/)?v\d+(?:(?:alpha|b
 
 function ofGroup(map: JsonObject): ForeignValue | undefined {
   const { apiVersion: stated, kind, items } = map;
-  if (stated === apiVersion && typeof kind === 'string' && whyNoDocument(kind) !== undefined)
-    return { holds: `${kind} of ${stated}`, kinds: [] };
+  const own = stated === apiVersion && typeof kind === 'string' ? ownResource(kind) : undefined;
+  if (own !== undefined) return { holds: `${kind} of ${apiVersion} (${own})`, kinds: [] };
   const form = typeof stated === 'string' ? versionForm.exec(stated) : null;
   if (form === null || typeof kind !== 'string') return undefined;
   const group = form[1] ?? '';

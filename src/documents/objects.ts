@@ -1,7 +1,7 @@
 import { asObject, type Json } from '../lib/json.ts';
 import type { Document } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
-import { whyNoDocument } from '../model/sources/own-resources.ts';
+import { ownResource } from '../model/sources/own-resources.ts';
 import { checkApiVersion, readEnvelope } from './envelope.ts';
 import { type ForeignValue, foreignObject } from './foreign-value.ts';
 import { pointerTo } from './position.ts';
@@ -51,9 +51,13 @@ function readItem(object: StatedObject, problems: Problem[]): Item | undefined {
   }
   const own: Problem[] = [];
   const document = readEnvelope(object, own);
-  const why = document === undefined ? undefined : whyNoDocument(document.kind);
-  if (document !== undefined && why !== undefined)
-    reporter(object, own)('kind_not_declarable', '/kind', `${document.kind} cannot be a document: ${why}`);
+  const what = document === undefined ? undefined : ownResource(document.kind);
+  if (document !== undefined && what !== undefined)
+    reporter(object, own)(
+      'kind_not_declarable',
+      '/kind',
+      `${document.kind} cannot be a document: it is the resource ${what}; keep it out of the files that are documents`,
+    );
   const { kind, metadata } = asObject(object.value);
   const name = isJsonObject(metadata) ? metadata['name'] : undefined;
   return { other: { ...foreign, kind: String(kind), name: String(name), line: object.line, problems: own } };

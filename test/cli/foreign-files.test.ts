@@ -67,7 +67,9 @@ describe('files of others beside documents', () => {
     const valid = await server().heddle(['validate', path]);
     expect([valid.code, valid.out]).toEqual([
       0,
-      expect.stringContaining('Secret of v1, Source of heddle.dev/v1 beside'),
+      expect.stringContaining(
+        'Secret of v1, Source of heddle.dev/v1 (in which a server shows a namespace of a cluster) beside',
+      ),
     ]);
     expect(valid.out).toContain('1 document in 1 file is valid.');
     const strict = await server().heddle(['validate', path, '--strict-files']);

@@ -33,7 +33,7 @@ describe('a file beside documents', () => {
     [
       'what a server makes in a cluster',
       'apiVersion: heddle.dev/v1\nkind: Source\nmetadata: {name: k8s}\nspec: {}\n',
-      'Source of heddle.dev/v1',
+      'Source of heddle.dev/v1 (in which a server shows a namespace of a cluster)',
     ],
   ])('is none of ours when it holds %s', (_, text, held) => {
     expect(heldBy(text)).toBe(held);
@@ -92,7 +92,7 @@ describe('objects of others beside documents', () => {
     expect(parts(list(JSON.stringify(items)))).toMatchObject({
       documents: ['a'],
       problems: [],
-      foreign: ['Secret of v1, Plan of heddle.dev/v1', expect.anything()],
+      foreign: [expect.stringMatching(/^Secret of v1, Plan of heddle.dev.v1 \(in which/), expect.anything()],
     });
   });
 

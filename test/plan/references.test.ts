@@ -59,12 +59,6 @@ describe('documents that are wrong by themselves', () => {
     expect(problemsOf(outcome)[1]?.message).toContain('proxies report');
   });
 
-  it.each(['Source', 'Plan'])('says that a %s is a resource of a cluster that servers make', (kind) => {
-    const outcome = planOn(office, 'a', [document(kind, 'k8s', {})]);
-    expect(refusals(outcome)).toEqual([`kind_not_declarable ${kind}/k8s /kind`]);
-    expect(problemsOf(outcome)[0]?.message).toMatch(/cannot be a document: it is the resource in which a server shows/);
-  });
-
   it('E32 refuses ports given as numbers', () => {
     const outcome = planOn(office, 'a', [
       document('Policy', 'web', {

@@ -1,11 +1,10 @@
-/** Resources that a server makes in a cluster, and why each can be no document. */
+/** Resources that a server makes in a cluster: they are no documents, though of our group. */
 const ownResources = {
-  Source:
-    'it is the resource in which a server shows how a namespace of a Kubernetes cluster fares as a source, and takes requests to it; keep it out of the files that are documents, such as with `exclude`',
-  Plan: 'it is the resource in which a server shows a plan that waits for an approval in a Kubernetes cluster; keep it out of the files that are documents',
+  Source: 'in which a server shows a namespace of a cluster',
+  Plan: 'in which a server shows a plan that waits in a cluster',
 } as const;
 
-/** Why something that looks like a document is none, when it is a resource that servers make; `undefined`: it is not. */
-export function whyNoDocument(kind: string): string | undefined {
+/** What a resource of our group is that servers make, as the end of a sentence; `undefined`: they make none of this kind. */
+export function ownResource(kind: string): string | undefined {
   return Object.entries(ownResources).find(([name]) => name === kind)?.[1];
 }

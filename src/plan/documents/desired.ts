@@ -7,7 +7,6 @@ import type { Document, Place } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
 import { type IsStored, otherFormatFaults, type Validator } from '../../model/schema/validate.ts';
-import { whyNoDocument } from '../../model/sources/own-resources.ts';
 
 /** One object that a source states, children taken out of their parents. References are still texts. */
 export interface Desired {
@@ -78,9 +77,8 @@ function expandDocument({ registry, validator, storedTexts }: Checking, document
 
 /** Why documents cannot be of a kind. */
 function kindFault(registry: Registry, name: string, kind: Kind | undefined): Fault {
-  const why = kind === undefined ? whyNoDocument(name) : kind.document.allowed ? undefined : kind.document.why;
-  if (why !== undefined)
-    return { code: 'kind_not_declarable', path: '', message: `${name} cannot be a document: ${why}` };
+  if (kind !== undefined && !kind.document.allowed)
+    return { code: 'kind_not_declarable', path: '', message: `${name} cannot be a document: ${kind.document.why}` };
   const guess = nearest(name, documentKinds(registry));
   const hint = guess === undefined ? `known are ${documentKinds(registry).join(', ')}` : `did you mean \`${guess}\`?`;
   return { code: 'kind_unknown', path: '', message: `unknown kind \`${name.slice(0, 200)}\`; ${hint}` };
