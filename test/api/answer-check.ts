@@ -40,7 +40,9 @@ function declaredAnswers(): DeclaredAnswers {
  * no others. A typed client has to take it too: it is what the operation declares.
  */
 export function checkBy(description: JsonObject, declared: DeclaredAnswers = new Map()): AnswerCheck {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': isTimestamp } });
+  // To optimize the code of the validators takes as long as to make it, and they are as fast.
+  const code = { optimize: false };
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': isTimestamp }, code });
   ajv.addSchema(closed(description) as JsonObject, 'openapi');
   const compiled = new Map<string, ValidateFunction>();
   const paths = Object.keys(description['paths'] as JsonObject)
@@ -73,7 +75,7 @@ export function checkBy(description: JsonObject, declared: DeclaredAnswers = new
 
 function checkError(validate: ValidateFunction, answer: Answer): void {
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
-  expect(validate(answer.body) || validate.errors, JSON.stringify(answer.body)).toBe(true);
+  expectValid(validate, answer);
   expect(answer.body.code).toBe(answer.status);
 }
 
@@ -91,8 +93,11 @@ function checkBody(
   const type = String(answer.headers['content-type']).split(';')[0] ?? '';
   expect(Object.keys(content as JsonObject)).toContain(type);
   if (type !== 'application/json') return;
-  const validate = validatorFor([...pointer, 'content', type, 'schema'].map(escaped).join(''));
-  expect(validate(answer.body) || validate.errors, JSON.stringify(answer.body)).toBe(true);
+  expectValid(validatorFor([...pointer, 'content', type, 'schema'].map(escaped).join('')), answer);
+}
+
+function expectValid(validate: ValidateFunction, { body }: Answer): void {
+  if (!validate(body)) expect(validate.errors, JSON.stringify(body)).toBe(true);
 }
 
 /** The same description, but an object with declared members has no others. */
