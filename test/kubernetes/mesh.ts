@@ -26,6 +26,7 @@ export async function openMesh(
   kubeconfig: string,
   sources: readonly object[],
   files: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Mesh> {
   const directory = await temporaryDirectory();
   for (const [path, text] of Object.entries({ ...files, 'server.yaml': stringify({ sources }) })) {
@@ -33,7 +34,7 @@ export async function openMesh(
     await writeFile(join(directory, path), text);
   }
   await copyEmbedded(join(directory, '.heddle'));
-  const server = await serveHeddle(['--config', 'server.yaml'], { cwd: directory });
+  const server = await serveHeddle(['--config', 'server.yaml'], { cwd: directory, env });
   const shell = openShell(directory, launcherPath(), server.url, { programs: programFolders(), kubeconfig });
   onTestFinished(async () => {
     await shell[Symbol.asyncDispose]();
