@@ -31,6 +31,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npm run image': 'writes dist-image/; test/gen/image.test.ts runs it',
   '.ci/run': 'runs these tests',
   'helm install': 'needs a cluster; test/charts renders the chart with helm',
+  'kubectl patch': 'needs a cluster; test/kubernetes/own-resources.kube.ts changes the same members',
   'npx heddle agent simulate': 'runs until it is stopped; test/cli/agent.test.ts plays it',
   'npx heddle serve --database-url': 'needs a database of that name; test/docs/pages.test.ts knows its flags',
   HEDDLE_OIDC_: 'sets a variable for a server; the next test knows its name',
