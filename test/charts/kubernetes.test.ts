@@ -84,6 +84,30 @@ describe('resources of Kubernetes', () => {
     expect(serverFileFaults(file, options)).toEqual([]);
   });
 
+  test('need rights in the namespaces that rules name alone, where they are not to have any in the cluster', async () => {
+    const rules = [{ names: ['team-a', 'team-b'] }, { names: ['team-a', 'mesh'] }];
+    const over = { kubernetes: { enabled: true, clusterWide: false, namespaces: rules } };
+    const manifests = await render({ values: ['postgres'], over });
+    expect(manifests.filter(isOfCluster)).toEqual([]);
+    const inNamespaces = (kind: string) => manifests.filter((one) => one.kind === kind);
+    const names = inNamespaces('Role').map(({ metadata }) => metadata.namespace);
+    expect(names).toEqual(['team-a', 'team-b', 'mesh']);
+    expect(inNamespaces('RoleBinding').map(({ metadata }) => metadata.namespace)).toEqual(names);
+    for (const role of inNamespaces('Role')) {
+      const rights = at(role, 'rules') as readonly { readonly resources: readonly string[] }[];
+      expect(rights.flatMap(({ resources }) => resources)).toEqual([
+        '*',
+        '*/status',
+        'sources',
+        'plans',
+        'events',
+        'namespaces',
+      ]);
+    }
+    expect(settingsFile(manifests).sources).toMatchObject([{ name: 'k8s', clusterWide: false, namespaces: rules }]);
+    expect(serverFileFaults(settingsFile(manifests), options)).toEqual([]);
+  });
+
   test('give the releases of two namespaces rights of different names', async () => {
     const names = async (args: readonly string[]) =>
       (await render({ values: ['postgres'], over: enabled, args })).filter(isOfCluster).map((one) => one.metadata.name);

@@ -51,6 +51,12 @@ describe('the chart refuses', () => {
       /kubernetes\.namespaces has no rule, so no namespace would be read; say which ones, by names or by a selector/,
     ],
     [
+      'labels of namespaces that nobody may list',
+      ['postgres'],
+      { kubernetes: { enabled: true, clusterWide: false, namespaces: [{ selector: { matchLabels: { a: 'b' } } }] } },
+      /kubernetes\.clusterWide: a rule of kubernetes\.namespaces has a selector/,
+    ],
+    [
       'to give its rights to every pod',
       ['postgres'],
       { kubernetes: { enabled: true, namespaces: [{ names: ['a'] }] }, serviceAccount: { create: false } },

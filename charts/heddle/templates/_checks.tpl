@@ -62,6 +62,11 @@
 {{- if not .Values.kubernetes.namespaces -}}
 {{- fail "kubernetes.enabled: kubernetes.namespaces has no rule, so no namespace would be read; say which ones, by names or by a selector." -}}
 {{- end -}}
+{{- range .Values.kubernetes.namespaces -}}
+{{- if and .selector (not $.Values.kubernetes.clusterWide) -}}
+{{- fail "kubernetes.clusterWide: a rule of kubernetes.namespaces has a selector, and without rights in the cluster the servers cannot see which namespaces there are; name them in names." -}}
+{{- end -}}
+{{- end -}}
 {{- if and (not .Values.serviceAccount.create) (eq (include "heddle.serviceAccount" .) "default") -}}
 {{- fail "kubernetes.enabled: the rights would be those of every pod that runs as the service account default; name another one in serviceAccount.name, or let the chart make one (serviceAccount.create)." -}}
 {{- end -}}

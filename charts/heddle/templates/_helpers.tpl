@@ -83,6 +83,9 @@ labels:
 {{- with .Values.kubernetes -}}
 {{- if .enabled -}}
 {{- $source := dict "name" .name "type" "kubernetes" "namespaces" .namespaces -}}
+{{- if not .clusterWide -}}
+{{- $_ := set $source "clusterWide" false -}}
+{{- end -}}
 {{- if or .secrets.read .secrets.write -}}
 {{- $_ := set $source "secrets" .secrets -}}
 {{- end -}}

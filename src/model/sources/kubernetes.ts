@@ -14,6 +14,8 @@ export interface KubernetesConfig {
   readonly context?: string;
   /** What the server does with Secrets beside resources; nothing unless said. */
   readonly secrets?: SecretUse;
+  /** Whether the server has rights in the whole cluster, as it has unless said otherwise; `false`: in the named namespaces only. */
+  readonly clusterWide?: boolean;
   /** The first rule that covers a namespace counts; a namespace that none covers is not looked at. */
   readonly namespaces: readonly NamespaceRule[];
 }
@@ -139,6 +141,11 @@ export const kubernetesMembers: JsonObject = {
       },
     },
   },
+  clusterWide: {
+    type: 'boolean',
+    description:
+      'Whether the server may read the whole cluster, as it may unless said otherwise; `false`: only the namespaces that rules name, which have no selector then.',
+  },
   namespaces: {
     type: 'array',
     minItems: 1,
@@ -164,7 +171,20 @@ export function kubernetesFaults(config: KubernetesConfig, kinds: readonly strin
     config.context !== undefined && config.kubeconfigFile === undefined
       ? [fault('/context', '`context` is one of a kubeconfig file; name the file in `kubeconfigFile`')]
       : [];
-  return [...prefix, ...context, ...config.namespaces.flatMap((one, at) => ruleFaults(one, at, kinds))];
+  const selectors =
+    config.clusterWide === false
+      ? config.namespaces.flatMap(({ selector }, at) =>
+          selector === undefined
+            ? []
+            : [
+                fault(
+                  `/namespaces/${at}/selector`,
+                  'with `clusterWide: false` the server cannot see which namespaces there are; name them in `names`',
+                ),
+              ],
+        )
+      : [];
+  return [...prefix, ...context, ...selectors, ...config.namespaces.flatMap((one, at) => ruleFaults(one, at, kinds))];
 }
 
 function ruleFaults(namespaces: NamespaceRule, at: number, kinds: readonly string[]): readonly Fault[] {
@@ -183,6 +203,11 @@ function ruleFaults(namespaces: NamespaceRule, at: number, kinds: readonly strin
   });
   const settings = sourceFaults(namespaces, kinds).map((one) => ({ ...one, path: `${path}${one.path}` }));
   return [...chosen, ...expressions, ...settings];
+}
+
+/** The namespaces that rules name. */
+export function namesOf({ namespaces }: Pick<KubernetesConfig, 'namespaces'>): readonly string[] {
+  return [...new Set(namespaces.flatMap(({ names = [] }) => names))];
 }
 
 /** The first rule that covers a namespace. */

@@ -9,7 +9,7 @@ import {
 import { reasonOf, Unreachable } from '../../../kubernetes/errors.ts';
 import { apiVersion } from '../../../model/document.ts';
 import { pluralOf } from '../../../model/lower/crd/names.ts';
-import { type KubernetesConfig, type NamespaceRule, ruleFor } from '../../../model/sources/kubernetes.ts';
+import { type KubernetesConfig, type NamespaceRule, namesOf, ruleFor } from '../../../model/sources/kubernetes.ts';
 import { recordedSpec } from '../../../model/sources/spec.ts';
 import { settleOutputs, unreadOutputs } from '../../config/plans/outputs.ts';
 import type { SourceDefinition } from '../definition.ts';
@@ -56,6 +56,7 @@ export interface ClusterSourcesOptions {
 /** Follows a cluster while this server has its lease: one server reads it, however many there are. */
 export function followCluster(options: ClusterSourcesOptions): SourceFeed {
   const { engine, account, config, owner, leaseSeconds: seconds, leases, report } = options;
+  const only = config.clusterWide === false ? namesOf(config) : undefined;
   const listeners = new Set<() => void>();
   let reported = '';
   let openings = 0;
@@ -75,10 +76,10 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
       const cluster = openCluster({
         ...{ client, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner },
         secrets: config.secrets ?? {},
+        only,
       });
       const own = followOwnResources({
-        client,
-        apiVersion,
+        ...{ client, apiVersion, namespaces: only },
         onError: failed,
         onChange: (namespace) => noteOwn(namespace),
         onStatus: (namespace) => shown.touchLater(namespace),

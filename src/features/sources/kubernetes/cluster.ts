@@ -1,8 +1,9 @@
 import type { Client } from '../../../kubernetes/client.ts';
 import { unlessAbsent } from '../../../kubernetes/errors.ts';
-import { type ReflectorState, startReflector } from '../../../kubernetes/reflector.ts';
+import { type Reflector, type ReflectorState, startReflector } from '../../../kubernetes/reflector.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
 import type { SecretUse } from '../../../model/sources/kubernetes.ts';
+import { followNamed } from './named-namespaces.ts';
 import { type ResourceKind, withoutBookkeeping } from './resource-file.ts';
 import { createSecretAccess, type SecretAccess } from './secret-access.ts';
 import { followResources, type StatedResources } from './stated-resources.ts';
@@ -21,6 +22,8 @@ export interface Cluster extends Omit<StatedResources, 'stop'> {
   readonly secrets: SecretAccess;
   /** The CustomResourceDefinition of a kind as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
   readDefinition(plural: string): Promise<Resource | undefined>;
+  /** Whether it may be that definitions cannot be read, as only some namespaces can. */
+  readonly isBounded: boolean;
   /** The id of the CustomResourceDefinition of a kind, as it was read last; empty where it cannot be read. */
   definitionId(plural: string): Promise<string>;
   readonly statuses: StatusWriter;
@@ -39,16 +42,19 @@ export interface ClusterOptions {
   /** Names this server in events. */
   readonly instance: string;
   readonly secrets: SecretUse;
+  /** The namespaces that may be read; absent: all of them, and which there are. */
+  readonly only?: readonly string[] | undefined;
 }
 
 const namespacesPath = '/api/v1/namespaces';
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Follows the namespaces of a cluster and the resources in them. */
-export function openCluster({ client, apiVersion, kinds, onError, instance, secrets }: ClusterOptions): Cluster {
+export function openCluster(options: ClusterOptions): Cluster {
+  const { client, apiVersion, kinds, onError, instance, secrets, only } = options;
   const [group = ''] = apiVersion.split('/');
   const listeners = new Set<(namespace: string | undefined) => void>();
-  const starting = createGate(kinds.length + 1);
+  const starting = createGate(kinds.length * (only?.length ?? 1) + 1);
   const notify = (namespace: string | undefined): void => {
     for (const listener of listeners) listener(namespace);
   };
@@ -56,12 +62,8 @@ export function openCluster({ client, apiVersion, kinds, onError, instance, secr
     starting.pass(path);
     notify(undefined);
   };
-  const namespaces = startReflector({
-    ...{ client, onError, path: namespacesPath, keep: withoutBookkeeping },
-    onChange: ({ after, before }) => notify((after ?? before)?.metadata.name),
-    onState: () => onState(namespacesPath),
-  });
-  const resources = followResources({ client, apiVersion, kinds, onError, onState, onChange: notify });
+  const namespaces = followNamespaces(options, { onChange: notify, onState: () => onState(namespacesPath) });
+  const resources = followResources({ ...options, namespaces: only, onState, onChange: notify });
 
   const definitionIds = new Map<string, string>();
   const readDefinition = async (plural: string): Promise<Resource | undefined> => {
@@ -82,6 +84,7 @@ export function openCluster({ client, apiVersion, kinds, onError, instance, secr
     readNamespace: (name) => unlessAbsent(client.get(`${namespacesPath}/${name}`)),
     secrets: createSecretAccess(client, secrets),
     readDefinition,
+    isBounded: only !== undefined,
     async definitionId(plural) {
       const known = definitionIds.get(plural);
       if (known !== undefined) return known;
@@ -98,6 +101,18 @@ export function openCluster({ client, apiVersion, kinds, onError, instance, secr
       client.close();
     },
   };
+}
+
+function followNamespaces(
+  { client, onError, only }: ClusterOptions,
+  { onChange, onState }: { readonly onChange: (name: string | undefined) => void; readonly onState: () => void },
+): Reflector {
+  const keep = withoutBookkeeping;
+  if (only !== undefined) return followNamed({ client, names: only, keep, onChange, onState });
+  return startReflector({
+    ...{ client, path: namespacesPath, keep, onState, onError },
+    onChange: ({ after, before }) => onChange((after ?? before)?.metadata.name),
+  });
 }
 
 /** Opens once so many different names have passed it. */

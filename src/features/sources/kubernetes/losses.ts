@@ -1,4 +1,4 @@
-import { reasonOf } from '../../../kubernetes/errors.ts';
+import { ApiError, reasonOf } from '../../../kubernetes/errors.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
 import { isEarlier } from '../../../kubernetes/resource.ts';
 import type { Fetched } from '../files/origin.ts';
@@ -37,30 +37,21 @@ export async function lossFault(
   const { cluster, namespace, source, kinds } = options;
   const unavailable = (reason: string): Unavailable => ({ ok: false, reason });
   const former = readUids(last.uids ?? '');
-  // One that could not be read then is not known to be another.
-  const isOther = (name: string, { metadata: { uid } }: Resource) => (former.get(name) || uid) !== uid;
   const named = namesOf(missing, options);
   const way = `state them again, or let all objects of the source go with \`heddle detach ${source}\``;
   try {
     const found = await cluster.readNamespace(namespace);
     const fault = namespaceFault(options, found);
     if (fault !== undefined) return unavailable(fault);
-    if (found !== undefined && isOther('namespace', found))
+    if (found !== undefined && isOther(former, 'namespace', found))
       return unavailable(
         `the namespace ${namespace} was deleted and made again, and resources that are missing went with the former one: ${named}; ${way}`,
       );
     const plurals = new Set(missing.map((path) => pluralOfPath(path, namespace)));
-    for (const { kind, plural } of kinds.filter((one) => plurals.has(one.plural))) {
-      const definition = await cluster.readDefinition(plural);
-      if (definition === undefined || isTerminating(definition))
-        return unavailable(
-          `the CustomResourceDefinition of ${kind} ${definition === undefined ? 'is not there' : 'is being deleted'}, and its resources with it; install it again`,
-        );
-      if (isOther(plural, definition))
-        return unavailable(
-          `the CustomResourceDefinition of ${kind} was deleted and made again, and resources that are missing went with the former one: ${named}; ${way}`,
-        );
-      if (last.version === setBack || isEarlier(cluster.version(namespace, plural), last.version))
+    for (const kind of kinds.filter(({ plural }) => plurals.has(plural))) {
+      const fault = await definitionFault(options, kind, former);
+      if (fault !== undefined) return unavailable(`${fault.why}${fault.isOver ? `: ${named}; ${way}` : ''}`);
+      if (last.version === setBack || isEarlier(cluster.version(namespace, kind.plural), last.version))
         return {
           ...unavailable(
             `the cluster was set back to an earlier state, as from a backup, and has no resources any more that were stated since: ${named}; ${way}`,
@@ -71,6 +62,36 @@ export async function lossFault(
     return undefined;
   } catch (error) {
     return unavailable(`whether resources that are missing were deleted cannot be seen: ${reasonOf(error)}`);
+  }
+}
+
+/** Whether something has the name of what was there when the source was applied last; what could not be read then may be it. */
+function isOther(former: ReadonlyMap<string, string>, name: string, { metadata: { uid } }: Resource): boolean {
+  return (former.get(name) || uid) !== uid;
+}
+
+/** Why the definition of a kind says that its resources were not deleted one by one; `isOver`: it is in order by now. */
+async function definitionFault(
+  { cluster, namespace }: LossOptions,
+  { kind, plural }: ResourceKind,
+  former: ReadonlyMap<string, string>,
+): Promise<{ readonly why: string; readonly isOver: boolean } | undefined> {
+  const of = `the CustomResourceDefinition of ${kind}`;
+  try {
+    const found = await cluster.readDefinition(plural);
+    if (found === undefined)
+      return { why: `${of} is not there, and its resources with it; install it again`, isOver: false };
+    if (isTerminating(found))
+      return { why: `${of} is being deleted, and its resources with it; install it again`, isOver: false };
+    if (!isOther(former, plural, found)) return undefined;
+    const why = `${of} was deleted and made again, and resources that are missing went with the former one`;
+    return { why, isOver: true };
+  } catch (error) {
+    if (!(cluster.isBounded && error instanceof ApiError && error.status === 403)) throw error;
+    // Who deletes a definition deletes all of its resources.
+    if (cluster.statedIn(namespace).some((stated) => stated.kind.plural === plural)) return undefined;
+    const why = `no resource of the kind ${kind} is left, and without the right to get customresourcedefinitions nobody sees whether ${of} was deleted`;
+    return { why, isOver: true };
   }
 }
 

@@ -34,6 +34,8 @@ export interface ResourcesOptions {
   /** Such as `heddle.dev/v1`. */
   readonly apiVersion: string;
   readonly kinds: readonly ResourceKind[];
+  /** The namespaces that may be read; absent: all of them. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly onError: (error: unknown) => void;
   /** Something is stated otherwise in a namespace. */
   readonly onChange: (namespace: string) => void;
@@ -41,7 +43,7 @@ export interface ResourcesOptions {
   readonly onState: (path: string) => void;
 }
 
-/** Follows the resources of all namespaces of a cluster. */
+/** Follows the resources of a cluster, each kind at once or, where only some namespaces may be read, in each of those. */
 export function followResources(options: ResourcesOptions): StatedResources {
   const { client, apiVersion, kinds, onError } = options;
   const byNamespace = new Map<string, Map<string, Stated>>();
@@ -55,22 +57,42 @@ export function followResources(options: ResourcesOptions): StatedResources {
     // What we write ourselves, and what tools note, states nothing else.
     if (before === undefined || after === undefined || isRestated(before, after)) options.onChange(namespace);
   };
-  const follow = (kind: ResourceKind): Reflector => {
-    const path = `/apis/${apiVersion}/${kind.plural}`;
+  const follow = (kind: ResourceKind, path: string): Reflector => {
     const onChange = (change: ResourceChange) => note(kind, change);
     const onState = () => options.onState(path);
     return startReflector({ client, path, onChange, onState, onError, keep: withoutBookkeeping });
   };
-  const reflectors = new Map(kinds.map((kind) => [kind.plural, follow(kind)]));
+  const reflectors = kinds.flatMap((kind) =>
+    resourcePaths(apiVersion, kind.plural, options.namespaces).map(({ namespace, path }) => ({
+      ...{ plural: kind.plural, namespace },
+      reflector: follow(kind, path),
+    })),
+  );
+  const of = (namespace: string, plural?: string) =>
+    reflectors.filter(
+      (one) => (one.namespace ?? namespace) === namespace && (plural === undefined || one.plural === plural),
+    );
   return {
     statedIn: (namespace) => [...(byNamespace.get(namespace)?.values() ?? [])],
-    stateOf: (plural) => reflectors.get(plural)?.state ?? { state: 'starting' },
-    version: (_, plural) =>
-      latest([...reflectors].flatMap(([of, { version }]) => ((plural ?? of) === of ? (version ?? []) : []))),
+    stateOf: (plural, namespace) => of(namespace, plural)[0]?.reflector.state ?? { state: 'starting' },
+    version: (namespace, plural) => latest(of(namespace, plural).flatMap(({ reflector }) => reflector.version ?? [])),
     async stop() {
-      await Promise.all([...reflectors.values()].map((reflector) => reflector.stop()));
+      await Promise.all(reflectors.map(({ reflector }) => reflector.stop()));
     },
   };
+}
+
+/** Where the resources of a kind are listed: once, or in each of some namespaces. */
+export function resourcePaths(
+  apiVersion: string,
+  plural: string,
+  namespaces: readonly string[] | undefined,
+): readonly { readonly namespace?: string; readonly path: string }[] {
+  if (namespaces === undefined) return [{ path: `/apis/${apiVersion}/${plural}` }];
+  return namespaces.map((namespace) => ({
+    namespace,
+    path: `/apis/${apiVersion}/namespaces/${namespace}/${plural}`,
+  }));
 }
 
 function latest(versions: readonly string[]): string | undefined {

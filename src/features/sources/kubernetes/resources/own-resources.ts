@@ -3,7 +3,7 @@ import { type ReflectorState, type ResourceChange, startReflector } from '../../
 import type { Resource } from '../../../../kubernetes/resource.ts';
 import { pluralOf } from '../../../../model/lower/crd/names.ts';
 import { withoutBookkeeping } from '../resource-file.ts';
-import { isRestated } from '../stated-resources.ts';
+import { isRestated, resourcePaths } from '../stated-resources.ts';
 
 /** A kind of resource that servers make. */
 export type OwnKind = 'Source' | 'Plan';
@@ -26,6 +26,8 @@ export interface OwnResourcesOptions {
   readonly client: Pick<Client, 'list' | 'watch'>;
   /** Such as `heddle.dev/v1`. */
   readonly apiVersion: string;
+  /** The namespaces that may be read; absent: all of them. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly onError: (error: unknown) => void;
   /** Something came, went or asks otherwise in a namespace; without one: in all of them maybe. */
   readonly onChange: (namespace: string | undefined) => void;
@@ -34,16 +36,10 @@ export interface OwnResourcesOptions {
 }
 
 /** Follows the resources that servers make. Their definitions may be missing. */
-export function followOwnResources({
-  client,
-  apiVersion,
-  onError,
-  onChange,
-  onStatus,
-}: OwnResourcesOptions): OwnResources {
+export function followOwnResources(options: OwnResourcesOptions): OwnResources {
+  const { client, apiVersion, namespaces, onError, onChange, onStatus } = options;
   const follow = (kind: OwnKind) => {
     const byNamespace = new Map<string, Map<string, Resource>>();
-    const { promise: started, resolve } = Promise.withResolvers<void>();
     const note = ({ before, after }: ResourceChange): void => {
       const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
       const others = byNamespace.get(namespace) ?? new Map<string, Resource>();
@@ -53,24 +49,33 @@ export function followOwnResources({
       if (before === undefined || after === undefined || isRestated(before, after)) onChange(namespace);
       else onStatus(namespace);
     };
-    const reflector = startReflector({
-      ...{ client, onError, onChange: note, keep: withoutBookkeeping },
-      path: `/apis/${apiVersion}/${pluralOf(kind)}`,
-      onState() {
+    const opened = resourcePaths(apiVersion, pluralOf(kind), namespaces).map(({ path }) => {
+      const { promise: started, resolve } = Promise.withResolvers<void>();
+      const onState = (): void => {
         resolve();
         onChange(undefined);
-      },
+      };
+      const keep = withoutBookkeeping;
+      return { started, reflector: startReflector({ client, path, onError, onChange: note, keep, onState }) };
     });
-    return { reflector, byNamespace, started };
+    return { opened, byNamespace };
   };
   const followed = { Source: follow('Source'), Plan: follow('Plan') };
+  const reflectors = [...followed.Source.opened, ...followed.Plan.opened];
   return {
-    started: Promise.all([followed.Source.started, followed.Plan.started]).then(() => undefined),
-    stateOf: (kind) => followed[kind].reflector.state,
+    started: Promise.all(reflectors.map(({ started }) => started)).then(() => undefined),
+    stateOf: (kind) => worstOf(followed[kind].opened.map(({ reflector }) => reflector.state)),
     in: (kind, namespace) => [...(followed[kind].byNamespace.get(namespace)?.values() ?? [])],
     namespaces: () => [...new Set(Object.values(followed).flatMap(({ byNamespace }) => [...byNamespace.keys()]))],
     async stop() {
-      await Promise.all(Object.values(followed).map(({ reflector }) => reflector.stop()));
+      await Promise.all(reflectors.map(({ reflector }) => reflector.stop()));
     },
   };
 }
+
+/** The first state that says that something cannot be read, or was not yet. */
+function worstOf(states: readonly ReflectorState[]): ReflectorState {
+  return states.find(({ state }) => state === 'failing') ?? states.find(({ state }) => state !== 'synced') ?? synced;
+}
+
+const synced: ReflectorState = { state: 'synced' };

@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { pauseMs, plainBackoff } from '../../../kubernetes/backoff.ts';
+import type { Client } from '../../../kubernetes/client.ts';
+import { ApiError, reasonOf } from '../../../kubernetes/errors.ts';
+import type { Reflector, ReflectorState } from '../../../kubernetes/reflector.ts';
+import type { Resource } from '../../../kubernetes/resource.ts';
+
+/** Namespaces that are looked at one by one. */
+export interface NamedOptions {
+  readonly client: Pick<Client, 'get'>;
+  readonly names: readonly string[];
+  /** What is kept of a namespace. */
+  readonly keep: (namespace: Resource) => Resource;
+  readonly onChange: (name: string) => void;
+  readonly onState: (state: ReflectorState) => void;
+}
+
+/** How often they are looked at: who may not list namespaces may not watch one either. */
+const everyMs = 30_000;
+
+/** Looks at namespaces again and again, for who has no rights beyond them. One that cannot be read stays as it was. */
+export function followNamed({ client, names, keep, onChange, onState }: NamedOptions): Reflector {
+  const objects = new Map<string, Resource>();
+  const ending = new AbortController();
+  let state: ReflectorState = { state: 'starting' };
+  let failures = 0;
+  const look = async (name: string): Promise<ReflectorState | undefined> => {
+    try {
+      const found = keep(await client.get(`/api/v1/namespaces/${name}`));
+      const before = objects.get(name)?.metadata.resourceVersion;
+      objects.set(name, found);
+      if (before !== found.metadata.resourceVersion) onChange(name);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) {
+        if (objects.delete(name)) onChange(name);
+        return undefined;
+      }
+      const status = error instanceof ApiError ? error.status : undefined;
+      return { state: 'failing', reason: `namespace ${name}: ${reasonOf(error)}`, status };
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      const faults = await Promise.all(names.map(look));
+      const next = faults.find((fault) => fault !== undefined) ?? { state: 'synced' as const };
+      failures = next.state === 'synced' ? 0 : failures + 1;
+      const isNew = JSON.stringify(next) !== JSON.stringify(state);
+      state = next;
+      if (isNew && !ending.signal.aborted) onState(next);
+      const pause = failures === 0 ? everyMs : Math.min(everyMs, pauseMs(plainBackoff, failures));
+      await delay(pause, undefined, { signal: ending.signal }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return {
+    objects,
+    get state() {
+      return state;
+    },
+    version: undefined,
+    async stop() {
+      ending.abort();
+      await running;
+    },
+  };
+}
