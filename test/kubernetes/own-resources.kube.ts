@@ -64,7 +64,7 @@ async function userWith(role: string, user: string, namespace: string): Promise<
 
 /** The patches of the commands on the page for users that change a resource, with what differs in each case put in. */
 async function patchesOnPage(resource: 'source' | 'plan', values: Readonly<Record<string, string>> = {}) {
-  const page = await readFile(fileURLToPath(new URL('../../docs/kubernetes.md', import.meta.url)), 'utf8');
+  const page = await readFile(fileURLToPath(new URL('../../docs/kubernetes/plans.md', import.meta.url)), 'utf8');
   const commands = page.matchAll(new RegExp(`^kubectl patch ${resource} .* --type merge -p '(.*)'$`, 'gm'));
   const texts = [...commands].map(([, text = '']) => text.replace(/[A-Z]{4,}/g, (name) => values[name] ?? name));
   return texts.map((text) => asObject(JSON.parse(text)));
