@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { rowsOf } from '../commit/office.ts';
-import { apply, backUp, everything, exported, furnished, keys, sendBack } from './archive-setup.ts';
-import { doc } from './documents.ts';
+import { backUp, changedSinceBackup, everything, exported, furnished, keys, sendBack } from './archive-setup.ts';
 import { testApi } from './setup.ts';
 
 describe('an owner', () => {
   it('puts the objects of the account back, as one revision; the history goes on', async () => {
     await using api = await furnished();
-    const documentsThen = await exported(api);
-    const archive = await backUp(api);
-    const then = await api.revision();
-    await api.group('later');
-    await apply(api, 'team', doc('Group', 'only-this', 'name: only-this'));
-    const now = await api.revision();
+    const { archive, documentsThen, then, now } = await changedSinceBackup(api);
     expect(await sendBack(api, archive)).toMatchObject({
       status: 409,
       body: { message: expect.stringContaining(`--replace ${api.account}`) },

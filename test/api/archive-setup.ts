@@ -54,6 +54,16 @@ export async function backUp(api: TestApi, query = ''): Promise<Buffer> {
   return answer.rawPayload;
 }
 
+/** Backs an account up and changes it then: its documents and revision in the archive, and its revision now. */
+export async function changedSinceBackup(api: TestApi) {
+  const documentsThen = await exported(api);
+  const archive = await backUp(api);
+  const then = await api.revision();
+  await api.group('later');
+  await apply(api, 'team', doc('Group', 'only-this', 'name: only-this'));
+  return { documentsThen, archive, then, now: await api.revision() };
+}
+
 /** Puts an archive in place as the operator. */
 export async function restore(
   api: TestApi,

@@ -16,6 +16,7 @@ import { openedSpec } from '../setup/opened.ts';
 import {
   apply,
   backUp,
+  changedSinceBackup,
   codes,
   documents,
   everything,
@@ -27,7 +28,6 @@ import {
   restore,
   vault,
 } from './archive-setup.ts';
-import { doc } from './documents.ts';
 import { type TestApi, testApi } from './setup.ts';
 
 describe('an account that was backed up', () => {
@@ -106,12 +106,7 @@ describe('an account that was backed up', () => {
 
   it('can be restored in its own place by naming it, and later changes are gone', async () => {
     await using api = await furnished();
-    const documentsThen = await exported(api);
-    const archive = await backUp(api);
-    const then = await api.revision();
-    await api.group('later');
-    await apply(api, 'team', doc('Group', 'only-this', 'name: only-this'));
-    const now = await api.revision();
+    const { archive, documentsThen, then, now } = await changedSinceBackup(api);
     const refused = await restore(api, archive);
     expect(refused).toMatchObject({
       status: 409,
