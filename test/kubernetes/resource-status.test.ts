@@ -29,6 +29,12 @@ describe('the status of a resource', () => {
     });
   });
 
+  test('is not Reconciling for hours because another server, whose clock is ahead, saw something missing first', () => {
+    const ahead = resourceStatus({ ...applied, problems: [missing] }, undefined, later(3 * 3_600_000));
+    const status = resourceStatus({ ...applied, problems: [missing] }, ahead, now);
+    expect(brief(status)).toMatchObject({ Reconciling: 'False ReferenceMissing', Stalled: 'True ReferenceMissing' });
+  });
+
   test('keeps the time of a condition that stays as it is, and the time of those that change is the new one (E116)', () => {
     const first = resourceStatus(applied, undefined, now);
     const second = resourceStatus({ ...applied, generation: 3, problems: [wrong] }, first, later(5000));

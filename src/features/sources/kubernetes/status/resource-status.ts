@@ -63,7 +63,9 @@ export function resourceStatus(
   const time = `${now.slice(0, 19)}Z`;
   const former = new Map((before?.conditions ?? []).map((condition) => [condition.type, condition]));
   const notReadySince = former.get('Ready')?.status === 'False' ? former.get('Ready')?.lastTransitionTime : undefined;
-  const isExpected = isMissing(problems) && Date.parse(now) - Date.parse(notReadySince ?? now) < missingMs;
+  // The time may be of a server whose clock is ahead: it would be waited for as long as that is.
+  const missingFor = Math.abs(Date.parse(now) - Date.parse(notReadySince ?? now));
+  const isExpected = isMissing(problems) && missingFor < missingMs;
   const conditions = findings(outcome, isExpected).map(([type, status, reason, message]): Condition => {
     const last = former.get(type);
     const lastTransitionTime = last?.status === status ? last.lastTransitionTime : time;
