@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type Client, createClient } from '../../src/kubernetes/client.ts';
+import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
+import { openOffice } from '../sources/office-source.ts';
+import { crowdOf } from './crowd.ts';
+import { installDefinitions } from './definitions.ts';
+
+let client: Client;
+
+beforeAll(async () => {
+  client = createClient({ connection: await connectByKubeconfig(inject('kubeconfig')), fieldManager: 'test' });
+  await installDefinitions(client);
+});
+
+afterAll(() => client.close());
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `g${index}`);
+const patience = { timeout: 150_000, interval: 1000 };
+
+test('2,000 resources that are deleted at once delete nothing by themselves: the plan waits', async () => {
+  const names = numbered(2000);
+  const crowd = crowdOf(client, 'crowd');
+  await crowd.begin();
+  const office = await openOffice();
+  await crowd.putAll(names);
+  office.run([], {
+    clusters: [{ name: 'k8s', kubeconfigFile: inject('kubeconfig'), namespaces: [{ names: ['crowd'] }] }],
+  });
+  await expect.poll(async () => (await office.groups()).length, patience).toBe(2000);
+  await client.delete('/apis/heddle.dev/v1/namespaces/crowd/groups');
+  await expect.poll(async () => (await office.statusOf('k8s.crowd')).state, patience).toBe('needs_approval');
+  expect((await office.statusOf('k8s.crowd')).message).toMatch(/of 2000 owned objects/);
+  expect((await office.groups()).length).toBe(2000);
+});
