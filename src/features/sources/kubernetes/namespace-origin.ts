@@ -18,7 +18,8 @@ import { fileOf, isTerminating, pathOf, pluralOfPath, type ResourceKind } from '
 import { readSecretKeys } from './secrets.ts';
 import { createSettler, plainSettle } from './settle.ts';
 import type { Stated } from './stated-resources.ts';
-import { createStatusReport, objectsByFile } from './status/status-report.ts';
+import { isUnseen } from './status/resource-status.ts';
+import { createStatusReport, generationOf, objectsByFile, statusOf } from './status/status-report.ts';
 
 /** A namespace of a cluster as a source of documents. */
 export interface NamespaceOptions {
@@ -49,6 +50,8 @@ export function openNamespace(options: NamespaceOptions): Origin {
   const reminder = createReminder(() => changed?.());
   const outputReminder = createReminder(() => changed?.());
   let last: OriginOutcome | undefined;
+  /** What was read last: a conclusion is about nothing that came, or was changed, since. */
+  let read: ReadonlySet<string> = new Set();
   let lost: ReadonlySet<string> | undefined;
   const concluded = async (outcome: OriginOutcome): Promise<void> => {
     last = outcome;
@@ -57,12 +60,13 @@ export function openNamespace(options: NamespaceOptions): Origin {
     lost = lostOutputs(objects, outputs);
     const isOpen = [...outputs.values()].some(({ problem }) => problem?.code === 'output_secret_unwritten');
     outputReminder.note(changed !== undefined && (isOpen || lost !== undefined));
-    report.concluded(outcome, outputs);
+    report.concluded(outcome, outputs, read);
   };
   return {
     async fetch(last) {
       const { fetched, stated } = await readNamespace(options, last);
       if (!fetched.ok) return fetched;
+      read = new Set(stated.map(({ resource }) => generationOf(resource)));
       try {
         const keys = await readSecretKeys(options, stated);
         reminder.note(changed !== undefined && [...keys.values()].some((found) => 'reason' in found));
@@ -78,8 +82,11 @@ export function openNamespace(options: NamespaceOptions): Origin {
     peek: async () => (await readNamespace(options, undefined)).fetched,
     concluded,
     async unchanged(state) {
-      const isNamed = cluster.statedIn(namespace).some((one) => outputSecretOf(one) !== undefined);
-      if (last !== undefined && isNamed) await concluded({ ...last, state });
+      const stated = cluster.statedIn(namespace);
+      const isNamed = stated.some((one) => outputSecretOf(one) !== undefined);
+      // One that was changed and changed back states what it did, in another generation.
+      const isUnreported = stated.some((one) => isUnseen(one.resource.metadata.generation ?? 0, statusOf(one)));
+      if (last !== undefined && (isNamed || isUnreported)) await concluded({ ...last, state });
     },
     watch(notify) {
       changed = notify;

@@ -1,3 +1,4 @@
+import type { Resource } from '../../../../kubernetes/resource.ts';
 import { isObject } from '../../../../lib/json.ts';
 import type { Problem } from '../../../../model/problem.ts';
 import type { StoredObject } from '../../../../model/state/object.ts';
@@ -22,7 +23,8 @@ export interface StatusReportOptions {
 
 /** Writes to the resources of a namespace what became of them. */
 export interface StatusReport {
-  concluded(outcome: OriginOutcome, outputs: OutputSecrets): void;
+  /** `read` names the generations that the outcome is about. */
+  concluded(outcome: OriginOutcome, outputs: OutputSecrets, read: ReadonlySet<string>): void;
   stop(): void;
 }
 
@@ -32,9 +34,10 @@ type OutputSecrets = ReadonlyMap<string, OutputSecret>;
 /** Creates a report. What is missing is looked at once more when it has been missing for long. */
 export function createStatusReport(options: StatusReportOptions): StatusReport {
   let again: NodeJS.Timeout | undefined;
-  const concluded = (outcome: OriginOutcome, outputs: OutputSecrets): void => {
+  const concluded: StatusReport['concluded'] = (outcome, outputs, read) => {
     clearTimeout(again);
-    if (report(options, outcome, outputs)) again = setTimeout(() => report(options, outcome, outputs), missingMs);
+    const write = () => report(options, outcome, outputs, read);
+    if (write()) again = setTimeout(write, missingMs);
   };
   return { concluded, stop: () => clearTimeout(again) };
 }
@@ -44,6 +47,7 @@ function report(
   { cluster, namespace, source, apiVersion, now }: StatusReportOptions,
   outcome: OriginOutcome,
   outputs: OutputSecrets,
+  read: ReadonlySet<string>,
 ): boolean {
   const { state } = outcome;
   const objects = objectsByFile(state, source);
@@ -54,7 +58,7 @@ function report(
   for (const stated of cluster.statedIn(namespace)) {
     const { kind, resource } = stated;
     const { name, uid, generation = 0, deletionTimestamp } = resource.metadata;
-    if (deletionTimestamp !== undefined) continue;
+    if (deletionTimestamp !== undefined || !read.has(generationOf(resource))) continue;
     const file = pathOf({ namespace, plural: kind.plural, name });
     const output = outputs.get(file);
     const problems = [...(problemsOf.get(file) ?? []), ...(output?.problem === undefined ? [] : [output.problem])];
@@ -94,6 +98,11 @@ function problemsByFile(outcome: OriginOutcome): ReadonlyMap<string, readonly Pr
 }
 
 /** The status that a resource shows, where it is one of ours. */
-function statusOf({ resource: { status } }: Stated): ResourceStatus | undefined {
+export function statusOf({ resource: { status } }: Stated): ResourceStatus | undefined {
   return isObject(status) && Array.isArray(status['conditions']) ? (status as unknown as ResourceStatus) : undefined;
+}
+
+/** Names one generation of one resource. */
+export function generationOf({ metadata: { uid, generation = 0 } }: Resource): string {
+  return `${uid}/${generation}`;
 }
