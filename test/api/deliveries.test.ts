@@ -124,6 +124,19 @@ test('events that were set aside are sent again or discarded, one or all', async
   ]);
 });
 
+test('what is to be sent again stays set aside when the channel is disabled meanwhile', async () => {
+  const { api, call, receiver, channel, only } = await openScene();
+  const id = await channel();
+  receiver.usually(400);
+  await api.group('one');
+  await expect.poll(async () => (await only()).setAsideCount).toBe(1);
+  const spec = { type: 'webhook', event_types: ['group.add'], enabled: false };
+  await call('PUT', `/api/integrations/notifications/channels/${id}`, spec);
+  expect((await call('POST', `${path}/${id}/retry`)).status).toBe(200);
+  await expect.poll(async () => (await only()).setAside[0].retrying).toBe(false);
+  expect(receiver.attempts).toHaveLength(1);
+});
+
 test('a delivery begins again with what happened at a time', async () => {
   const { api, call, channel, names } = await openScene();
   await api.group('before');

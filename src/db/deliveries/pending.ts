@@ -19,13 +19,15 @@ export interface PendingDelivery {
 export async function findPending(
   database: Database,
   owner: string,
-  limit: number,
+  most: { readonly inAll: number; readonly ofAccount: number },
 ): Promise<readonly PendingDelivery[]> {
-  return database.lookUp(statement<PendingDelivery>(pendingText, [owner, limit]));
+  return database.lookUp(statement<PendingDelivery>(pendingText, [owner, most.inAll, most.ofAccount]));
 }
 
-const pendingText = `select d.account_id as account, d.channel_id as channel, d.failures > 0 as failing,
-  a.audit_sequence - d.cursor as behind,
+const pendingText = `select account, channel, failing, behind, "dueInMs" from (
+select d.account_id as account, d.channel_id as channel, d.failures > 0 as failing,
+  a.audit_sequence - d.cursor as behind, d.next_at,
+  row_number() over (partition by d.account_id order by d.next_at nulls first) as place,
   case when d.tried_revision is distinct from o.updated_revision then 0
     else greatest(0, extract(epoch from d.next_at - clock_timestamp()) * 1000) end::float8 as "dueInMs"
 from deliveries d
@@ -35,7 +37,8 @@ where (d.cursor < a.audit_sequence
     or exists (select from set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id and s.retry))
   and not exists (select from leases l where l.account_id = d.account_id and l.name = 'delivery/' || d.channel_id
     and l.until > clock_timestamp() and l.owner <> $1)
-order by d.next_at nulls first
+) pending where place <= $3
+order by next_at nulls first
 limit $2`;
 
 /**

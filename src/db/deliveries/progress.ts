@@ -106,6 +106,14 @@ on conflict (account_id, channel_id, event_id) do update
   set reason = excluded.reason, set_aside_at = excluded.set_aside_at, retry = false
 returning 1`;
 
+/** Leaves events set aside that were to be sent again: nothing is sent any more. */
+export function cancelRetries(database: Database, held: HeldDelivery): Promise<boolean> {
+  return write(database, held, cancelText, []);
+}
+
+const cancelText = `with held as (select from deliveries d where ${isHeld})
+update set_aside_events set retry = false from held where account_id = $1 and channel_id = $2 and retry returning 1`;
+
 /** Takes an event away that was set aside and is delivered now. */
 export function endSetAside(database: Database, held: HeldDelivery, event: number): Promise<boolean> {
   return write(database, held, endSetAsideText, [event]);

@@ -22,11 +22,12 @@ export interface DispatcherOptions extends WorkerOptions {
 const usualPollMs = 5000;
 const usualGatherMs = 200;
 
-/** How many channels a server delivers to at once. */
-const mostAtOnce = 16;
+/** How many channels a server delivers to at once, and how many of one account: receivers that never answer hold up others of it. */
+const mostAtOnce = 64;
+const mostOfAccount = 8;
 
-/** How many channels that wait are looked at together. */
-const mostFound = 1000;
+/** How many channels that wait are looked at together, and how many of one account. */
+const mostFound = { inAll: 1000, ofAccount: 100 };
 
 /**
  * Delivers what waits for channels of all accounts. Any number of servers may: each channel is delivered to by the one that
@@ -92,7 +93,9 @@ function createWorkers(options: DispatcherOptions, owner: string, { failed, ende
   return {
     start(delivery: PendingDelivery): void {
       const name = `${delivery.account} ${delivery.channel}`;
-      if (stopped || running.has(name) || running.size >= mostAtOnce) return;
+      const ofAccount = [...running.keys()].filter((one) => one.startsWith(`${delivery.account} `)).length;
+      const isFull = running.size >= mostAtOnce || ofAccount >= mostOfAccount;
+      if (stopped || isFull || running.has(name)) return;
       const done = work(delivery)
         .catch(failed(`deliveries to ${delivery.channel}`))
         .finally(() => {

@@ -2,6 +2,7 @@ import type { Engine } from '../../../commit/engine.ts';
 import {
   advance,
   beginBatch,
+  cancelRetries,
   dropDelivery,
   endBatch,
   endSetAside,
@@ -90,7 +91,7 @@ async function takeStep(options: WorkerOptions, hold: Hold, singlyTo: number): P
   const { channel, target, fault } = openTarget(options, hold, row, row.spec);
   const attempt = { options, held, row, channel };
   if (fault !== undefined) return fail(attempt, { outcome: 'pause', reason: fault });
-  if (work.again !== undefined && target !== undefined) return sendAgain(attempt, target, deliveryEvent(work.again));
+  if (work.again !== undefined) return sendAgain(attempt, target, deliveryEvent(work.again));
   return sendNext(attempt, target, work, singlyTo);
 }
 
@@ -123,8 +124,9 @@ interface Attempt {
   readonly channel: Channel;
 }
 
-/** Sends an event again that was set aside. */
-async function sendAgain(attempt: Attempt, target: Target, event: DeliveryEvent): Promise<Step> {
+/** Sends an event again that was set aside, unless nothing is sent any more. */
+async function sendAgain(attempt: Attempt, target: Target | undefined, event: DeliveryEvent): Promise<Step> {
+  if (target === undefined) return isWritten(await cancelRetries(databaseOf(attempt), attempt.held));
   const verdict = await deliver(attempt, target, [event]);
   if (verdict.outcome === 'accepted') return isWritten(await endSetAside(databaseOf(attempt), attempt.held, event.id));
   if (verdict.outcome !== 'refused') return fail(attempt, verdict);
