@@ -188,6 +188,7 @@ export const problemCodes = {
   service_reputation_unsupported: 'The cluster does not check the reputation of addresses.',
   service_secret_missing: 'A way to sign in to a service is on and has no secret.',
   service_targets_many: 'A service of this mode has more than one target.',
+  service_unresolved: 'A resource names a Service that has no address for it.',
   setting_unavailable: 'The setting is not available.',
   settings_invalid: 'A settings file among documents is wrong.',
   setup_key_limit: 'A one-off setup key has a limit other than one.',

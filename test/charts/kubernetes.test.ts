@@ -84,6 +84,18 @@ describe('resources of Kubernetes', () => {
     expect(serverFileFaults(file, options)).toEqual([]);
   });
 
+  test('name Services where that is permitted, which takes a right more', async () => {
+    const manifests = await render({
+      ...{ values: ['postgres'], over: { kubernetes: { ...enabled.kubernetes, services: { read: true } } } },
+    });
+    expect(at(only(manifests, 'ClusterRole'), 'rules')).toContainEqual({
+      ...{ apiGroups: [''], resources: ['services'], verbs: ['get'] },
+    });
+    const file = settingsFile(manifests);
+    expect(file.sources).toMatchObject([{ services: { read: true } }]);
+    expect(serverFileFaults(file, options)).toEqual([]);
+  });
+
   test('need rights in the namespaces that rules name alone, where they are not to have any in the cluster', async () => {
     const rules = [{ names: ['team-a', 'team-b'] }, { names: ['team-a', 'mesh'] }];
     const over = { kubernetes: { enabled: true, clusterWide: false, namespaces: rules } };

@@ -89,6 +89,9 @@ labels:
 {{- if or .secrets.read .secrets.write -}}
 {{- $_ := set $source "secrets" .secrets -}}
 {{- end -}}
+{{- if .services.read -}}
+{{- $_ := set $source "services" .services -}}
+{{- end -}}
 {{- $_ := set $config "sources" (append (default list $config.sources) $source) -}}
 {{- end -}}
 {{- end -}}

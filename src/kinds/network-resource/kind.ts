@@ -60,6 +60,7 @@ export const networkResource = defineKind({
   document: { allowed: true, shortName: 'hres' },
   parent: { kind: 'Network', field: 'network', inline: 'resources', answer: 'ids' },
   spec,
+  service: { member: 'serviceRef', field: 'address' },
   naturalKey: (spec) => spec.name,
   // A resource that goes by another name keeps its id, and so do the policies that name it.
   pairing: (spec) => spec.address,

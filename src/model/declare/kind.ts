@@ -255,6 +255,8 @@ export interface KindDeclaration<
    * to do, `precondition_failed` that the object is not in a state for it. What follows from another change is not asked.
    */
   checkMutation?(mutation: Mutation<O>, before: State, next: State): readonly Fault[];
+  /** In a cluster, a resource may name a Service beside it in this member, in place of the field that is its address. */
+  readonly service?: { readonly member: string; readonly field: string };
   /** How what `generate` made is replaced before it ends. */
   readonly renewal?: Renewal<O>;
   /** The values of `generate` that are shown once. */

@@ -19,6 +19,11 @@ export interface ClusterSecrets {
   readonly isWriting: boolean;
 }
 
+/** Whether the API server accepts a text as the name of a Service. */
+export function isServiceName(text: string): boolean {
+  return /^(?=.{1,63}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text);
+}
+
 /** Whether the API server accepts a text as the name of a Secret; anything else would be another address. */
 export function isSecretName(text: string): boolean {
   return /^(?=.{1,253}$)[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text);

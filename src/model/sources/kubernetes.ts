@@ -14,6 +14,8 @@ export interface KubernetesConfig {
   readonly context?: string;
   /** What the server does with Secrets beside resources; nothing unless said. */
   readonly secrets?: SecretUse;
+  /** Resources may name Services beside them; not unless said. */
+  readonly services?: { readonly read?: boolean };
   /** Whether the server has rights in the whole cluster, as it has unless said otherwise; `false`: in the named namespaces only. */
   readonly clusterWide?: boolean;
   /** The first rule that covers a namespace counts; a namespace that none covers is not looked at. */
@@ -138,6 +140,18 @@ export const kubernetesMembers: JsonObject = {
         type: 'boolean',
         description:
           'Whether what is made for objects, such as setup keys, is written to the Secrets that resources name by the annotation `heddle.dev/output-secret`.',
+      },
+    },
+  },
+  services: {
+    type: 'object',
+    additionalProperties: false,
+    description:
+      'What the server does with the Services of the namespaces, for which it needs a right; nothing unless said.',
+    properties: {
+      read: {
+        type: 'boolean',
+        description: 'Whether network resources may name Services beside them by `serviceRef`, in place of an address.',
       },
     },
   },

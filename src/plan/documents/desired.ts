@@ -85,7 +85,10 @@ function kindFault(registry: Registry, name: string, kind: Kind | undefined): Fa
 }
 
 function documentFaults(kind: Kind, document: Document, shape: readonly Fault[]): readonly Fault[] {
-  const faults = shape.length === 0 ? [] : [...shape, ...otherFormatFaults(kind.spec, document.spec, shape)];
+  const faults =
+    shape.length === 0
+      ? []
+      : [...shape.map((fault) => withServiceHint(kind, fault)), ...otherFormatFaults(kind.spec, document.spec, shape)];
   if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
   return [
     {
@@ -95,6 +98,13 @@ function documentFaults(kind: Kind, document: Document, shape: readonly Fault[])
     },
     ...faults,
   ];
+}
+
+/** In a cluster the name of a Service becomes an address before documents are read; elsewhere there are no Services. */
+function withServiceHint({ service }: Kind, fault: Fault): Fault {
+  if (service === undefined || fault.code !== 'field_unknown' || fault.path !== `/${service.member}`) return fault;
+  const message = `\`${service.member}\` names a Service, and only a resource in a cluster has Services beside it; write \`${service.field}\` here`;
+  return { ...fault, message };
 }
 
 function addDesired(registry: Registry, kind: Kind, document: Document, sink: Sink): void {

@@ -24,6 +24,8 @@ export type Fetched =
       readonly uids?: string;
       /** How far what holds the files had come, where that is counted. */
       readonly version?: string;
+      /** What is wrong with some of the files beside what they say. */
+      readonly problems?: readonly Problem[];
       /** Files for whose objects something was made that is lost. */
       readonly lost?: ReadonlySet<string>;
       /** The Secrets beside the files, where they are resources of a cluster; no part of the digest. */

@@ -76,6 +76,7 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
       const cluster = openCluster({
         ...{ client, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner },
         secrets: config.secrets ?? {},
+        readsServices: config.services?.read === true,
         only,
       });
       const own = followOwnResources({
@@ -141,7 +142,7 @@ function connectionOf({ config, ownCluster }: ClusterSourcesOptions): Promise<Co
 function kindsOf({ registry }: Engine) {
   return registry.kinds
     .filter(({ document }) => document.allowed)
-    .map(({ name: kind }) => ({ kind, plural: pluralOf(kind) }));
+    .map(({ name: kind, service }) => ({ kind, plural: pluralOf(kind), service }));
 }
 
 /** The namespaces that a rule covers, and those that stated something and are not covered, or not there, any more. */

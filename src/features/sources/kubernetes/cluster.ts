@@ -5,7 +5,7 @@ import type { Resource } from '../../../kubernetes/resource.ts';
 import type { SecretUse } from '../../../model/sources/kubernetes.ts';
 import { followNamed } from './named-namespaces.ts';
 import { type ResourceKind, withoutBookkeeping } from './resource-file.ts';
-import { createSecretAccess, type SecretAccess } from './secret-access.ts';
+import { createSecretAccess, createServiceAccess, type SecretAccess, type ServiceAccess } from './secret-access.ts';
 import { followResources, type StatedResources } from './stated-resources.ts';
 import { createStatusWriter, type StatusWriter } from './status/status-writer.ts';
 
@@ -20,6 +20,7 @@ export interface Cluster extends Omit<StatedResources, 'stop'> {
   /** A namespace as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
   readNamespace(name: string): Promise<Resource | undefined>;
   readonly secrets: SecretAccess;
+  readonly services: ServiceAccess;
   /** The CustomResourceDefinition of a kind as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
   readDefinition(plural: string): Promise<Resource | undefined>;
   /** Whether it may be that definitions cannot be read, as only some namespaces can. */
@@ -42,6 +43,7 @@ export interface ClusterOptions {
   /** Names this server in events. */
   readonly instance: string;
   readonly secrets: SecretUse;
+  readonly readsServices: boolean;
   /** The namespaces that may be read; absent: all of them, and which there are. */
   readonly only?: readonly string[] | undefined;
 }
@@ -51,7 +53,7 @@ const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 
 /** Follows the namespaces of a cluster and the resources in them. */
 export function openCluster(options: ClusterOptions): Cluster {
-  const { client, apiVersion, kinds, onError, instance, secrets, only } = options;
+  const { client, apiVersion, kinds, onError, instance, secrets, readsServices, only } = options;
   const [group = ''] = apiVersion.split('/');
   const listeners = new Set<(namespace: string | undefined) => void>();
   const starting = createGate(kinds.length * (only?.length ?? 1) + 1);
@@ -83,6 +85,7 @@ export function openCluster(options: ClusterOptions): Cluster {
     version: resources.version,
     readNamespace: (name) => unlessAbsent(client.get(`${namespacesPath}/${name}`)),
     secrets: createSecretAccess(client, secrets),
+    services: createServiceAccess(client, readsServices),
     readDefinition,
     isBounded: only !== undefined,
     async definitionId(plural) {

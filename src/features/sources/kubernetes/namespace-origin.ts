@@ -16,6 +16,7 @@ import {
 import { createReminder } from './reminder.ts';
 import { fileOf, isTerminating, pathOf, pluralOfPath, type ResourceKind } from './resource-file.ts';
 import { readSecretKeys } from './secrets.ts';
+import { resolveServices, type WithServices } from './services.ts';
 import { createSettler, plainSettle } from './settle.ts';
 import type { Stated } from './stated-resources.ts';
 import { isUnseen } from './status/resource-status.ts';
@@ -46,7 +47,7 @@ export function openNamespace(options: NamespaceOptions): Origin {
   const { cluster, namespace, settle = plainSettle } = options;
   const report = createStatusReport(options);
   let changed: (() => void) | undefined;
-  // Secrets are not watched: one that is missing is looked for until it is there.
+  // Secrets and Services are not watched: one that is missing is looked for until it is there.
   const reminder = createReminder(() => changed?.());
   const outputReminder = createReminder(() => changed?.());
   let last: OriginOutcome | undefined;
@@ -64,12 +65,13 @@ export function openNamespace(options: NamespaceOptions): Origin {
   };
   return {
     async fetch(last) {
-      const { fetched, stated } = await readNamespace(options, last);
+      const { fetched, stated } = await readNamespace(options, last, (found) => resolveServices(options, found));
       if (!fetched.ok) return fetched;
       read = new Set(stated.map(({ resource }) => generationOf(resource)));
       try {
         const keys = await readSecretKeys(options, stated);
-        reminder.note(changed !== undefined && [...keys.values()].some((found) => 'reason' in found));
+        const isOpen = fetched.problems !== undefined || [...keys.values()].some((found) => 'reason' in found);
+        reminder.note(changed !== undefined && isOpen);
         return {
           ...fetched,
           ...(lost === undefined ? {} : { lost }),
@@ -79,7 +81,7 @@ export function openNamespace(options: NamespaceOptions): Origin {
         return { ok: false, reason: `Secrets that resources name cannot be read: ${reasonOf(error)}` };
       }
     },
-    peek: async () => (await readNamespace(options, undefined)).fetched,
+    peek: async () => (await readNamespace(options, undefined, asStated)).fetched,
     concluded,
     async unchanged(state) {
       const stated = cluster.statedIn(namespace);
@@ -125,11 +127,21 @@ interface ReadNamespace {
   readonly stated: readonly Stated[];
 }
 
-async function readNamespace(options: NamespaceOptions, last: LastApplied | undefined): Promise<ReadNamespace> {
+/** Who only wants to know what is stated needs no addresses. */
+const asStated = async (stated: readonly Stated[]): Promise<WithServices> => ({ stated, problems: [] });
+
+async function readNamespace(
+  options: NamespaceOptions,
+  last: LastApplied | undefined,
+  resolve: (stated: readonly Stated[]) => Promise<WithServices>,
+): Promise<ReadNamespace> {
   const { cluster, namespace, apiVersion } = options;
   const fault = namespaceFault(options, cluster.namespaces.get(namespace));
   if (fault !== undefined) return unavailable(fault);
-  const stated = cluster.statedIn(namespace).filter(({ resource }) => !isTerminating(resource));
+  const found = cluster.statedIn(namespace).filter(({ resource }) => !isTerminating(resource));
+  const resolved = await resolve(found).catch((error: unknown) => reasonOf(error));
+  if (typeof resolved === 'string') return unavailable(`Services that resources name cannot be read: ${resolved}`);
+  const { stated, problems } = resolved;
   const files = stated.map(({ kind, resource }) => fileOf(resource, kind, apiVersion)).sort(byPath);
   const former = await options.statedFiles();
   const unread = unreadFault(
@@ -150,7 +162,13 @@ async function readNamespace(options: NamespaceOptions, last: LastApplied | unde
       everyFile,
     )}`,
   );
-  const content = { files, digest, uids, ...(version === undefined ? {} : { version }) };
+  const content = {
+    files,
+    digest,
+    uids,
+    ...(version === undefined ? {} : { version }),
+    ...(problems.length === 0 ? {} : { problems }),
+  };
   return { fetched: { ok: true, ...content, selection: everyFile, warnings: [] }, stated };
 }
 

@@ -6,6 +6,8 @@ import type { SourceFile } from '../../../model/document.ts';
 export interface ResourceKind {
   readonly kind: string;
   readonly plural: string;
+  /** The member in which a resource may name a Service, in place of the field that is its address. */
+  readonly service?: { readonly member: string; readonly field: string } | undefined;
 }
 
 /** What the API server, or a tool, keeps for itself among annotations. */

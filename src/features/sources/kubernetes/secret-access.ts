@@ -17,7 +17,14 @@ export interface SecretAccess {
   patch(namespace: string, name: string, members: JsonObject): Promise<Resource>;
 }
 
-/** So many requests for Secrets are under way at once, and so many begin a second. */
+/** The Services of a cluster, as far as its settings permit. */
+export interface ServiceAccess {
+  readonly mayRead: boolean;
+  /** A Service as it is now; `undefined`: there is none. Throws `ApiError`, `Unreachable`. */
+  read(namespace: string, name: string): Promise<Resource | undefined>;
+}
+
+/** So many requests of one sort are under way at once, and so many begin a second. */
 const pace = { atOnce: 16, perSecond: 50 };
 
 /** Asks for Secrets one by one: they are neither listed nor watched. */
@@ -33,5 +40,15 @@ export function createSecretAccess(
     read: (namespace, name) => pacer.run(() => unlessAbsent(client.get(`${listOf(namespace)}/${name}`))),
     create: (namespace, secret) => pacer.run(() => client.create(listOf(namespace), secret)),
     patch: (namespace, name, members) => pacer.run(() => client.patch(`${listOf(namespace)}/${name}`, members)),
+  };
+}
+
+/** Asks for Services one by one. */
+export function createServiceAccess(client: Pick<Client, 'get'>, mayRead: boolean): ServiceAccess {
+  const pacer = createPacer(pace);
+  return {
+    mayRead,
+    read: (namespace, name) =>
+      pacer.run(() => unlessAbsent(client.get(`/api/v1/namespaces/${namespace}/services/${name}`))),
   };
 }

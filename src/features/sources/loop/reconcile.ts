@@ -175,9 +175,9 @@ function keyOf(
     readonly memory: Memory;
   },
 ): string {
-  const { digest, lost = [] } = on.fetched;
+  const { digest, lost = [], problems = [] } = on.fetched;
   const due = dueRenewals(on.memory.renewing, on.at, engine.now());
-  return sha256(JSON.stringify([digest, [...lost], on.values, on.at.revision, on.others, due, version]));
+  return sha256(JSON.stringify([digest, problems, [...lost], on.values, on.at.revision, on.others, due, version]));
 }
 
 function valuesIn(
@@ -239,7 +239,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   const call = { account, actor: { type: 'source', id: name, name } as const, revision: state.revision };
   const request: ApplyRequest = {
     ...{ source: name, documents, foreign, place, rules, lease, keepOutputs: true },
-    problems: [...ruleProblems, ...problems],
+    problems: [...ruleProblems, ...(fetched.problems ?? []), ...problems],
     ...(options.holdsBack === undefined ? {} : { holdBack: true }),
     ...(memory.since === undefined ? {} : { since: memory.since }),
     ...(fetched.commit === undefined ? {} : { commitRef: fetched.commit }),

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../lib/json.ts';
+import { asObject, type JsonObject } from '../../../lib/json.ts';
 import type { Kind } from '../../declare/kind.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { AnyField } from '../../schema/field.ts';
@@ -51,11 +51,44 @@ function resourceSchema(registry: Registry, kind: Kind): JsonObject {
       metadata: { type: 'object', ...onlyName },
       spec: {
         description: 'The desired state, as in a document.',
-        ...withRules(registry, kind, structural(spec)),
+        ...withService(kind, withRules(registry, kind, structural(spec))),
       },
       status: statusSchema,
     },
   };
+}
+
+/** A resource may name a Service in place of an address, which is then required no more. */
+function withService({ service }: Kind, schema: JsonObject): JsonObject {
+  if (service === undefined) return schema;
+  const { member, field } = service;
+  const { required, properties } = schema;
+  const others = (Array.isArray(required) ? required : []).filter((name) => name !== field);
+  const reference = {
+    type: 'object',
+    description: `A Service beside the resource, whose address is used in place of \`${field}\`.`,
+    required: ['name'],
+    properties: {
+      name: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 63,
+        description: 'The Service, in the namespace of the resource.',
+      },
+      port: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 65535,
+        description: 'A port that the Service must have; policies say which ports are open.',
+      },
+    },
+  };
+  const rule = `has(self.${field}) != has(self.${member})`;
+  const message = `give either \`${field}\` or \`${member}\``;
+  return withValidations(
+    { ...schema, required: others, properties: { ...asObject(properties), [member]: reference } },
+    [{ rule, message }],
+  );
 }
 
 /** The rules of a kind, and those of the children that its documents carry. */

@@ -141,7 +141,14 @@ function reasonFor(problems: readonly Problem[]): string {
 /** Whether all that is wrong is that something is not there, or not applied, to which the resource refers. */
 export function isMissing(problems: readonly Problem[]): boolean {
   const codes: ReadonlySet<string> = new Set([
-    ...['reference_unknown', 'reference_held_back', 'reference_pending', 'secret_unset', 'output_secret_unwritten'],
+    ...[
+      'reference_unknown',
+      'reference_held_back',
+      'reference_pending',
+      'secret_unset',
+      'output_secret_unwritten',
+      'service_unresolved',
+    ],
   ]);
   return problems.length > 0 && problems.every(({ code }) => codes.has(code));
 }

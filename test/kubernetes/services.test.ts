@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { newMemoryOrigin, openOffice } from '../sources/office-source.ts';
+import { type Answer, listOf, statusOf } from './conversation.ts';
+import { cluster, group, groups, resource, running } from './scripted-cluster.ts';
+
+const networks = '/apis/heddle.dev/v1/networks';
+const resources = '/apis/heddle.dev/v1/networkresources';
+const path = '/api/v1/namespaces/team-a/services/wiki';
+const spec = { network: 'cluster', name: 'Wiki', serviceRef: { name: 'wiki', port: 443 } };
+
+const absent: Answer = { status: 404, body: statusOf(404, 'NotFound', 'not found') };
+const forbidden: Answer = { status: 403, body: statusOf(403, 'Forbidden', 'services "wiki" is forbidden') };
+
+function service(clusterIP: string, more: object = {}): Answer {
+  const ports = [{ port: 443 }, { port: 80 }];
+  const of = { type: 'ClusterIP', clusterIP, ports, ...more };
+  return {
+    body: { ...{ apiVersion: 'v1', kind: 'Service', spec: of }, metadata: { name: 'wiki', resourceVersion: '1' } },
+  };
+}
+
+async function naming(answers: readonly Answer[], stated: object = spec, services = { read: true }) {
+  const conversation = cluster(['a'], {
+    [networks]: { lists: [listOf([resource('Network', 'cluster', { name: 'Cluster' })], '100')] },
+    [resources]: { lists: [listOf([resource('NetworkResource', 'wiki', stated)], '100')] },
+    [path]: { lists: answers },
+  });
+  const found = await running(conversation, { services });
+  const { office, server } = found;
+  return {
+    ...found,
+    async address() {
+      const state = await office.engine.snapshots.fresh(office.account);
+      return state.ofKind('NetworkResource').find(({ name }) => name === 'Wiki')?.spec['address'];
+    },
+    gets: () => server.requests.filter((request) => request.includes('/services/')),
+    async touch(name: string) {
+      server.say(groups, { type: 'ADDED', object: group(name) });
+      await expect.poll(office.groups).toContain(name);
+    },
+  };
+}
+
+describe('a network resource that names a Service', () => {
+  test('has its address, as the page shows it', async () => {
+    const page = readFileSync('docs/kubernetes.md', 'utf8');
+    const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text));
+    const { address } = await naming([service('10.0.0.7')], blocks.find(({ kind }) => kind === 'NetworkResource').spec);
+    await expect.poll(address).toBe('10.0.0.7/32');
+  });
+
+  test('follows it, and keeps the address that was applied last while there is none', async () => {
+    const answers = [service('10.0.0.7'), absent, service('fd00::9')];
+    const { address, touch, problems } = await naming(answers);
+    await expect.poll(address).toBe('10.0.0.7/32');
+    await touch('b');
+    await expect.poll(problems).toMatchObject([
+      {
+        ...{ code: 'service_unresolved', path: '/spec/serviceRef', file: 'team-a/networkresources/wiki.json' },
+        message: expect.stringContaining('the namespace team-a has no Service `wiki`; create it'),
+      },
+    ]);
+    expect(await address()).toBe('10.0.0.7/32');
+    await expect.poll(address, { timeout: 15_000 }).toBe('fd00::9/128');
+    await expect.poll(problems).toEqual([]);
+  });
+
+  test.each<readonly [string, Answer, RegExp]>([
+    ['is headless', service('None'), /has no address of its own \(headless\)/],
+    ['is a name outside', service('', { type: 'ExternalName' }), /is a name outside the cluster \(ExternalName\)/],
+    ['has no address yet', service(''), /has no address yet/],
+    ['has other ports', service('10.0.0.7', { ports: [{ port: 80 }] }), /has no port 443; it has 80/],
+    ['may not be read', forbidden, /cannot be read: the API server answered 403: .*give the server the right/],
+  ])('that %s is held back alone', async (_, answer, reason) => {
+    const { office, address, problems } = await naming([answer]);
+    await expect.poll(office.groups).toEqual(['a']);
+    await expect.poll(problems).toMatchObject([{ code: 'service_unresolved', message: expect.stringMatching(reason) }]);
+    expect(await address()).toBeUndefined();
+  });
+
+  test('asks for nothing elsewhere, and for nothing unless the settings permit it', async () => {
+    const elsewhere = await naming([], { ...spec, serviceRef: { name: '../../other/services/x' } });
+    await expect
+      .poll(elsewhere.problems)
+      .toMatchObject([{ message: expect.stringContaining('no Service can have the name') }]);
+    const off = await naming([service('10.0.0.7')], spec, { read: false });
+    await expect.poll(off.problems).toMatchObject([{ message: expect.stringContaining('`services: { read: true }`') }]);
+    expect([elsewhere.gets(), off.gets()]).toEqual([[], []]);
+  });
+});
+
+test('documents that are in no cluster name an address', async () => {
+  const office = await openOffice();
+  const of = (kind: string, name: string, stated: object) =>
+    JSON.stringify({ apiVersion: 'heddle.dev/v1', kind, metadata: { name }, spec: stated });
+  office.run([
+    newMemoryOrigin('files', [of('Network', 'cluster', {}), of('NetworkResource', 'wiki', spec)].join('\n---\n')),
+  ]);
+  await expect
+    .poll(async () => (await office.statusOf('files')).problems?.map(({ message }) => message))
+    .toContain(
+      '`serviceRef` names a Service, and only a resource in a cluster has Services beside it; write `address` here',
+    );
+});
