@@ -94,6 +94,17 @@ describe('the Secret that a setup key names', () => {
     expect(JSON.stringify(runner.reports)).not.toMatch(/heddle outputs/);
   });
 
+  test('is counted as read for each of many keys that one revision made', async () => {
+    const names = [...'abcdefgh'];
+    const of = (name: string) =>
+      resource('SetupKey', name, { ...spec, name }, 'team-a', { 'heddle.dev/output-secret': name });
+    const { written, unread } = await writing(
+      withKey([], [made], { [keys]: { lists: [listOf(names.map(of), '100')] } }),
+    );
+    await expect.poll(written).toHaveLength(names.length);
+    await expect.poll(unread).toBe(0);
+  });
+
   test('is left alone when it is another one, and the value waits', async () => {
     const foreign = {
       body: { metadata: { name: 'enrol', uid: 'u', resourceVersion: '1' }, data: { password: 'eA==' } },

@@ -91,17 +91,28 @@ export async function unreadOutputs(
 /** Notes that values made for an object are where they belong, so that nobody reads them again. */
 export async function settleOutputs(
   engine: Engine,
-  { account, source, object }: { readonly account: string; readonly source: string; readonly object: string },
+  of: { readonly account: string; readonly source: string; readonly object: string },
   { plans }: UnreadOutputs,
 ): Promise<void> {
+  // Others may settle values of the same plan at this moment; each refusal means that one of them got on.
+  while (!(await settleOnce(engine, of, plans)));
+}
+
+/** Returns whether nothing came in between. */
+async function settleOnce(
+  engine: Engine,
+  { account, source, object }: { readonly account: string; readonly source: string; readonly object: string },
+  plans: readonly string[],
+): Promise<boolean> {
   for (const plan of await listSealedOutputs(engine.database, account, source, engine.now())) {
-    if (!plans.includes(plan.plan)) continue;
-    const others = open(engine, account, plan).filter(({ id }) => id !== object);
+    const outputs = plans.includes(plan.plan) ? open(engine, account, plan) : [];
+    const others = outputs.filter(({ id }) => id !== object);
+    if (others.length === outputs.length) continue;
     const place = sealPlaces.outputs(account, plan.plan);
     const sealed = others.length === 0 ? undefined : engine.planEnvironment.vault.seal(JSON.stringify(others), place);
-    // Read, or sealed otherwise, meanwhile: what is left is settled the next time.
-    await replaceOutputs(engine.database, account, plan, sealed);
+    if (!(await replaceOutputs(engine.database, account, plan, sealed))) return false;
   }
+  return true;
 }
 
 /** Whether a plan has something to show that nobody read yet. */
