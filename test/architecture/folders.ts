@@ -17,7 +17,6 @@ export const apart: Readonly<Record<string, string>> = {
   'src/features/peers/streams/facts-debouncer.ts': 'its neighbour is long enough',
   'src/features/sources/directory/mounts.ts': 'its neighbour is long enough',
   'src/features/sources/kubernetes/reminder.ts': 'its neighbour is long enough',
-  'src/features/sources/kubernetes/secret-access.ts': 'what a cluster permits, beside what it holds',
   'src/features/sources/kubernetes/settle.ts': 'its neighbour is long enough',
   'src/features/sources/loop/measure.ts': 'its neighbour is long enough',
   'src/features/sources/loop/renewals.ts': 'its neighbour is long enough',
