@@ -73,24 +73,3 @@ test('another certificate and another token make the source unavailable, until i
   await expect.poll(untruths).toEqual([]);
   expect(await state()).toBe('applied');
 });
-
-test('a cluster that is restored from a backup deletes nothing that it does not know, until that is stated again', async () => {
-  const { crowd, groups, state, message, untruths } = await follow('restored');
-  await crowd.putAll(['a', 'b']);
-  await expect.poll(untruths).toEqual([]);
-  await server.stop();
-  await server.backUp();
-  await server.start();
-  await crowd.putAll(['b', 'c'], (name) => ({ name: `${name} again` }));
-  await expect.poll(untruths).toEqual([]);
-  await server.stop();
-  await server.restore();
-  await server.start();
-  await expect.poll(message).toMatch(/set back to an earlier state.*stated since: Group c; state them again/);
-  expect(await groups()).toEqual(['a', 'b', 'c']);
-  await crowd.putAll(['c'], (name) => ({ name: `${name} again` }));
-  await expect.poll(state).toBe('applied');
-  await expect.poll(untruths).toEqual([]);
-  await crowd.remove(['c']);
-  await expect.poll(groups).toEqual(['a', 'b']);
-});

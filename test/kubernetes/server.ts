@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -30,9 +30,6 @@ export interface ApiServer extends AsyncDisposable {
   renew(): Promise<void>;
   /** Writes its kubeconfig file anew. */
   writeKubeconfig(): Promise<void>;
-  /** Keeps a copy of what it stores, or goes back to that, while it is stopped. */
-  backUp(): Promise<void>;
-  restore(): Promise<void>;
 }
 
 /** How an API server is started. */
@@ -93,7 +90,6 @@ export async function startApiServer({ flags = [] }: ApiServerOptions = {}): Pro
   const kubeconfig = join(directory, 'kubeconfig');
   const writeKubeconfig = async () => writeFile(kubeconfig, kubeconfigOf(url, await readAuthority(), token));
   await writeKubeconfig();
-  const [store, copy] = [join(directory, 'etcd'), join(directory, 'backup')];
   const authority = await readAuthority();
   return {
     ...{ url, kubeconfig, authority, start, stop, writeKubeconfig },
@@ -101,11 +97,6 @@ export async function startApiServer({ flags = [] }: ApiServerOptions = {}): Pro
     async renew() {
       await rm(certificates, { recursive: true });
       await writeTokens();
-    },
-    backUp: () => cp(store, copy, { recursive: true }),
-    async restore() {
-      await rm(store, { recursive: true });
-      await cp(copy, store, { recursive: true });
     },
     async kubeconfigFor(user) {
       const file = join(directory, user);
