@@ -75,6 +75,13 @@ async function outputs(): Promise<string> {
   return applied.state === 'applied' ? (applied.kept ?? '') : applied.state;
 }
 
+/** The id of a notification channel that is switched off. */
+async function channel(): Promise<string> {
+  const spec = { type: 'email', target: { emails: ['a@example.com'] }, event_types: ['user.join'], enabled: false };
+  const { body } = await server().api.call('POST', '/api/integrations/notifications/channels', spec);
+  return body.id;
+}
+
 beforeAll(async () => {
   directory = await temporaryDirectory();
   for (const [source, name] of [
@@ -157,6 +164,15 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['sources', 1, 'a source that is not there', () => ['nobody']],
   ['reconcile', 1, 'a source that is not there', () => ['nobody']],
   ['reconcile', 4, 'a source that is pushed', () => ['spare']],
+  ['deliveries', 0, 'all channels', () => []],
+  ['deliveries', 1, 'a channel that is not there', () => ['nobody']],
+  ['deliveries resume', 0, 'a channel', async () => [await channel()]],
+  ['deliveries resume', 1, 'a channel that is not there', () => ['nobody']],
+  ['deliveries retry', 0, 'a channel', async () => [await channel()]],
+  ['deliveries retry', 1, 'a channel that is not there', () => ['nobody']],
+  ['deliveries discard', 0, 'a channel', async () => [await channel()]],
+  ['deliveries discard', 1, 'a channel that is not there', () => ['nobody']],
+  ['deliveries test', 1, 'a channel without a mail server', async () => [await channel()]],
   ['suspend', 0, 'a source', () => ['spare']],
   ['suspend', 1, 'a source that is not there', () => ['nobody']],
   ['resume', 0, 'a source', () => ['spare']],

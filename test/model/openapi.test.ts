@@ -113,7 +113,7 @@ describe('the OpenAPI document', () => {
         name.replace(/^\S+/, (method) => method.toUpperCase()).replace(/\{(\w+)\}/g, ':$1') in openOperations;
       // A hint is signed, which is no credential of the interface.
       const signed = name === 'post /api/config/sources/{name}/webhook';
-      const operators = /rotate$|\/metrics$/.test(name) ? [{ Operator: [] }] : undefined;
+      const operators = /config\/\w+\/rotate$|\/metrics$/.test(name) ? [{ Operator: [] }] : undefined;
       expect(operation['security']).toEqual(open || signed ? [] : operators);
       expect(open || '401' in (operation['responses'] as JsonObject)).toBe(true);
     },

@@ -112,7 +112,7 @@ interface Facts {
   /** Parameters of the path need one when the document contains no object that they could name. */
   readonly example: {
     readonly params?: Readonly<Record<string, string>>;
-    readonly query?: Readonly<Record<string, string>>;
+    readonly query?: Readonly<Record<string, string | number>>;
     readonly body?: Json;
     readonly answer?: Json;
   };

@@ -97,7 +97,7 @@ export const deliveries = {
     access: update,
     summary: 'Send events again that were set aside',
     query,
-    example: { query: { event: '4102' } },
+    example: { query: { event: 4102 } },
   }),
   discard: defineOperation({
     id: 'discardSetAsideEvents',
@@ -108,6 +108,6 @@ export const deliveries = {
     summary: 'Discard events that were set aside',
     doc: 'They are not sent any more; the audit log keeps them.',
     query,
-    example: { query: { event: '4102' } },
+    example: { query: { event: 4102 } },
   }),
 };
