@@ -71,6 +71,8 @@ interface Memory {
   valuesDigest: string;
   /** What was applied last. */
   since?: { readonly documents: readonly Document[]; readonly revision: number } | undefined;
+  /** When the plan expires that waits for an approval, if one does. */
+  waitsUntil?: string | undefined;
 }
 
 /** Creates the reconciler of a source. */
@@ -163,7 +165,7 @@ function reasonOf(name: string, error: unknown): string {
 
 /**
  * Names all that the end of a reconcile depends on: the content, the values it names, the account (settings change with a
- * revision), what other sources want, what is due by now, and the program.
+ * revision), what other sources want, what is due or has expired by now, and the program.
  */
 function keyOf(
   { engine, version }: ReconcilerOptions,
@@ -176,8 +178,12 @@ function keyOf(
   },
 ): string {
   const { digest, lost = [], problems = [] } = on.fetched;
-  const due = dueRenewals(on.memory.renewing, on.at, engine.now());
-  return sha256(JSON.stringify([digest, problems, [...lost], on.values, on.at.revision, on.others, due, version]));
+  const now = engine.now();
+  const due = dueRenewals(on.memory.renewing, on.at, now);
+  // A plan that expired is made again, so that what waits can be approved.
+  const isExpired = on.memory.waitsUntil !== undefined && on.memory.waitsUntil <= now;
+  const { values, others, at } = on;
+  return sha256(JSON.stringify([digest, problems, [...lost], values, at.revision, others, due, isExpired, version]));
 }
 
 function valuesIn(
@@ -249,6 +255,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   };
   const result = await applyApproved(engine, call, request);
   const plan = result.state === 'needs_approval' ? await awaitApproval(engine, call, request, result) : undefined;
+  memory.waitsUntil = plan?.expiresAt;
   const isWhole = result.state === 'applied' && result.plan.heldBack === undefined;
   memory.since = isWhole ? { documents, revision: result.after.revision } : undefined;
   const { digest, commit, uids, version } = fetched;
