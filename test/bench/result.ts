@@ -15,6 +15,8 @@ export interface Row {
 /** Something to measure, known by its name on the command line. */
 export interface Benchmark {
   readonly name: string;
+  /** It needs more than others, so that it runs only when it is named. */
+  readonly onlyByName?: boolean;
   run(stand: Stand): Promise<readonly Row[]>;
 }
 

@@ -12,14 +12,19 @@ export function serve(options: {
   readonly url?: string;
   readonly dataDir: string;
   readonly source?: string;
+  /** A file of settings. */
+  readonly config?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }): Promise<ServedHeddle> {
-  const { url, dataDir, source } = options;
+  const { url, dataDir, source, config, env } = options;
   const flags = [
     ...(url === undefined ? [] : ['--database-url', url]),
     ...(source === undefined ? [] : ['--source', source]),
+    ...(config === undefined ? [] : ['--config', config]),
   ];
   return serveHeddle(['--data-dir', dataDir, ...flags], {
     env: {
+      ...env,
       HEDDLE_BOOTSTRAP_TOKEN: token,
       HEDDLE_OPERATOR_TOKEN: operatorToken,
       HEDDLE_SECRET_KEY: Buffer.alloc(32, 9).toString('base64'),

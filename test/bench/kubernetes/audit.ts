@@ -1,0 +1,103 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Json, membersOf, parseJson } from '../../../src/lib/json.ts';
+
+/** A write to resources of Heddle or to events, as the API server saw it. */
+export interface Write {
+  readonly resource: string;
+  readonly isStatus: boolean;
+  /** In milliseconds since 1970. */
+  readonly receivedAt: number;
+  readonly answeredAt: number;
+}
+
+/** The audit log of an API server, which notes writes. */
+export interface Audit {
+  /** The flags of the API server that turn it on. */
+  readonly flags: readonly string[];
+  writes(): Promise<readonly Write[]>;
+  /** Resolves when nothing was written for a while. */
+  quiet(): Promise<void>;
+}
+
+const quietMs = 5000;
+
+const policy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived', 'ResponseStarted'],
+  rules: [
+    {
+      level: 'Metadata',
+      verbs: ['create', 'update', 'patch', 'delete'],
+      resources: [{ group: 'heddle.dev' }, { group: '', resources: ['events'] }],
+    },
+  ],
+};
+
+/** Prepares one in a directory. */
+export async function prepareAudit(directory: string): Promise<Audit> {
+  const [policyFile, log] = [join(directory, 'audit-policy.json'), join(directory, 'audit.log')];
+  await writeFile(policyFile, JSON.stringify(policy));
+  await writeFile(log, '');
+  return {
+    flags: [`--audit-policy-file=${policyFile}`, `--audit-log-path=${log}`],
+    async writes() {
+      const lines = (await readFile(log, 'utf8')).trim().split('\n');
+      return lines.filter((line) => line !== '').map((line) => readWrite(parseJson(line)));
+    },
+    async quiet() {
+      for (let [before, now] = [-1, 0]; before !== now; ) {
+        await delay(quietMs);
+        [before, now] = [now, (await stat(log)).size];
+      }
+    },
+  };
+}
+
+function readWrite(line: Json): Write {
+  const { objectRef, requestReceivedTimestamp, stageTimestamp } = membersOf(line);
+  const { resource, subresource } = membersOf(objectRef);
+  return {
+    resource: String(resource),
+    isStatus: subresource === 'status',
+    receivedAt: Date.parse(String(requestReceivedTimestamp)),
+    answeredAt: Date.parse(String(stageTimestamp)),
+  };
+}
+
+/** How many of the writes were under way at once, at the most. */
+export function mostAtOnce(writes: readonly Write[]): number {
+  // An answer comes before a request of the same millisecond, which may have waited for it.
+  const steps = writes
+    .flatMap(({ receivedAt, answeredAt }) => [
+      { at: receivedAt, by: 1 },
+      { at: answeredAt, by: -1 },
+    ])
+    .sort((a, b) => a.at - b.at || a.by - b.by);
+  let [now, most] = [0, 0];
+  for (const { by } of steps) {
+    now += by;
+    most = Math.max(most, now);
+  }
+  return most;
+}
+
+/** How many of the writes came within one second, at the most. */
+export function mostInOneSecond(writes: readonly Write[]): number {
+  const times = writes.map(({ receivedAt }) => receivedAt).sort((a, b) => a - b);
+  let [first, most] = [0, 0];
+  for (const [last, at] of times.entries()) {
+    while ((times[first] ?? at) <= at - 1000) first += 1;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+}
+
+/** How many came a second from the first to the last, but for those that may come at once. */
+export function steadyRate(writes: readonly Write[], atOnce: number): number {
+  const times = writes.map(({ receivedAt }) => receivedAt);
+  const seconds = (times.reduce((a, b) => Math.max(a, b)) - times.reduce((a, b) => Math.min(a, b))) / 1000;
+  return Math.round(((writes.length - atOnce) / seconds) * 10) / 10;
+}

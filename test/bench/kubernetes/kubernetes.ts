@@ -1,0 +1,136 @@
+import { copyFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { stringify } from 'yaml';
+import { plainSettle } from '../../../src/features/sources/kubernetes/settle.ts';
+import type { ServedHeddle } from '../../setup/heddle.ts';
+import type { Benchmark, Row } from '../result.ts';
+import { serve } from '../served.ts';
+import type { Stand } from '../stand.ts';
+import { median } from '../timing.ts';
+import { mostAtOnce, mostInOneSecond, steadyRate, type Write } from './audit.ts';
+import { type FilledCluster, isReady, namespace, openCluster, pathOf } from './cluster.ts';
+import { cpuOf, inspected, memoryOf } from './process.ts';
+
+/** So many statuses are written at once at the most, and so many a second; after a quiet second as many may begin together. */
+const pace = { atOnce: 16, perSecond: 50 };
+
+/** A server that reads a cluster through a real API server. */
+export const kubernetes: Benchmark = {
+  name: 'kubernetes',
+  onlyByName: true,
+  run: async (stand) => [await oneChange(stand), ...(await manyResources(stand))],
+};
+
+async function oneChange(stand: Stand): Promise<Row> {
+  const directory = await stand.directory();
+  await using cluster = await openCluster(directory, 2000);
+  const follow = await prepareServer(stand, directory);
+  await follow.connect(cluster);
+  await using server = await follow.start();
+  await synced(server, 0);
+  await cluster.audit.quiet();
+  const taken: number[] = [];
+  for (let round = 0; round < 10; round += 1) taken.push(await changeOne(cluster, round));
+  return {
+    what: 'one change among 2,000 resources until it is Ready, without the settle time',
+    figure: median(taken) - plainSettle.quietMs,
+    unit: 'ms',
+    budget: { is: 'at most', value: 3000 },
+    note: `longest ${Math.round(Math.max(...taken) - plainSettle.quietMs)} ms`,
+  };
+}
+
+async function changeOne({ client }: FilledCluster, round: number): Promise<number> {
+  const path = pathOf('Policy', `policy-${round * 17}`);
+  const begun = performance.now();
+  await client.patch(path, { spec: { description: `Changed ${round}.` } });
+  while (!isReady(await client.get(path))) await delay(20);
+  return performance.now() - begun;
+}
+
+async function manyResources(stand: Stand): Promise<readonly Row[]> {
+  const directory = await stand.directory();
+  await using cluster = await openCluster(directory, 10_000);
+  const follow = await prepareServer(stand, directory);
+  return [...(await firstSync(cluster, follow)), await restart(cluster, follow)];
+}
+
+/** The server is there before it can reach the cluster, so that the one it is compared with is itself. */
+async function firstSync(cluster: FilledCluster, follow: Follow): Promise<readonly Row[]> {
+  await using server = await follow.start();
+  await server.line(/kubeconfig file .* cannot be read/);
+  await delay(3000);
+  const idle = { ...(await memoryOf(server)), cpu: await cpuOf(server) };
+  await follow.connect(cluster);
+  await synced(server, server.lines.length);
+  const synchronised = await cpuOf(server);
+  await cluster.audit.quiet();
+  await cluster.mustBeReady();
+  const done = { ...(await memoryOf(server)), cpu: await cpuOf(server) };
+  await server.stop();
+  const atMost = (value: number) => ({ is: 'at most', value }) as const;
+  const cpu = (what: string, figure: number): Row => ({ what, figure, unit: 'ms' });
+  const statuses = (await cluster.audit.writes()).filter(isStatusOfObject);
+  return [
+    { ...cpu('CPU time until 10,000 resources are applied', synchronised - idle.cpu), budget: atMost(5000) },
+    cpu('… and until all their statuses are written', done.cpu - idle.cpu),
+    {
+      ...{ what: 'heap above the idle server', figure: done.heap - idle.heap, unit: 'MB', budget: atMost(100) },
+      note: 'of the main thread, both after collecting garbage',
+    },
+    { what: '… resident memory above it', figure: done.resident - idle.resident, unit: 'MB' },
+    { what: 'status writes for 10,000 resources', figure: statuses.length, unit: '', budget: atMost(10_000) },
+    { what: '… at once', figure: mostAtOnce(statuses), unit: '', budget: atMost(pace.atOnce) },
+    {
+      ...{ what: '… a second', figure: steadyRate(statuses, pace.perSecond), unit: '/s' },
+      budget: atMost(pace.perSecond),
+    },
+    {
+      ...{ what: '… in the busiest second', figure: mostInOneSecond(statuses), unit: '/s' },
+      budget: atMost(2 * pace.perSecond),
+    },
+  ];
+}
+
+function isStatusOfObject({ isStatus, resource }: Write): boolean {
+  return isStatus && resource !== 'sources' && resource !== 'plans';
+}
+
+async function restart(cluster: FilledCluster, follow: Follow): Promise<Row> {
+  const before = (await cluster.audit.writes()).length;
+  await using server = await follow.start();
+  await synced(server, 0);
+  await cluster.audit.quiet();
+  const writes = (await cluster.audit.writes()).slice(before);
+  return {
+    what: 'writes to the API server after a restart',
+    figure: writes.length,
+    unit: '',
+    budget: { is: 'at most', value: 0 },
+    note: 'to resources of Heddle and events',
+  };
+}
+
+/** A server that is to read a cluster. */
+interface Follow {
+  /** Starts it, on the same database each time. */
+  start(): Promise<ServedHeddle>;
+  /** Gives it the kubeconfig file that it looks for. */
+  connect(cluster: FilledCluster): Promise<void>;
+}
+
+async function prepareServer(stand: Stand, directory: string): Promise<Follow> {
+  const [config, kubeconfigFile] = [join(directory, 'server.yaml'), join(directory, 'kubeconfig')];
+  const source = { name: 'k8s', type: 'kubernetes', kubeconfigFile, namespaces: [{ names: [namespace] }] };
+  await writeFile(config, stringify({ sources: [source] }));
+  const url = await stand.postgres();
+  return {
+    start: () => serve({ url, dataDir: directory, config, env: inspected }),
+    connect: ({ kubeconfig }) => copyFile(kubeconfig, kubeconfigFile),
+  };
+}
+
+async function synced(server: ServedHeddle, from: number): Promise<void> {
+  await server.line(/\d+ documents, /, from);
+}

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type Json, membersOf, parseJson } from '../../../src/lib/json.ts';
+import type { ServedHeddle } from '../../setup/heddle.ts';
+
+/** The CPU time that a process has used until now, all its threads together, in milliseconds. */
+export async function cpuOf({ pid }: ServedHeddle): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program, in parentheses, may hold spaces; what follows counts from the third field.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [user, system] = [fields[11], fields[12]];
+  // In hundredths of a second, whatever the kernel counts in.
+  return (Number(user) + Number(system)) * 10;
+}
+
+/** Makes a server answer an inspector. */
+export const inspected = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
+
+/** What the main thread of an inspected server has on its heap once it has collected its garbage, and its resident memory, in MB. */
+export async function memoryOf(server: ServedHeddle): Promise<{ readonly heap: number; readonly resident: number }> {
+  const [, url = ''] = /(ws:\S+)/.exec(await server.line(/Debugger listening on ws:/)) ?? [];
+  const socket = new WebSocket(url);
+  await once(socket, 'open');
+  await ask(socket, 1, 'HeapProfiler.collectGarbage');
+  const expression = 'JSON.stringify(process.memoryUsage())';
+  const { result } = membersOf(await ask(socket, 2, 'Runtime.evaluate', { expression }));
+  socket.close();
+  const { heapUsed, rss } = membersOf(parseJson(String(membersOf(result)['value'])));
+  return { heap: Number(heapUsed) / 1e6, resident: Number(rss) / 1e6 };
+}
+
+async function ask(socket: WebSocket, id: number, method: string, params: object = {}): Promise<Json> {
+  socket.send(JSON.stringify({ id, method, params }));
+  while (true) {
+    const [{ data }] = await once(socket, 'message');
+    const answer = membersOf(parseJson(String(data)));
+    if (answer['id'] === id) return answer['result'] ?? {};
+  }
+}
