@@ -79,7 +79,7 @@ describe('values that a source makes the server make up', () => {
     expect(first.body).toEqual([
       { kind: 'ScimIntegration', key: 'okta', field: 'auth_token', value: expect.stringMatching(/^nbs_/) },
       { kind: 'SetupKey', key: 'agents', field: 'key', value: expect.stringMatching(/^[0-9A-F-]{36}$/) },
-      { kind: 'SetupKey', key: 'desks', field: 'key', value: expect.stringMatching(/^[0-9A-F-]{36}$/) },
+      { kind: 'SetupKey', key: 'runners', field: 'key', value: expect.stringMatching(/^[0-9A-F-]{36}$/) },
     ]);
     const again = await api.call('GET', `${url}/outputs`);
     expect([again.status, again.body.message]).toEqual([410, expect.stringContaining('were read already')]);
