@@ -3,13 +3,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return nearestAll(word, candidates, 1)[0];
 }
 
-/** Up to `count` candidates that come close to the word, the closest first. */
+/** Up to `count` candidates that come close to the word, the closest first; the word itself is no suggestion. */
 export function nearestAll(word: string, candidates: Iterable<string>, count: number): readonly string[] {
   if (word.length > longestWord) return [];
   const ranked: { readonly candidate: string; readonly rank: number }[] = [];
   const lower = word.toLowerCase();
   for (const candidate of new Set(candidates)) {
-    if (candidate.length > longestWord) continue;
+    if (candidate === word || candidate.length > longestWord) continue;
     const rank = rankOf(lower, candidate.toLowerCase());
     if (rank !== undefined) ranked.push({ candidate, rank });
   }

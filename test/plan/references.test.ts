@@ -199,6 +199,19 @@ describe('references of documents', () => {
     expect(peersIn(objectOf(planned(outcome).next, 'Group', 'devs'))).toEqual({ p1: ['source'] });
   });
 
+  it('says of a peer that is stated and has not enrolled what is so, and suggests no name that was written', () => {
+    const said = (...documents: readonly ReturnType<typeof document>[]) =>
+      planned(planOn(office, 'a', documents)).plan.warnings.map(({ kind, message }) => `${kind}: ${message}`);
+    const devs = document('Group', 'devs', { peers: ['laptop'] });
+    expect(said(document('Peer', 'laptop', { ssh_enabled: true }), devs)).toEqual([
+      'Group: Peer `laptop` is stated by a document, which does not make it, and is not there yet; it is applied when that object is there',
+      'Peer: there is no Peer `laptop` yet, and documents do not make one; it is applied when it is there',
+    ]);
+    expect(said(document('Peer', 'laptops', { ssh_enabled: true }), devs)[0]).toContain(
+      'unknown Peer `laptop`; did you mean `laptops`?',
+    );
+  });
+
   it('states the records of a zone that another source or the API made', () => {
     const state = planned(
       createOn(office, 'DNSZone', {

@@ -97,6 +97,7 @@ function namesOf(snapshot: Snapshot, { desired, broken }: Expanded): Names {
     desired: (kind, key) => (keys.get(kind)?.has(key) === true ? key : undefined),
     desiredKeys: (kind) => keys.get(kind) ?? [],
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
+    isOnlyStated: () => false,
     isLeftOut: () => false,
     former: () => undefined,
     renamedTo: () => undefined,

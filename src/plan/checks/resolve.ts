@@ -18,6 +18,8 @@ export interface Names {
   desiredKeys(kind: string): Iterable<string>;
   /** Whether the text names a document that is broken: its own problems are reported, not this reference. */
   isBroken(kind: string, key: string): boolean;
+  /** Whether a document states settings of an object of this key that is not there, and does not make it. */
+  isOnlyStated(kind: string, key: string): boolean;
   /** Whether the text names a document that the filter of this run leaves out. */
   isLeftOut(kind: string, key: string): boolean;
   /** The new object of whose former keys the text is one, with its key. */
@@ -145,13 +147,22 @@ function byId(names: Names, kind: string, id: string): Found {
 
 function exactlyOne(names: Names, kind: string, text: string, found: readonly StoredObject[]): Found {
   const [only, ...others] = found;
-  if (only === undefined) return unknownReference(text, kind, candidates(names, kind));
+  if (only === undefined)
+    return names.isOnlyStated(kind, text)
+      ? onlyStated(kind, text)
+      : unknownReference(text, kind, candidates(names, kind));
   if (others.length === 0) return staying(names, kind, text, only);
   const ids = found.map((object) => `\`${object.key ?? `id:${object.id}`}\``).join(', ');
   return {
     code: 'reference_ambiguous',
     message: `${found.length} objects of kind ${kind} are called \`${text}\`; name one of ${ids}`,
   };
+}
+
+/** Documents state it without making it, so that it is as unknown as if they did not. */
+function onlyStated(kind: string, text: string): Found {
+  const message = `${kind} \`${text}\` is stated by a document, which does not make it, and is not there yet`;
+  return { code: 'reference_unknown', message };
 }
 
 function staying(names: Names, kind: string, text: string, object: StoredObject): Found {

@@ -29,7 +29,7 @@ export function judgeForeign(input: ForeignFilesInput): {
   const stated = statedIn(input);
   for (const one of input.foreign) {
     const object = replacedBy(one, stated.get(one.file) ?? []);
-    const isNear = one.kinds.some((kind) => nearest(kind, input.kinds) !== undefined);
+    const isNear = one.kinds.some((kind) => input.kinds.includes(kind) || nearest(kind, input.kinds) !== undefined);
     if (object !== undefined) problems.push(replaced(one, object), ...one.problems);
     else if (input.strict || isNear) problems.push(...one.problems);
     else warnings.push(ignored(one));

@@ -28,7 +28,9 @@ export function namesOf(
   { broken, leaving, leftOut, refusal, isSettled }: NotThere,
 ): Names {
   // What documents only state is not there because a document says so.
-  const there = targets.filter(({ desired, existing }) => existing !== undefined || !statesOnly(desired.kind));
+  const isThere = ({ desired, existing }: Target) => existing !== undefined || !statesOnly(desired.kind);
+  const [there, absent] = [targets.filter(isThere), targets.filter((target) => !isThere(target))];
+  const onlyStated = new Set(absent.map(({ desired }) => `${desired.kind.name}/${desired.key}`));
   let left: ReadonlySet<string> | undefined;
   let renamed: ReadonlyMap<string, string> | undefined;
   let former: ReturnType<typeof formerKeysOf> | undefined;
@@ -39,6 +41,7 @@ export function namesOf(
     desiredKeys: (kind) =>
       targets.filter((target) => target.desired.kind.name === kind).map((target) => target.desired.key),
     isBroken: (kind, key) => broken.has(`${kind}/${key}`),
+    isOnlyStated: (kind, key) => onlyStated.has(`${kind}/${key}`),
     isLeftOut(kind, key) {
       left ??= new Set(leftOut.map((document) => `${document.kind}/${document.metadata.name}`));
       return left.has(`${kind}/${key}`);
