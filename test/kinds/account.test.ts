@@ -45,8 +45,10 @@ describe('the ranges of an account', () => {
   it('say what a change does to peers', () => {
     const [before, after] = [account({ network_range: '10.0.0.0/16' }), account({ network_range: '10.1.0.0/16' })];
     expect(kind.warnings?.(before, after)).toEqual([
-      'network_range becomes 10.1.0.0/16: every peer gets a new IPv4 address',
+      'network_range becomes 10.1.0.0/16: every peer outside it gets a new IPv4 address',
     ]);
+    const six = account({ network_range: '10.0.0.0/16', network_range_v6: 'fd00::/64' });
+    expect(kind.warnings?.(six, before)).toEqual(['network_range_v6 becomes unset: every peer loses its IPv6 address']);
     expect(kind.warnings?.(before, before)).toEqual([]);
     expect(kind.warnings?.(undefined, after)).toEqual([]);
   });

@@ -54,6 +54,9 @@ it('a new range gives every peer another address in one revision, and IPv6 follo
   expect(await api.revision()).toBe(revision + 1);
   const moved = await peers();
   expect(moved.map(({ ip }) => ip)).toEqual(before.map(({ ip }) => ip.replace(/^\d+\.\d+/, '10.77')));
+  // A wider range has their addresses already.
+  expect((await settle(api, { network_range: '10.76.0.0/15' })).status).toBe(200);
+  expect((await peers()).map(({ ip }) => ip)).toEqual(moved.map(({ ip }) => ip));
   expect((await settle(api, { network_range: '10.78.0.0/28' })).status).toBe(200);
   const small = (await peers()).map(({ ip }) => ip);
   expect(new Set(small.filter((ip) => ip.startsWith('10.78.0.'))).size).toBe(5);

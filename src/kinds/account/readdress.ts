@@ -4,6 +4,7 @@ import {
   type AddressField,
   freeAddress,
   hasIpv6,
+  isPlaceIn,
   isTakenIn,
   movedAddress,
   rangeOf,
@@ -11,7 +12,8 @@ import {
 } from '../shared/peer-addresses.ts';
 
 /**
- * Addresses of peers follow the ranges, and IPv6 follows the groups that have it. `others` is what else follows from the
+ * Addresses of peers follow the ranges, and IPv6 follows the groups that have it. An address that the new range has stays:
+ * it may be the one that was just stated, and nobody else is given it. `others` is what else follows from the
  * settings: a peer that it changes is changed further.
  */
 export function readdressPeers(
@@ -25,8 +27,8 @@ export function readdressPeers(
   const changed = new Map(
     others.flatMap((other) => ('change' in other ? [[other.change.id, other.spec] as const] : [])),
   );
-  const taken = new Set<string>();
-  const taken6 = new Set<string>();
+  const taken = staying(after, state, 'ip');
+  const taken6 = staying(after, state, 'ipv6');
   const peers = state.ofKind('Peer').flatMap((peer): readonly DerivedChange[] => {
     const ip = moved.ip
       ? move(before, after, { id: peer.id, address: peer.spec.ip ?? '' }, 'ip', taken)
@@ -56,6 +58,17 @@ function groupsOf(account: Stored<'Account'>): string {
   return JSON.stringify(account.spec.settings?.ipv6_enabled_groups ?? []);
 }
 
+/** The addresses that have a place in the range already. */
+function staying(account: Stored<'Account'>, state: State, field: AddressField): Set<string> {
+  const range = rangeOf(account, field);
+  const holders: readonly { readonly spec: { readonly ip?: string; readonly ipv6?: string } }[] = [
+    ...state.ofKind('Peer'),
+    ...state.ofKind('ProxyPeer'),
+  ];
+  const addresses = holders.map(({ spec }) => spec[field] ?? '');
+  return new Set(range === undefined ? [] : addresses.filter((address) => isPlaceIn(range, address)));
+}
+
 /** The address at the same place in the new range where there is one, so that people recognise it. */
 function move(
   before: Stored<'Account'>,
@@ -66,6 +79,7 @@ function move(
 ): string {
   const [was, is] = [rangeOf(before, field), rangeOf(after, field)];
   if (is === undefined) return '';
+  if (isPlaceIn(is, old)) return old;
   const same = was === undefined ? undefined : movedAddress(was, is, old);
   const found = same !== undefined && !taken.has(same) ? same : freeAddress(is, id, (text) => taken.has(text));
   // There is room: a rule has looked before.

@@ -1,9 +1,10 @@
-import { equalJson } from '../../lib/json.ts';
+import { asObject, equalJson } from '../../lib/json.ts';
 import { type Cidr, contains, overlaps, parseCidr } from '../../lib/net/address.ts';
 import { groupRules, isLetIn } from '../../model/declare/allowed-groups.ts';
 import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
 import { peerDomainOf } from '../../model/declare/peer-domain.ts';
 import type { Stored } from '../../model/state/stored.ts';
+import { type AddressField, isPlaceIn } from '../shared/peer-addresses.ts';
 import { actsAsOwner, tenantWithOwners } from '../shared/tenant-owners.ts';
 
 interface Ranges {
@@ -12,14 +13,15 @@ interface Ranges {
 
 interface RangeRule {
   readonly field: 'network_range' | 'network_range_v6';
+  readonly address: AddressField;
   readonly family: 4 | 6;
   readonly shortest: number;
   readonly longest: number;
 }
 
 const rangeRules: readonly RangeRule[] = [
-  { field: 'network_range', family: 4, shortest: 0, longest: 28 },
-  { field: 'network_range_v6', family: 6, shortest: 48, longest: 120 },
+  { field: 'network_range', address: 'ip', family: 4, shortest: 0, longest: 28 },
+  { field: 'network_range_v6', address: 'ipv6', family: 6, shortest: 48, longest: 120 },
 ];
 
 /** Ranges whose addresses mean something else everywhere. */
@@ -141,7 +143,7 @@ function isPrivate(range: Cidr): boolean {
   });
 }
 
-/** A new range gives every peer a new address. */
+/** A new range gives new addresses to the peers whose address it does not have. */
 export function warnOfNewAddresses(
   before: Stored<'Account'> | undefined,
   after: Stored<'Account'> | undefined,
@@ -150,5 +152,32 @@ export function warnOfNewAddresses(
   const [was, is] = [before.spec.settings ?? {}, after.spec.settings ?? {}];
   return rangeRules
     .filter(({ field }) => was[field] !== is[field])
-    .map(({ field, family }) => `${field} becomes ${is[field] ?? 'unset'}: every peer gets a new IPv${family} address`);
+    .map(({ field, family }) =>
+      is[field] === undefined
+        ? `${field} becomes unset: every peer loses its IPv${family} address`
+        : `${field} becomes ${is[field]}: every peer outside it gets a new IPv${family} address`,
+    );
+}
+
+/** The documents of one source contradict each other when their range does not have an address that they state. */
+export function checkStatedAddresses({ before, after }: Mutation<Stored<'Account'>>, next: State): readonly Fault[] {
+  if (before === undefined || after === undefined) return [];
+  return rangeRules.flatMap(({ field, address }) => {
+    const text = after.spec.settings?.[field];
+    const range = text === before.spec.settings?.[field] ? undefined : rangeOf(text);
+    const by = after.declared.find(({ stated }) => asObject(stated['settings'])[field] === text);
+    if (range === undefined || by === undefined) return [];
+    const outside = next.ofKind('Peer').flatMap(({ name, declared }) => {
+      const stated = declared.find(({ source }) => source === by.source)?.stated[address];
+      return typeof stated === 'string' && stated !== '' && !isPlaceIn(range, stated) ? [`${stated} of ${name}`] : [];
+    });
+    if (outside.length === 0) return [];
+    const message = `\`${range.text}\` does not have every address that documents state for peers (${fewOf(outside)}); state addresses inside it, or leave out \`${address}\` there`;
+    return [{ code: 'peer_address_outside', path: `/settings/${field}`, message }];
+  });
+}
+
+function fewOf(texts: readonly string[]): string {
+  const more = texts.length - 3;
+  return `${texts.slice(0, 3).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -75,6 +75,11 @@ export function movedAddress(was: Cidr, range: Cidr, text: string): string | und
   return offset > 0n && offset < size - 1n ? textOf(range, offset) : undefined;
 }
 
+/** Whether a peer may have the address in a range. */
+export function isPlaceIn(range: Cidr, text: string): boolean {
+  return movedAddress(range, range, text) !== undefined;
+}
+
 /** The spec of a peer with this IPv6 address, or without one. */
 export function withIpv6({ ipv6: _, ...spec }: JsonObject, ipv6: string): JsonObject {
   return ipv6 === '' ? spec : { ...spec, ipv6 };
