@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Client, createClient } from '../../src/kubernetes/client.ts';
+import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
+import { asObject, type JsonObject } from '../../src/lib/json.ts';
+import type { KubernetesConfig } from '../../src/model/sources/kubernetes.ts';
+import { render } from '../charts/render.ts';
+import { openOffice } from '../sources/office-source.ts';
+import { conditionsAt, installDefinitions } from './definitions.ts';
+import { type ApiServer, startApiServer } from './server.ts';
+
+let server: ApiServer;
+let client: Client;
+
+// Of their own: only to it there is a user without any rights.
+beforeAll(async () => {
+  server = await startApiServer();
+  client = createClient({ connection: await connectByKubeconfig(server.kubeconfig), fieldManager: 'test' });
+  await installDefinitions(client);
+});
+
+afterAll(async () => {
+  client.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+
+type Use = Pick<KubernetesConfig, 'secrets' | 'services'>;
+
+/** Gives the user `reader` the rights in namespaces that the chart gives the servers there, and no others. */
+async function grant(names: readonly string[], use: Use = {}): Promise<void> {
+  const over = { kubernetes: { enabled: true, clusterWide: false, namespaces: [{ names }], ...use } };
+  const kinds: Readonly<Record<string, string>> = { Role: 'roles', RoleBinding: 'rolebindings' };
+  const reader = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'reader' };
+  for (const manifest of await render({ values: ['postgres'], over })) {
+    const plural = kinds[manifest.kind];
+    if (plural === undefined) continue;
+    const { namespace, name } = manifest.metadata;
+    const stated = plural === 'rolebindings' ? { ...manifest, subjects: [reader] } : manifest;
+    // What a chart renders is JSON.
+    await client.apply(`${rbac}/namespaces/${namespace}/${plural}/${name}`, JSON.parse(JSON.stringify(stated)));
+  }
+}
+
+/** Namespaces that a server reads as the user `reader`, without rights in the cluster. */
+async function follow(names: readonly string[], use: Use = {}) {
+  for (const name of names)
+    await client.apply(`/api/v1/namespaces/${name}`, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const office = await openOffice();
+  const kubeconfigFile = await server.kubeconfigFor('reader');
+  const config = { name: 'k8s', kubeconfigFile, clusterWide: false, namespaces: [{ names }], ...use };
+  const at = (namespace: string, plural: string, name: string) =>
+    `/apis/heddle.dev/v1/namespaces/${namespace}/${plural}/${name}`;
+  const [namespace = ''] = names;
+  const apply = (kind: string, name: string, spec: JsonObject = {}, into = namespace) =>
+    client.apply(at(into, `${kind.toLowerCase()}s`, name), {
+      ...{ apiVersion: 'heddle.dev/v1', kind, metadata: { name }, spec },
+    });
+  return {
+    ...{ office, at, apply },
+    runner: office.run([], { clusters: [config] }),
+    conditions: (plural: string, name: string, of = namespace) => conditionsAt(client, at(of, plural, name)),
+    status: async (plural: string, name: string) =>
+      asObject((await client.get(at(namespace, plural, name))).status ?? {}),
+    async object(kind: string, key: string) {
+      return (await office.engine.snapshots.fresh(office.account)).findByKey(kind, key);
+    },
+  };
+}
+
+function channel(secret: string): JsonObject {
+  const headers = { Authorization: { valueFrom: { secretKeyRef: { name: secret, key: 'token' } } } };
+  return { type: 'webhook', target: { url: 'https://hooks.example.com/mesh', headers }, event_types: ['user.join'] };
+}
+
+test('rights on Secrets that are taken keep the value that was applied, and given back bring the one there is then', async () => {
+  const secrets = { read: true };
+  const { apply, conditions, status, object, office } = await follow(['secretive'], { secrets });
+  await grant(['secretive'], { secrets });
+  const put = (token: string) =>
+    client.apply('/api/v1/namespaces/secretive/secrets/hook', {
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hook' }, stringData: { token } },
+    });
+  await put('Bearer alphasecret');
+  await apply('NotificationChannel', 'web', channel('hook'));
+  const ready = { Ready: 'True', Stalled: 'False' };
+  await expect.poll(() => conditions('notificationchannels', 'web')).toMatchObject(ready);
+  const first = await object('NotificationChannel', 'web');
+  await grant(['secretive']);
+  await put('Bearer bravosecret');
+  await apply('Group', 'look');
+  await expect
+    .poll(() => status('notificationchannels', 'web'))
+    .toMatchObject({ problems: [{ message: expect.stringMatching(/403.*forbidden/) }] });
+  expect(await office.groups()).toEqual(['look']);
+  expect(await object('NotificationChannel', 'web')).toEqual(first);
+  await grant(['secretive'], { secrets });
+  await expect.poll(() => conditions('notificationchannels', 'web')).toMatchObject(ready);
+  expect((await object('NotificationChannel', 'web'))?.updatedRevision).toBeGreaterThan(first?.updatedRevision ?? 0);
+});
