@@ -98,3 +98,33 @@ test('rights on Secrets that are taken keep the value that was applied, and give
   await expect.poll(() => conditions('notificationchannels', 'web')).toMatchObject(ready);
   expect((await object('NotificationChannel', 'web'))?.updatedRevision).toBeGreaterThan(first?.updatedRevision ?? 0);
 });
+
+test('a network resource follows the Service that it names, from its making to another address', async () => {
+  const services = { read: true };
+  const { office, apply, conditions, status } = await follow(['serving'], { services });
+  await grant(['serving'], { services });
+  const wiki = '/api/v1/namespaces/serving/services/wiki';
+  const serve = (clusterIP: string) =>
+    client.apply(wiki, {
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'wiki' } },
+      spec: { clusterIP, ports: [{ port: 443 }] },
+    });
+  const address = async () => {
+    const state = await office.engine.snapshots.fresh(office.account);
+    return state.ofKind('NetworkResource').find(({ name }) => name === 'Wiki')?.spec['address'];
+  };
+  await apply('Network', 'cluster');
+  await apply('NetworkResource', 'wiki', { network: 'cluster', name: 'Wiki', serviceRef: { name: 'wiki', port: 443 } });
+  await expect
+    .poll(() => status('networkresources', 'wiki'))
+    .toMatchObject({ problems: [{ code: 'service_unresolved', path: '/spec/serviceRef' }] });
+  await serve('10.0.0.50');
+  await expect.poll(address).toBe('10.0.0.50/32');
+  await expect.poll(() => conditions('networkresources', 'wiki')).toMatchObject({ Ready: 'True' });
+  // A Service keeps its address as long as it is there.
+  await client.delete(wiki);
+  await serve('10.0.0.60');
+  await apply('Group', 'look');
+  await expect.poll(address).toBe('10.0.0.60/32');
+  await expect.poll(() => conditions('networkresources', 'wiki')).toMatchObject({ Ready: 'True' });
+});
