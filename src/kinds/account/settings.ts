@@ -99,12 +99,12 @@ export const settings = {
     format: domain,
   }),
   network_range: optionalString({
-    doc: 'The IPv4 range of which peers get their addresses. A change gives every peer a new address.',
+    doc: 'The IPv4 range of which peers get their addresses. A change gives every peer outside it a new address.',
     format: cidr,
     keep: true,
   }),
   network_range_v6: optionalString({
-    doc: 'The IPv6 range of which peers get their addresses. A change gives every peer a new address.',
+    doc: 'The IPv6 range of which peers get their addresses. A change gives every peer outside it a new address.',
     format: cidr,
     keep: true,
   }),
