@@ -68,6 +68,31 @@ async function follow(names: readonly string[], use: Use = {}) {
   };
 }
 
+test('a server with Roles alone reads, applies and answers in their namespaces, and where it has none it says so', async () => {
+  await client.apply('/api/v1/namespaces/near', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'near' } });
+  await client.apply('/api/v1/namespaces/next', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'next' } });
+  await grant(['near', 'next']);
+  const { office, runner, at, apply, conditions } = await follow(['near', 'next', 'closed']);
+  for (const name of ['a', 'b', 'c']) await apply('Group', name);
+  await apply('Group', 'd', {}, 'next');
+  await apply('Group', 'hidden', {}, 'closed');
+  await expect.poll(office.groups).toEqual(['a', 'b', 'c', 'd']);
+  await expect.poll(() => conditions('groups', 'a')).toMatchObject({ Ready: 'True' });
+  await expect.poll(() => conditions('groups', 'd', 'next')).toMatchObject({ Ready: 'True' });
+  await expect.poll(() => conditions('sources', 'k8s').catch(() => ({}))).toMatchObject({ Ready: 'True' });
+  const reports = () => runner.reports.map(({ message }) => message).join('\n');
+  await expect.poll(reports).toMatch(/its namespaces cannot be read: namespace closed: .*403.*forbidden/);
+  await client.delete(at('near', 'groups', 'a'));
+  await expect.poll(office.groups).toEqual(['b', 'c', 'd']);
+  // Definitions are out of reach, and with them whether it was deleted with its definition.
+  await client.delete(at('next', 'groups', 'd'));
+  await expect
+    .poll(async () => (await office.statusOf('k8s.next')).message)
+    .toMatch(/no resource of the kind Group is left.*right to get customresourcedefinitions/);
+  await apply('Group', 'e');
+  await expect.poll(office.groups).toEqual(['b', 'c', 'd', 'e']);
+});
+
 function channel(secret: string): JsonObject {
   const headers = { Authorization: { valueFrom: { secretKeyRef: { name: secret, key: 'token' } } } };
   return { type: 'webhook', target: { url: 'https://hooks.example.com/mesh', headers }, event_types: ['user.join'] };

@@ -12,8 +12,8 @@ export type OwnKind = 'Source' | 'Plan';
 export interface OwnResources {
   /** Resolves once both kinds were listed, or could not be. */
   readonly started: Promise<void>;
-  /** Whether the resources of a kind are those of this moment. */
-  stateOf(kind: OwnKind): ReflectorState;
+  /** Whether the resources of a kind in a namespace are those of this moment. */
+  stateOf(kind: OwnKind, namespace: string): ReflectorState;
   /** Those of a namespace. */
   in(kind: OwnKind, namespace: string): readonly Resource[];
   /** The namespaces that have some, or had. */
@@ -49,14 +49,18 @@ export function followOwnResources(options: OwnResourcesOptions): OwnResources {
       if (before === undefined || after === undefined || isRestated(before, after)) onChange(namespace);
       else onStatus(namespace);
     };
-    const opened = resourcePaths(apiVersion, pluralOf(kind), namespaces).map(({ path }) => {
+    const opened = resourcePaths(apiVersion, pluralOf(kind), namespaces).map(({ path, namespace }) => {
       const { promise: started, resolve } = Promise.withResolvers<void>();
       const onState = (): void => {
         resolve();
         onChange(undefined);
       };
       const keep = withoutBookkeeping;
-      return { started, reflector: startReflector({ client, path, onError, onChange: note, keep, onState }) };
+      return {
+        started,
+        namespace,
+        reflector: startReflector({ client, path, onError, onChange: note, keep, onState }),
+      };
     });
     return { opened, byNamespace };
   };
@@ -64,7 +68,9 @@ export function followOwnResources(options: OwnResourcesOptions): OwnResources {
   const reflectors = [...followed.Source.opened, ...followed.Plan.opened];
   return {
     started: Promise.all(reflectors.map(({ started }) => started)).then(() => undefined),
-    stateOf: (kind) => worstOf(followed[kind].opened.map(({ reflector }) => reflector.state)),
+    // One that cannot be read says nothing about the others.
+    stateOf: (kind, of) =>
+      followed[kind].opened.find(({ namespace = of }) => namespace === of)?.reflector.state ?? { state: 'starting' },
     in: (kind, namespace) => [...(followed[kind].byNamespace.get(namespace)?.values() ?? [])],
     namespaces: () => [...new Set(Object.values(followed).flatMap(({ byNamespace }) => [...byNamespace.keys()]))],
     async stop() {
@@ -72,10 +78,3 @@ export function followOwnResources(options: OwnResourcesOptions): OwnResources {
     },
   };
 }
-
-/** The first state that says that something cannot be read, or was not yet. */
-function worstOf(states: readonly ReflectorState[]): ReflectorState {
-  return states.find(({ state }) => state === 'failing') ?? states.find(({ state }) => state !== 'synced') ?? synced;
-}
-
-const synced: ReflectorState = { state: 'synced' };

@@ -93,7 +93,7 @@ async function create(
   { id }: PlanHead,
 ): Promise<string | undefined> {
   const { client, own, name } = options;
-  const state = own.stateOf('Plan');
+  const state = own.stateOf('Plan', namespace);
   const fault = (reason: string) =>
     `the plan ${id} that waits is no resource, because ${reason}; look at it with \`heddle plans ${id}\`, and approve it with \`heddle approve ${id}\``;
   if (state.state === 'starting') return fault('plans were not listed yet');

@@ -54,7 +54,7 @@ async function create(
   { namespace, record }: NamespaceFacts,
 ): Promise<void> {
   const home = cluster.namespaces.get(namespace);
-  if (own.stateOf('Source').state !== 'synced' || home === undefined || isTerminating(home)) return;
+  if (own.stateOf('Source', namespace).state !== 'synced' || home === undefined || isTerminating(home)) return;
   // What was asked before is asked still: a resource that went, with its definition maybe, did not take it back.
   const spec = asObject(record?.spec['requested'] ?? {});
   const metadata = { name, namespace, labels: madeByServer };
