@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { approvePlan } from '../../src/features/config/plans/approvals.ts';
 import { setSourceSuspended } from '../../src/features/sources/source-admin.ts';
 import { type Client, createClient } from '../../src/kubernetes/client.ts';
@@ -11,17 +11,23 @@ import type { NamespaceRule } from '../../src/model/sources/kubernetes.ts';
 import { render } from '../charts/render.ts';
 import { openOffice } from '../sources/office-source.ts';
 import { conditionsAt, installDefinitions } from './definitions.ts';
-import { startApiServer } from './server.ts';
+import { type ApiServer, startApiServer } from './server.ts';
 
+let server: ApiServer;
 let client: Client;
 
+// Of their own: other tests install the same policies and definitions, bound to other namespaces.
 beforeAll(async () => {
-  client = await clientOf(inject('kubeconfig'));
+  server = await startApiServer();
+  client = await clientOf(server.kubeconfig);
   await installDefinitions(client);
   await installPolicies();
 });
 
-afterAll(() => client.close());
+afterAll(async () => {
+  client.close();
+  await server[Symbol.asyncDispose]();
+});
 
 async function clientOf(kubeconfig: string, user?: string): Promise<Client> {
   const connection = await connectByKubeconfig(kubeconfig);
@@ -57,7 +63,7 @@ async function userWith(role: string, user: string, namespace: string): Promise<
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
   });
-  const own = await clientOf(inject('kubeconfig'), user);
+  const own = await clientOf(server.kubeconfig, user);
   onTestFinished(() => own.close());
   return own;
 }
@@ -71,7 +77,7 @@ async function patchesOnPage(resource: 'source' | 'plan', values: Readonly<Recor
 }
 
 /** A namespace of the cluster that is a source, and a server that reads it. */
-async function follow(namespace: string, rule: NamespaceRule = {}, of = { client, kubeconfig: inject('kubeconfig') }) {
+async function follow(namespace: string, rule: NamespaceRule = {}, of = { client, kubeconfig: server.kubeconfig }) {
   const labels = { covered: namespace };
   const home = `/api/v1/namespaces/${namespace}`;
   await of.client.apply(home, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
@@ -351,14 +357,14 @@ test('a source under another name asks nobody, and says so', async () => {
 });
 
 test('without the definition of plans the source says so, and the plan is approved otherwise', async () => {
-  await using server = await startApiServer();
-  const own = await clientOf(server.kubeconfig);
+  await using alone = await startApiServer();
+  const own = await clientOf(alone.kubeconfig);
   onTestFinished(() => own.close());
   await installDefinitions(own);
   const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/plans.heddle.dev';
   await own.delete(definition);
   await expect.poll(() => own.get(definition).catch((error: unknown) => (error as ApiError).status)).toBe(404);
-  const followed = await follow('undefined', {}, { client: own, kubeconfig: server.kubeconfig });
+  const followed = await follow('undefined', {}, { client: own, kubeconfig: alone.kubeconfig });
   const { put, groups, remove, condition, conditions, engine, call, statusOf } = followed;
   for (const name of letters) await put(name);
   await expect.poll(groups).toEqual(letters);
@@ -375,11 +381,11 @@ test('without the definition of plans the source says so, and the plan is approv
 });
 
 test('a suspension outlasts the definition of sources, and the one that is installed again has it', async () => {
-  await using server = await startApiServer();
-  const own = await clientOf(server.kubeconfig);
+  await using alone = await startApiServer();
+  const own = await clientOf(alone.kubeconfig);
   onTestFinished(() => own.close());
   await installDefinitions(own);
-  const followed = await follow('outlasting', {}, { client: own, kubeconfig: server.kubeconfig });
+  const followed = await follow('outlasting', {}, { client: own, kubeconfig: alone.kubeconfig });
   const { put, groups, ask, status, condition, statusOf, source } = followed;
   await put('a');
   await expect.poll(() => condition('Ready').catch(() => undefined)).toMatchObject({ status: 'True' });
