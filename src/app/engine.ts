@@ -26,7 +26,8 @@ import { createRegistry, type Registry } from '../model/declare/registry.ts';
 import { type PasswordCost, usualPasswordCost } from '../model/password-cost.ts';
 import type { SealForm } from '../model/schema/sealing.ts';
 import { createValidator } from '../model/schema/validate.ts';
-import { describeChange } from '../plan/view/describe.ts';
+import { subjectOf } from '../plan/plan.ts';
+import { describeChange, labelOf } from '../plan/view/describe.ts';
 import { viewPlan } from '../plan/view/view.ts';
 
 const declared = createRegistry(Object.values(kinds));
@@ -184,10 +185,11 @@ const linesPerRevision = 200;
 
 function logRevision({ revision, actor, plan, before, after }: CommittedRevision, log: Log): void {
   const shown = { ...plan, changes: plan.changes.slice(0, linesPerRevision) };
-  for (const change of viewPlan(shown, before, after).changes) {
-    log({ level: 'info', message: describeChange(change), revision, by: actor.name });
-    for (const risk of change.risks)
-      log({ level: 'warn', message: `${change.kind} ${change.key ?? change.name}: ${risk}`, revision });
+  const ids = shown.changes.map((change) => subjectOf(change).id);
+  for (const [at, change] of viewPlan(shown, before, after).changes.entries()) {
+    const id = ids[at] ?? '';
+    log({ level: 'info', message: describeChange(change, id), revision, by: actor.name });
+    for (const risk of change.risks) log({ level: 'warn', message: `${labelOf(change, id)}: ${risk}`, revision });
   }
   const more = plan.changes.length - linesPerRevision;
   if (more > 0) log({ level: 'info', message: `and ${more} more changes`, revision, by: actor.name });

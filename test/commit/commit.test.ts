@@ -150,6 +150,16 @@ describe('mutations', () => {
     expect(logged.filter(({ message }) => message.includes('a listener without manners'))).toHaveLength(1);
   });
 
+  it('are logged by the id of an object that has neither key nor name', async () => {
+    await using office = await newOffice('embedded');
+    const { engine, call, logged } = office;
+    const channel = { type: 'webhook', target: null, event_types: ['user.join'], enabled: true };
+    const made = await createObject(engine, call, engine.registry.get('NotificationChannel'), channel, strict);
+    await createObject(engine, call, engine.registry.get('Group'), { name: 'devs' }, strict);
+    const created = logged.map(({ message }) => message).filter((message) => message.startsWith('created '));
+    expect(created.slice(-2)).toEqual([`created NotificationChannel ${made.object.id}`, 'created Group devs']);
+  });
+
   it('are announced before they are written, from which state to which, and no listener keeps them from it', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, logged } = office;

@@ -2,11 +2,16 @@ import { equalJson, isObject, type Json } from '../../lib/json.ts';
 import type { ChangeView, UnitView } from '../../operations/config/plan.ts';
 import { noteOf } from './view.ts';
 
-/** One line about a change, for logs: action, object, fields, and where it is declared. */
-export function describeChange(change: ChangeView): string {
+/** One line about a change to the object `id`, for logs: action, object, fields, and where it is declared. */
+export function describeChange(change: ChangeView, id: string): string {
   const place = change.file === undefined ? '' : ` (${change.file}:${change.line})`;
   const details = change.action === 'update' ? detailsOf(change) : '';
-  return `${verbs[change.action]} ${change.kind} ${change.key ?? change.name}${details}${place}`;
+  return `${verbs[change.action]} ${labelOf(change, id)}${details}${place}`;
+}
+
+/** The kind of a change's object and what it is found by: its key, its name, or the id of one that has neither. */
+export function labelOf({ kind, key, name }: ChangeView, id: string): string {
+  return `${kind} ${key ?? (name === '' ? id : name)}`;
 }
 
 function detailsOf({ renamedFrom, units }: ChangeView): string {
