@@ -1,15 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { approvePlan } from '../../src/features/config/plans/approvals.ts';
 import { setSourceSuspended } from '../../src/features/sources/source-admin.ts';
-import { type Client, createClient } from '../../src/kubernetes/client.ts';
-import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
+import type { Client } from '../../src/kubernetes/client.ts';
 import { ApiError } from '../../src/kubernetes/errors.ts';
 import { asObject, asObjects, type JsonObject } from '../../src/lib/json.ts';
 import type { NamespaceRule } from '../../src/model/sources/kubernetes.ts';
-import { render } from '../charts/render.ts';
 import { openOffice } from '../sources/office-source.ts';
+import { clientOf, installPolicies, patchesOnPage, userWith } from './approvers.ts';
 import { conditionsAt, installDefinitions } from './definitions.ts';
 import { type ApiServer, startApiServer } from './server.ts';
 
@@ -21,60 +18,13 @@ beforeAll(async () => {
   server = await startApiServer();
   client = await clientOf(server.kubeconfig);
   await installDefinitions(client);
-  await installPolicies();
+  await installPolicies(client);
 });
 
 afterAll(async () => {
   client.close();
   await server[Symbol.asyncDispose]();
 });
-
-async function clientOf(kubeconfig: string, user?: string): Promise<Client> {
-  const connection = await connectByKubeconfig(kubeconfig);
-  const credentials = async () => {
-    const { tls, headers } = await connection.credentials();
-    return { tls, headers: { ...headers, ...(user === undefined ? {} : { 'impersonate-user': user }) } };
-  };
-  return createClient({ connection: { ...connection, credentials }, fieldManager: 'test' });
-}
-
-const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
-const rbac = '/apis/rbac.authorization.k8s.io/v1';
-
-/** The roles of the chart, and its policy about who approves. */
-async function installPolicies(): Promise<void> {
-  const paths: Readonly<Record<string, string>> = {
-    ClusterRole: `${rbac}/clusterroles`,
-    ValidatingAdmissionPolicy: `${policies}ies`,
-    ValidatingAdmissionPolicyBinding: `${policies}ybindings`,
-  };
-  const args = ['--kube-version', '1.37.0'];
-  for (const manifest of await render({ chart: 'charts/heddle-crds', over: { unknownFields: [] }, args })) {
-    const path = paths[manifest.kind];
-    if (path !== undefined)
-      await client.apply(`${path}/${manifest.metadata.name}`, JSON.parse(JSON.stringify(manifest)));
-  }
-}
-
-/** Requests of a user who has a role of the chart in a namespace. */
-async function userWith(role: string, user: string, namespace: string): Promise<Client> {
-  await client.apply(`${rbac}/namespaces/${namespace}/rolebindings/${user}`, {
-    ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { name: user, namespace } },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
-  });
-  const own = await clientOf(server.kubeconfig, user);
-  onTestFinished(() => own.close());
-  return own;
-}
-
-/** The patches of the commands on the page for users that change a resource, with what differs in each case put in. */
-async function patchesOnPage(resource: 'source' | 'plan', values: Readonly<Record<string, string>> = {}) {
-  const page = await readFile(fileURLToPath(new URL('../../docs/kubernetes/plans.md', import.meta.url)), 'utf8');
-  const commands = page.matchAll(new RegExp(`^kubectl patch ${resource} .* --type merge -p '(.*)'$`, 'gm'));
-  const texts = [...commands].map(([, text = '']) => text.replace(/[A-Z]{4,}/g, (name) => values[name] ?? name));
-  return texts.map((text) => asObject(JSON.parse(text)));
-}
 
 /** A namespace of the cluster that is a source, and a server that reads it. */
 async function follow(namespace: string, rule: NamespaceRule = {}, of = { client, kubeconfig: server.kubeconfig }) {
@@ -179,7 +129,7 @@ test('a plan that a guard stops is a resource, and only its own digest lets it t
   expect((await client.get(at)).metadata).toMatchObject({
     ownerReferences: [{ kind: 'Source', name: 'k8s', controller: true }],
   });
-  const approver = await userWith('heddle-approver', 'ana', 'approved');
+  const approver = await userWith({ role: 'heddle-approver', user: 'ana', namespace: 'approved' }, server, client);
   const other = 'f'.repeat(64);
   await approver.patch(at, { spec: { approvedDigest: other, approvedBy: 'ana' } });
   await expect.poll(() => condition('Approved', at)).toMatchObject({ status: 'False', reason: 'DigestDiffers' });
@@ -199,7 +149,7 @@ test('a plan that a guard stops is a resource, and only its own digest lets it t
 test('who states resources may not approve, and who approves gives the own name', async () => {
   const followed = await follow('separate');
   const { at, digest } = await trip(followed);
-  const author = await userWith('heddle-author', 'bea', 'separate');
+  const author = await userWith({ role: 'heddle-author', user: 'bea', namespace: 'separate' }, server, client);
   const status = (asked: Promise<unknown>) =>
     asked.then(
       () => 200,
@@ -209,7 +159,7 @@ test('who states resources may not approve, and who approves gives the own name'
     status(of.patch(at, { spec: { approvedDigest: digest, approvedBy: by } }));
   expect(await approve(author, 'bea')).toMatch(/^403 .*cannot patch resource "plans"/);
   expect(await status(author.patch(followed.source, { spec: { suspend: false } }))).toBe(200);
-  const approver = await userWith('heddle-approver', 'cid', 'separate');
+  const approver = await userWith({ role: 'heddle-approver', user: 'cid', namespace: 'separate' }, server, client);
   await expect.poll(() => approve(approver, 'bea')).toMatch(/^422 .*spec.approvedBy has to name who approves: cid/);
   expect(await status(approver.delete(`${followed.path}/groups/h`))).toMatch(/^403/);
   expect(await approve(approver, 'cid')).toBe(200);
