@@ -4,7 +4,7 @@ import { exit } from './exit.ts';
 
 export const version = defineCommand({
   name: 'version',
-  summary: 'Tell the version of this program.',
+  summary: 'Print the version of this program.',
   flags: {},
   settings: [],
   examples: [],

@@ -49,7 +49,7 @@ export interface WriteOptions {
   readonly breakGlass?: OverrideRequest & { readonly since?: string };
 }
 
-/** A state of the account with the objects that were asked for; they are gathered when they are wanted. */
+/** A state of the account with the objects that were asked for; they are gathered on first use. */
 export interface Listed {
   readonly state: Snapshot;
   objects(): readonly StoredObject[];

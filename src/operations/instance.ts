@@ -32,14 +32,14 @@ export const instance = {
       email: label({ doc: 'The address by which the person signs in.' }),
       name: label({ doc: 'The name people see.' }),
       password: password({ doc: 'The password.' }),
-      create_pat: boolean({ doc: 'Whether a personal access token is wanted too.', default: false }),
+      create_pat: boolean({ doc: 'Whether to make a personal access token too.', default: false }),
       pat_expire_in: integer({ doc: 'Its days.', minimum: 1, maximum: 365, default: 1 }),
     },
     answer: object(
       {
         user_id: string({ doc: 'The id of the person.' }),
         email: string({ doc: 'The address.' }),
-        personal_access_token: optional(string({ doc: 'The token that was wanted, shown this once.' })),
+        personal_access_token: optional(string({ doc: 'The token that was asked for, shown this once.' })),
       },
       { doc: 'The first person.', schema: 'FirstPerson' },
     ),

@@ -7,7 +7,7 @@ export const invitePage = {
     id: 'readInvitePage',
     method: 'GET',
     path: '/invite/{token}',
-    access: { open: 'is a page that tells nothing by itself' },
+    access: { open: 'is a page that shows nothing by itself' },
     tag: 'users',
     summary: 'Accept an invite in a browser',
     params: { token: string({ doc: 'The token of the invite.' }) },

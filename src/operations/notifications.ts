@@ -41,7 +41,7 @@ export const notifications = {
     method: 'GET',
     path: '/api/integrations/notifications/types',
     access: { module: 'notifications', operation: 'read' },
-    summary: 'List what channels can tell about',
+    summary: 'List what channels can report',
     doc: 'The code of every activity with what it means.',
     answer: mapOf(string({ doc: '' }), { doc: '' }),
     example: { answer: { 'user.join': activities['user.join'] ?? '' } },

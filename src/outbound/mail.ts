@@ -23,7 +23,7 @@ export interface MailSettings {
   readonly pool?: boolean;
 }
 
-/** Hands mails to the mail server. */
+/** Sends mails through the mail server. */
 export interface MailTransport {
   /** The host of the mail server. */
   readonly host: string;

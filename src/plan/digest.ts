@@ -23,7 +23,7 @@ export interface DigestInput {
 }
 
 /**
- * SHA-256 of what a plan does, as canonical JSON. Ids that the plan hands out itself are written as `@Kind/key`, so they do
+ * SHA-256 of what a plan does, as canonical JSON. Ids that the plan assigns itself are written as `@Kind/key`, so they do
  * not count. Yields now and then.
  */
 export function* digestOf(input: DigestInput): Generator<undefined, string> {

@@ -107,7 +107,7 @@ labels:
 {{ (first (.Files.Get "alerts/heddle.yaml" | fromYaml).groups).rules | toYaml }}
 {{- end -}}
 
-{{/* What tells metrics of this release from others, as the ServiceMonitor has Prometheus label them. */}}
+{{/* The labels of the metrics of this release alone, as the ServiceMonitor has Prometheus label them. */}}
 {{- define "heddle.metricSelector" -}}
 {{- $job := printf "%s%s" (include "heddle.fullname" .) (ternary "-metrics" "" (gt (int .Values.server.metricsPort) 0)) -}}
 {{- default (printf "namespace=%q, job=%q" .Release.Namespace $job) .Values.prometheusRule.selector -}}

@@ -5,7 +5,7 @@ import { notifications as operations } from '../../operations/notifications.ts';
 import { makeAnswer, sendAnswer } from '../answers/answers.ts';
 import { implement } from '../operations/implement.ts';
 
-/** What channels can tell about. The catalogue changes with the program only. */
+/** What channels can report. The catalogue changes with the program only. */
 const catalogue = makeAnswer({ version: 0, body: activities });
 
 /** What notifications can be about, samples of them, and the keys that sign them. */

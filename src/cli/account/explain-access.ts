@@ -19,7 +19,7 @@ export const explainAccess = defineCommand({
   },
   flags: {
     port: { placeholder: 'PORT', doc: 'The traffic: tcp/443, udp/8000-8010, icmp, ssh, or 443. All when left out.' },
-    all: { doc: 'Tell the rules that mean neither end too.' },
+    all: { doc: 'Show the rules that concern neither end too.' },
     ...jsonFlag,
   },
   settings: clientSettings,

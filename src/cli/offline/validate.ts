@@ -13,7 +13,7 @@ import { valueSettings } from './values.ts';
 
 export const validate = defineCommand({
   name: 'validate',
-  summary: 'Check documents without a server and tell every problem at once.',
+  summary: 'Check documents without a server and report every problem at once.',
   details:
     'Checks what can be known from the documents alone. What they refer to and do not state is a warning: it may exist on the server, which `heddle plan` asks.',
   argument: pathArgument,

@@ -26,7 +26,12 @@ export function renderDelivery(delivery: Delivery, paint: Paint): readonly strin
   const facts: readonly (readonly [string, unknown])[] = [
     ['channel', `${key === undefined ? '' : `${cell(key)}, `}${cell(kind)} ${cell(id)} (${cell(type)})`],
     ['state', `${cell(state)}: ${printable(message)}`],
-    ['waiting', lag.events === 0 ? 'nothing' : `${lag.events} events, the oldest for ${lag.seconds} s`],
+    [
+      'waiting',
+      lag.events === 0
+        ? 'nothing'
+        : `${lag.events} ${lag.events === 1 ? 'event' : 'events'}, the oldest for ${lag.seconds} s`,
+    ],
     ['done up to', `event ${cursor}`],
     ['last success', delivery.lastSuccessAt],
     [

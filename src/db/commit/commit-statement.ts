@@ -167,7 +167,7 @@ const parts: Readonly<Record<PartName, Part>> = {
   gone_people: () => `
   delete from directory d using gone_identities i
   where d.account_id = $1 and d.kind = 'identity' and d.value = i.issuer || ' ' || i.subject`,
-  // So do the invites that users sent or were sent, their passwords where that is wanted, and how they are found.
+  // So do the invites that users sent or were sent, their passwords where the change does so, and how they are found.
   gone_invites: (rows, add) => `
   delete from invites i using head, unnest(${lists(rows, add, 'id')}) as x(id)
   where i.account_id = $1 and coalesce(i.user_id, i.created_by) = x.id`,

@@ -25,7 +25,7 @@ const approveText = `with approved as (
 select id from approved`;
 
 /**
- * Ends what a source that runs by itself wanted long ago: its plans that wait for an approval, but the newest ones. What they
+ * Ends what a source that runs by itself planned long ago: its plans that wait for an approval, but the newest ones. What they
  * would do can still be looked at; what they were made of is not kept.
  */
 export async function supersedePlans(

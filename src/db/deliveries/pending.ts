@@ -7,7 +7,7 @@ export interface PendingDelivery {
   readonly channel: string;
   /** In milliseconds from now; 0: at once, also because its settings changed since it failed. */
   readonly dueInMs: number;
-  /** How many events are behind the cursor, whether or not they are wanted. */
+  /** How many events are behind the cursor, whether or not the channel subscribes to them. */
   readonly behind: number;
   readonly failing: boolean;
 }

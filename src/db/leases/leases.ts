@@ -2,7 +2,7 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /**
- * The right to run a loop for a while, as this process got it. `fence` grows whenever the right changes hands, so that
+ * The right to run a loop for a while, as this process got it. `fence` grows whenever the right goes to another process, so that
  * a holder that slept through that is distinguished from the present one.
  */
 export interface Lease {

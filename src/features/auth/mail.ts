@@ -16,7 +16,7 @@ export interface Mailer {
   close(): void;
 }
 
-/** A mailer that hands mails to a server. */
+/** A mailer that sends mails through a server. */
 export function createMailer(settings: MailSettings): Mailer {
   const transport = createMailTransport(settings);
   return {

@@ -72,7 +72,7 @@ const waiting: (() => void)[] = [];
 async function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
   if (running >= together) {
     if (waiting.length >= mostWaiting) throw new Unavailable('too many people sign in at once; try again in a moment');
-    // Work that ends hands its place to the next.
+    // Work that ends frees its place for the next.
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running += 1;
   try {

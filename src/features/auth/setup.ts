@@ -21,7 +21,7 @@ interface FirstPerson {
   readonly email: string;
   readonly name: string;
   readonly password: string;
-  /** Whether a token is wanted, and for how many days. */
+  /** Whether to make a token, and for how many days. */
   readonly create_pat: boolean;
   readonly pat_expire_in: number;
 }

@@ -131,7 +131,7 @@ export async function recordClaimedKeys(
   const state = await snapshots.current(account);
   const isStated = (kind: string, key: string) =>
     state.findByKey(kind, key)?.declared.some((declaration) => declaration.source === source) === true;
-  // What a document renames is wanted by the name that it has still.
+  // What a document renames is claimed by the name that it has still.
   const claimed = desired.flatMap(({ kind, key, aliases = [] }) =>
     [key, ...aliases].filter((name) => !isStated(kind.name, name)).map((name) => `${kind.name}/${name}`),
   );

@@ -26,7 +26,7 @@ const spec = {
       doc: 'Which connection the product must see the peer have.',
     }),
     operational_state: optionalString({
-      doc: 'Which state of the agent is wanted, in the words of the product.',
+      doc: 'The state that the agent has to be in, in the words of the product.',
       omitEmpty: true,
     }),
   }),

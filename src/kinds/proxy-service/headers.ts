@@ -73,6 +73,6 @@ function nameFault(name: string): { readonly code: ProblemCode; readonly message
 function repeated(name: string): { readonly code: ProblemCode; readonly message: string } {
   return {
     code: 'header_name_repeated',
-    message: `the header \`${name}\` is there twice, and case does not tell headers apart; keep one`,
+    message: `the header \`${name}\` is there twice, and names of headers that differ in case alone are the same; keep one`,
   };
 }

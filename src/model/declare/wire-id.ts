@@ -22,7 +22,7 @@ export function storedId(kind: Kind, segment: string): string | undefined {
   return /^[1-9]\d{0,14}$/.test(segment) ? numberedId(kind, Number(segment)) : undefined;
 }
 
-/** Hands out ids of new objects: numbers go on from the last one that the account gave to the kind. */
+/** Assigns ids to new objects: numbers go on from the last one that the account gave to the kind. */
 export function createIdGiver(last: (kind: string) => number, newId: () => string): (kind: Kind) => string {
   const given = new Map<string, number>();
   return (kind) => {

@@ -6,7 +6,7 @@ import { mayLeaveOut, specSchema } from './shape.ts';
 
 const dialect = 'http://json-schema.org/draft-07/schema#';
 
-/** JSON Schema (draft 7, which editors read) of the documents of one kind. The `x-` keywords tell how units merge. */
+/** JSON Schema (draft 7, which editors read) of the documents of one kind. The `x-` keywords say how units merge. */
 export function editorSchema(registry: Registry, kind: Kind): JsonObject {
   return { $schema: dialect, title: kind.name, ...documentSchema(registry, kind) };
 }

@@ -90,7 +90,7 @@ function fieldSchema(field: AnyField, surface: Surface): JsonObject {
   return { ...schema, description: describe(field, surface) };
 }
 
-/** A document tells defaults in words: one in the schema would be filled in by Kubernetes, and count as stated. */
+/** Descriptions state defaults in words: one in the schema would be filled in by Kubernetes, and count as stated. */
 function describe(field: AnyField, surface: Surface): string {
   const unit = field.type === 'integer' && field.unit !== undefined ? ` In ${field.unit}.` : '';
   const value =

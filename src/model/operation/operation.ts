@@ -19,7 +19,7 @@ export const failures = {
   ...{ invalid: 422, approval: 428 },
 };
 
-/** Bodies of several shapes, each by its JSON Schema under the value of the member that tells them apart. */
+/** Bodies of several shapes, each by its JSON Schema under the value of the discriminating member. */
 export interface BodyUnion {
   readonly by: string;
   readonly of: Readonly<Record<string, JsonObject>>;

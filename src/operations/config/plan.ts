@@ -90,7 +90,7 @@ const counts = object(
     create: count({ doc: 'Objects made.' }),
     update: count({ doc: 'Objects changed.' }),
     delete: count({ doc: 'Objects deleted.' }),
-    claims: count({ doc: 'Objects that change hands only.' }),
+    claims: count({ doc: 'Objects whose owner changes and nothing else.' }),
   },
   { doc: 'How much a plan does.', schema: 'PlanCounts' },
 );

@@ -132,7 +132,7 @@ export function postponedIn({ warnings }: Plan): Required<PostponedChanges> {
   return { blocked: named('in_use').sort(), pending: named('reference_pending').sort() };
 }
 
-/** Equal for equal values. `created` are ids that a plan hands out itself, by `@Kind/key`. */
+/** Equal for equal values. `created` are ids that a plan assigns itself, by `@Kind/key`. */
 export function claimDigest(value: Json, created: ReadonlyMap<string, string> = new Map()): string {
   return sha256(canonicalJson(portable(value, created)));
 }

@@ -81,7 +81,7 @@ export function managedProblems(
     }));
 }
 
-/** The command line that does to a unit what the request wanted. Values that are long, or secrets, are left to the reader. */
+/** The command line that does to a unit what the request asked for. Values that are long, or secrets, are left to the reader. */
 function overrideCommand(state: Snapshot, kind: Kind, before: StoredObject, { path, after }: HeldUnit): string {
   const label = labeler(state, state);
   const unit = { path, ...(after === undefined ? {} : { after }) };

@@ -126,7 +126,7 @@ function onlySource(scope: RollbackScope): { readonly source?: string } {
   return scope.startsWith('source:') ? { source: scope.slice('source:'.length) } : {};
 }
 
-/** The guards of every source whose objects change, as if its documents wanted it. */
+/** The guards of every source whose objects change, as if its documents stated it. */
 function* guardsOf(
   { snapshot, past }: RollbackInput,
   changes: readonly Change[],

@@ -163,7 +163,7 @@ async function deleteOwnToken({ host, request, person }: Visit): Promise<WebAnsw
   try {
     await removeToken(host.engine, callOf(person), person.id, textIn(request.form, 'id'));
   } catch (error) {
-    // Deleted in another window already: that is what was wanted.
+    // Deleted in another window already: the outcome is the same.
     if (!(error instanceof NotFound)) throw error;
   }
   return done('deleted');

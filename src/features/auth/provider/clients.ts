@@ -30,7 +30,7 @@ export function clientsOf(publicUrl: string, redirectUris: readonly string[]): C
     redirect_uris: [`${publicUrl}${accountPath}`],
     post_logout_redirect_uris: [`${publicUrl}${accountPath}`],
     grant_types: [],
-    // Only the session is wanted.
+    // Only the session is of use here.
     response_types: ['none'],
   };
   if (redirectUris.length === 0) return [cli, account];

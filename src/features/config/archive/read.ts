@@ -75,7 +75,7 @@ function requireSignature(
   if (isGenuine === true || acceptUnsigned) return;
   if (signed === undefined)
     throw new InvalidInput(
-      'the archive is not signed, as those of the first releases: nobody can tell who wrote it. The operator restores it on the server, with `heddle operator restore FILE --accept-unsigned`',
+      'the archive is not signed, as those of the first releases: nothing shows who wrote it. The operator restores it on the server, with `heddle operator restore FILE --accept-unsigned`',
     );
   throw new InvalidInput(
     `the archive is signed with the key ${signed.key.slice(0, 50)}, which this server does not have (its own is ${signer.keyId}); start it with that key too, behind its own in HEDDLE_SECRET_KEY or its file, or have the operator restore it with \`heddle operator restore FILE --accept-unsigned\``,

@@ -5,7 +5,7 @@ import type { RollbackScope } from '../../../plan/rollback/scope.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import type { Reconciled } from './documents.ts';
 
-/** A former state of the account, and how much of it is wanted back. */
+/** A former state of the account, and how much of it comes back. */
 export interface RollbackRequest {
   readonly revision: number;
   readonly scope: RollbackScope;

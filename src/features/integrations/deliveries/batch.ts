@@ -2,9 +2,9 @@ import type { Channel, DeliveryEvent, Target } from './target.ts';
 
 /** What of the events behind a cursor comes next. */
 export interface NextBatch {
-  /** Empty: none of them is wanted. */
+  /** Empty: the channel subscribes to none of them. */
   readonly events: readonly DeliveryEvent[];
-  /** Where the cursor stands afterwards: nothing that is wanted lies between the last event of the batch and it. */
+  /** Where the cursor stands afterwards: no event to deliver lies between the last one of the batch and it. */
   readonly cursor: number;
 }
 

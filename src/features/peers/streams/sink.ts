@@ -3,7 +3,7 @@ export type Chunks = readonly (string | Uint8Array)[];
 
 /** Where a stream is written to, whatever carries it. */
 export interface Sink {
-  /** Hands pieces of text over together. Says whether the reader keeps up: otherwise `drained` is called when it has. */
+  /** Writes pieces of text together. Says whether the reader keeps up: otherwise `drained` is called when it has. */
   write(pieces: Chunks): boolean;
   /** Is called each time when the reader has caught up. */
   drained: () => void;

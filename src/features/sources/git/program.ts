@@ -97,7 +97,7 @@ export async function runGit(call: GitCall, environment: Readonly<Record<string,
   }
 }
 
-/** Ends the call when its time is over, when it is not wanted any more, and when it takes too much. */
+/** Ends the call when its time is over, when it is cancelled, and when it takes too much. */
 function supervise({ timeoutMs, signal, tooMuch }: GitCall, end: (why: string) => void): () => void {
   const timer = setTimeout(() => end(`git took longer than ${timeoutMs / 1000} s.`), timeoutMs);
   const abort = () => end('the server stops.');

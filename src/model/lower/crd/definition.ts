@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../lib/json.ts';
 import { apiVersion } from '../../document.ts';
 import { pluralOf } from './names.ts';
 
-/** What tells one CustomResourceDefinition of ours from another. */
+/** What differs between our CustomResourceDefinitions. */
 export interface DefinitionParts {
   readonly kind: string;
   readonly shortName?: string | undefined;

@@ -31,7 +31,7 @@ export interface OwnResourcesOptions {
   readonly onError: (error: unknown) => void;
   /** Something came, went or asks otherwise in a namespace; without one: in all of them maybe. */
   readonly onChange: (namespace: string | undefined) => void;
-  /** A resource shows something else: what was written here, or by somebody else. */
+  /** A resource shows something else: what was written here, or by another client. */
   readonly onStatus: (namespace: string) => void;
 }
 

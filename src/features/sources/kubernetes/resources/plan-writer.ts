@@ -73,7 +73,7 @@ type Contents = Map<string, { readonly id: string; readonly content: PlanContent
 /** By namespace the plan that expired and was requested again. */
 type Renewed = Map<string, string>;
 
-/** Tells the plans of one source from those that other installations, or clusters of theirs, show in the same namespace. */
+/** Distinguishes the plans of one source from those that other installations, or clusters of theirs, show in the same namespace. */
 function labelsOf({ name, account }: ClusterResourcesOptions): Readonly<Record<string, string>> {
   return { ...madeByServer, 'heddle.dev/cluster': name, 'heddle.dev/account': account };
 }

@@ -16,7 +16,7 @@ export interface SourceWriter {
   settle(facts: NamespaceFacts, planFault: string | undefined): Promise<void>;
 }
 
-/** What tells resources that a server made from those that people made. */
+/** The label of resources that a server made, and people did not. */
 export const madeByServer = { 'app.kubernetes.io/managed-by': 'heddle' } as const;
 
 /** So many requests are under way at once, and so many begin a second. */
