@@ -6,6 +6,7 @@ import {
   definitionOf,
   group,
   groups,
+  listed,
   namespace,
   namespaces,
   running,
@@ -252,4 +253,29 @@ test('a namespace whose definition of sources is missing is applied all the same
   await expect.poll(office.groups).toEqual(['a']);
   await expect.poll(state).toBe('applied');
   expect(server.requests.filter((request) => request.startsWith(`POST ${ownSources}`))).toEqual([]);
+});
+
+test('the resource of a source stays while a server that starts has not yet read the rest of the cluster', async () => {
+  const made = {
+    ...source(),
+    metadata: { ...source().metadata, labels: { 'app.kubernetes.io/managed-by': 'heddle' } },
+  };
+  const ended = { afterwards: 'end' } as const;
+  const { office, server } = await running({
+    ...withSources({ status: 201, body: made }),
+    [sources]: { lists: [listOf([made], '100')], watches: [ended, ended, ended, {}] },
+    [groups]: { lists: [{ afterwards: 'hold' }] },
+    [`${ownSources}/k8s`]: { writes: [{ body: made }] },
+  });
+  // Watches that end are begun again later and later, so that there was time for whatever would be done.
+  const watches = () =>
+    server.requests.filter((request) => request.startsWith(`GET ${sources}?`) && request.includes('watch=true'));
+  await expect.poll(watches).toHaveLength(4);
+  server.say(groups, JSON.stringify(listed(group('a')).body));
+  server.endWatches(groups);
+  await expect.poll(office.groups).toEqual(['a']);
+  await expect
+    .poll(() => server.requests.filter((request) => request.startsWith(`PATCH ${ownSources}/k8s/status`)))
+    .not.toEqual([]);
+  expect(server.requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
 });

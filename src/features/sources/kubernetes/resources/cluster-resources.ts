@@ -65,7 +65,8 @@ export function showClusterResources(options: ClusterResourcesOptions): ClusterR
   const touch = (namespace: string | undefined): void => {
     for (const one of namespace === undefined ? [...covered.keys(), ...own.namespaces()] : [namespace])
       touched.add(one);
-    if (touched.size > 0 && !ending.signal.aborted) running ??= run();
+    // Before it is known which namespaces are covered, none would seem to be, and their resources would go.
+    if (touched.size > 0 && seen !== undefined && !ending.signal.aborted) running ??= run();
   };
   const alarms = createAlarms(touch);
   const planWriter = createPlanWriter({ ...options, alarms });

@@ -35,7 +35,7 @@ export function createSourceWriter(options: ClusterResourcesOptions): SourceWrit
       for (const other of found) if (other !== resource && rule !== undefined) refuse(options, facts, other);
       if (resource === undefined) {
         if (rule !== undefined) await pacer.run(() => create(options, facts)).catch(unlessStatus(409));
-      } else if (rule === undefined && isOurs(resource)) {
+      } else if (rule === undefined && isOurs(resource) && options.cluster.namespaces.has(namespace)) {
         await pacer.run(() => client.delete(`${pathOf(namespace)}/${name}`)).catch(unlessStatus(404));
       } else await show(options, facts, { resource, requests, planFault });
     },
