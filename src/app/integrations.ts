@@ -3,6 +3,7 @@ import type { Report } from '../commit/report-once.ts';
 import type { LeaseKeeper } from '../db/leases/lease-keeper.ts';
 import { runDeliveries } from '../features/integrations/deliveries/dispatcher.ts';
 import { createWebhookSigner } from '../features/integrations/notifications/webhook-keys.ts';
+import { runRemovals } from '../features/integrations/provisioning/upkeep.ts';
 import { createTargets, type OpenTarget } from '../features/integrations/targets.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { ServeOptions } from './serve-options.ts';
@@ -11,7 +12,7 @@ import type { ServeOptions } from './serve-options.ts';
 interface Integrations {
   /** What the interface needs of it. */
   readonly services: { readonly openTarget: OpenTarget };
-  /** Delivers from now on; the function it returns stops that. */
+  /** Delivers from now on, and ends what identity providers do not have any more; the function it returns stops that. */
   run(options: RunOptions): () => Promise<void>;
 }
 
@@ -39,6 +40,12 @@ export async function createIntegrations(
   const open = createTargets({ outbound, mail, publicUrl, signer: createWebhookSigner(engine), now: Date.now });
   return {
     services: { openTarget: open },
-    run: (options) => runDeliveries({ ...options, engine, open, random: Math.random }),
+    run(options) {
+      const stops = [
+        runDeliveries({ ...options, engine, open, random: Math.random }),
+        runRemovals({ engine, report: options.report }),
+      ];
+      return async () => void (await Promise.all(stops.map((stop) => stop())));
+    },
   };
 }

@@ -1,6 +1,7 @@
 import type { Engine } from '../commit/engine.ts';
 import { observedIn } from '../commit/presence.ts';
 import { readLogins } from '../db/accounts/identities.ts';
+import { readSyncs } from '../db/logs/integration-syncs.ts';
 import { readProxyStatus } from '../db/proxy/proxies.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
@@ -13,6 +14,7 @@ import type { Observed } from '../model/state/observed.ts';
 export async function readObserved(engine: Engine, kind: Kind, account: string): Promise<Observed | undefined> {
   if (kind.observed === 'peers') return observedIn(await engine.presence.at(account));
   if (kind.observed === 'people') return observedOfPeople(engine, account);
+  if (kind.observed === 'integrations') return observedOfIntegrations(engine, account);
   return kind.observed === 'proxies' ? observedByProxies(engine, account) : undefined;
 }
 
@@ -20,6 +22,14 @@ async function observedOfPeople({ database }: Engine, account: string): Promise<
   const logins = await readLogins(database, account);
   const known = new Map(logins.map(({ user, at }) => [user, { last_login: at.toISOString() }] as const));
   return (id) => known.get(id);
+}
+
+async function observedOfIntegrations({ database }: Engine, account: string): Promise<Observed> {
+  const known = await readSyncs(database, account);
+  return (id) => {
+    const at = known.get(id);
+    return at === undefined ? undefined : { last_synced_at: at };
+  };
 }
 
 async function observedByProxies({ database }: Engine, account: string): Promise<Observed> {

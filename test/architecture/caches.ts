@@ -51,6 +51,8 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/commit/presence.ts listeners': 'who listens; each is told of which account',
   'src/commit/presence.ts written': 'who listens; each is told of which account',
   'src/features/integrations/deliveries/dispatcher.ts running': 'account and channel',
+  'src/features/integrations/provisioning/drafts.ts made': 'of one change',
+  'src/features/integrations/provisioning/drafts.ts touched': 'of one change',
   'src/features/logs/ingest.ts queues': 'feed and account',
   'src/features/logs/ingest.ts running': 'statements under way, waited for at the end',
   'src/features/logs/ingest.ts known': 'weeks for which there are partitions, of all accounts together',

@@ -101,6 +101,22 @@ export async function subjectsOf(
   return rows.map(({ subject }) => subject);
 }
 
+/** Which users of an account sign in as one of these subjects, at any issuer. */
+export async function usersOfSubjects(
+  database: Database,
+  account: string,
+  subjects: readonly string[],
+): Promise<readonly { readonly subject: string; readonly user: string }[]> {
+  if (subjects.length === 0) return [];
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly subject: string; readonly user: string }>(
+      'select subject, user_id as "user" from identities where account_id = $1 and subject = any($2::text[])',
+      [account, subjects],
+    ),
+  ]);
+  return rows;
+}
+
 /** When the users of an account last signed in; those who never did are not there. */
 export async function readLogins(
   database: Database,

@@ -103,6 +103,11 @@ export async function deleteRecordsOf(database: Database, user: string, keepUid 
   );
 }
 
+/** Forgets the sessions, grants and tokens of many people. */
+export async function deleteRecordsOfUsers(database: Database, users: readonly string[]): Promise<void> {
+  await database.lookUp(statement('delete from idp_records where user_id = any($1::text[])', [users]));
+}
+
 /** Forgets what ended, and what was of people who are gone; returns how many records that were. */
 export async function deleteEndedRecords(database: Database): Promise<number> {
   const [row] = await database.lookUp(

@@ -25,6 +25,7 @@ import * as addProvedAddresses from './0030-0039/0031_add_proved_addresses.ts';
 import * as notePlanUse from './0030-0039/0032_note_plan_use.ts';
 import * as addSourceIndex from './0030-0039/0033_add_source_index.ts';
 import * as addDeliveries from './0030-0039/0034_add_deliveries.ts';
+import * as addProvisioning from './0030-0039/0035_add_provisioning.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -63,4 +64,5 @@ export const migrations: readonly Migration[] = [
   notePlanUse,
   addSourceIndex,
   addDeliveries,
+  addProvisioning,
 ];

@@ -37,6 +37,7 @@ export const directoryIntegration = defineKind({
   deleteReply: 'object',
   module: 'idp',
   document: { allowed: true, shortName: 'hdir' },
+  observed: 'integrations',
   nameField: 'tenant_id',
   spec,
   computed: { last_synced_at: lastSyncedAt },

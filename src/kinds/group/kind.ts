@@ -1,5 +1,6 @@
 import type { ActivityCode } from '../../model/declare/activities.ts';
 import { type AuditEvent, type DerivedChange, defineKind, type State, type Step } from '../../model/declare/kind.ts';
+import { type Provided, providedIndex, providedValues, removedEntry } from '../../model/declare/provided.ts';
 import { list, longest, members, string, typedRef } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { countPeers, isAll, isKept, listedPeers, movedPeers } from '../shared/membership.ts';
@@ -42,6 +43,8 @@ interface GroupDerived {
   readonly proxies: readonly string[];
   /** Ids of resources in the order in which the group was given them last. */
   readonly resource_order: readonly string[];
+  /** What an identity provider says about the group, where one brought it. */
+  readonly provided: Provided;
 }
 
 export const group = defineKind({
@@ -91,6 +94,8 @@ export const group = defineKind({
       value: (object) => (issuedOf(object) === 'api' ? (object.spec.name ?? '') : undefined),
     },
   },
+  indexes: { [providedIndex]: ({ derived }) => providedValues(derived.provided) },
+  entries: { [removedEntry]: ({ id, derived }) => (derived.provided?.removed_since === undefined ? undefined : id) },
   refuse(object, action) {
     if (!isKept(object)) return undefined;
     const what = action === 'update' ? 'changed' : 'deleted';

@@ -1,6 +1,7 @@
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import { makeToken, tokenRandomBytes } from '../../lib/token.ts';
 import { defineKind, type GeneratedValues, type GeneratorInput } from '../../model/declare/kind.ts';
+import { scimTokenEntry } from '../../model/declare/provided.ts';
 import { string } from '../../model/schema/field.ts';
 import { directoryFields, integrationActivity } from '../shared/directory.ts';
 import { lastSyncedAt } from '../shared/origin.ts';
@@ -56,6 +57,7 @@ export const scimIntegration = defineKind({
   deleteReply: 'object',
   module: 'idp',
   document: { allowed: true, shortName: 'hscim' },
+  observed: 'integrations',
   nameField: 'prefix',
   spec,
   computed: {
@@ -66,6 +68,7 @@ export const scimIntegration = defineKind({
     },
     last_synced_at: lastSyncedAt,
   },
+  entries: { [scimTokenEntry]: ({ derived }) => derived.token_hash },
   outputs: ['auth_token'],
   generate: (_, input) => newToken(input),
   activity: integrationActivity,

@@ -25,5 +25,5 @@ export const createdBy: Computed<Stored<KindName>> = {
 export const lastSyncedAt: Computed<Stored<KindName>> = {
   doc: 'When data was last fetched; absent until it was.',
   schema: timestamp,
-  value: (object) => object.derived.last_synced_at,
+  value: (object, { observed }) => observed?.(object.id)?.['last_synced_at'] ?? object.derived.last_synced_at,
 };

@@ -9,7 +9,8 @@ export function createdEvents(after: Stored<'User'>): readonly AuditEvent[] {
   const meta = { name: after.name, email: after.spec.email ?? '' };
   if (after.derived.invite !== undefined)
     return [{ code: 'user.invite.link.accept', meta: { email: after.spec.email ?? '' } }];
-  if (after.derived.idp_id === undefined) return [{ code: 'user.create', meta }];
+  // A person whom an identity provider brought joins when they sign in.
+  if (after.derived.idp_id === undefined || isInvited(after)) return [{ code: 'user.create', meta }];
   return [{ code: 'user.join', meta: { ...meta, pending_approval: String(after.derived.pending_approval === true) } }];
 }
 

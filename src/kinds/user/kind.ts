@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 import { defineKind } from '../../model/declare/kind.ts';
+import { type Provided, providedIndex, providedValues, removedEntry } from '../../model/declare/provided.ts';
 import {
   boolean,
   type Fields,
@@ -99,6 +100,8 @@ interface UserDerived {
   readonly pending_approval: boolean;
   /** The id of the invite that the person accepted. */
   readonly invite: string;
+  /** What an identity provider says about the person, where one brought them. */
+  readonly provided: Provided;
 }
 
 export const user = defineKind({
@@ -166,6 +169,8 @@ export const user = defineKind({
       message: (value) => `a user with the e-mail address ${value} already exists; choose another one`,
     },
   },
+  indexes: { [providedIndex]: ({ derived }) => providedValues(derived.provided) },
+  entries: { [removedEntry]: ({ id, derived }) => (derived.provided?.removed_since === undefined ? undefined : id) },
   checkState: checkAutoGroups,
   checkMutation,
   derivedChanges: followUser,

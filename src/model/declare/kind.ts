@@ -190,9 +190,9 @@ export interface KindDeclaration<
   readonly varies?: boolean;
   /**
    * Answers show observations from outside revisions (`State.observed`): what peers or proxies report, when people sign
-   * in. They are not part of the object.
+   * in, when integrations last took something over. They are not part of the object.
    */
-  readonly observed?: 'peers' | 'proxies' | 'people';
+  readonly observed?: 'peers' | 'proxies' | 'people' | 'integrations';
   /** Where all objects of a child kind are listed, whatever their parent. */
   readonly listPath?: string;
   /** Other collection paths that lead to the same objects. */

@@ -53,6 +53,7 @@ export async function applyPlan(
   if (saved.appliedRequest === use) return { plan: await showPlan(engine, call, id), revision: null };
   requireUsable(engine, saved);
   const request = await runInSlices(applyRequestOf(engine, call.account, saved));
+  if (request.ofProvider === true) throw ofProvider(saved);
   if (saved.state === 'needs_approval' && approve === saved.digest) {
     await approvePlan(engine, call, id, approve);
     saved = { ...saved, state: 'approved' };
@@ -76,6 +77,14 @@ export async function applyPlan(
     case 'invalid':
       throw await staleRefusal(engine, call, saved, result);
   }
+}
+
+/** The refusal of a plan that only the provider can bring to pass, which knows what it wants by then. */
+function ofProvider({ id, digest }: SavedPlan): Conflict {
+  return new Conflict(
+    'refused',
+    `plan ${id} is what an identity provider asks for, and it is carried out when the provider asks again; approve the digest ${digest} to let it through then`,
+  );
 }
 
 function requireUsable(engine: Engine, saved: SavedPlan): void {

@@ -50,6 +50,8 @@ export interface ApplyRequest extends RequestedOptions, Locator {
   readonly override?: string;
   /** A file with a problem does not keep the others from being applied: its objects stay as they were applied last. */
   readonly holdBack?: true;
+  /** An identity provider asked for it, and it is carried out when the provider asks again; there are no documents then. */
+  readonly ofProvider?: true;
   /** Goes back to a former state; there are no documents then. */
   readonly rollback?: RollbackRequest;
   /** The state of an archive, for a rollback to it; absent: the history knows the revision. */

@@ -20,6 +20,7 @@ interface Kept {
   readonly values?: PushedValues;
   readonly rollback?: RollbackRequest;
   readonly rules?: readonly FileRules[];
+  readonly ofProvider?: true;
 }
 
 /** What a saved plan, with its id and account, keeps of an apply request. Yields now and then. */
@@ -28,11 +29,12 @@ export function* keepApplyRequest(
   { account, id }: { readonly account: string; readonly id: string },
   request: ApplyRequest,
 ): Generator<undefined, JsonObject> {
-  const { documents, values, rollback, rules = [], expectBase } = request;
+  const { documents, values, rollback, rules = [], expectBase, ofProvider } = request;
   const kept: Kept = {
     ...(values === undefined ? {} : { values }),
     ...(rollback === undefined ? {} : { rollback }),
     ...(rules.length === 0 ? {} : { rules }),
+    ...(ofProvider === undefined ? {} : { ofProvider }),
   };
   const lines = yield* mapInSteps(documents, (document) => `\n${JSON.stringify(document)}`);
   return {

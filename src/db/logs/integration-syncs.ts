@@ -1,0 +1,23 @@
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+
+/** Notes that an integration took over what its provider says; one that is gone leaves nothing. */
+export async function noteSync(database: Database, account: string, integration: string, at: string): Promise<void> {
+  await database.inAccount(account, [statement(noteText, [account, integration, at])], { write: true });
+}
+
+const noteText = `insert into integration_syncs (account_id, integration_id, last_synced_at)
+select o.account_id, o.id, $3::timestamptz from objects o where o.account_id = $1 and o.id = $2
+on conflict (account_id, integration_id) do update set last_synced_at = excluded.last_synced_at
+where integration_syncs.last_synced_at < excluded.last_synced_at`;
+
+/** When the integrations of an account last took something over, ISO 8601; those that never did are not there. */
+export async function readSyncs(database: Database, account: string): Promise<ReadonlyMap<string, string>> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly integration_id: string; readonly last_synced_at: Date }>(
+      'select integration_id, last_synced_at from integration_syncs where account_id = $1',
+      [account],
+    ),
+  ]);
+  return new Map(rows.map(({ integration_id: id, last_synced_at: at }) => [id, at.toISOString()]));
+}

@@ -1,0 +1,138 @@
+import type { Provided } from '../../../model/declare/provided.ts';
+import { longest } from '../../../model/schema/field.ts';
+import { isOfKind, type Stored } from '../../../model/state/stored.ts';
+import type { ProvidedGroup } from './change.ts';
+import type { Work } from './work.ts';
+
+/** Takes over a group, without its members. Returns whether it is taken over. */
+export function takeGroup(work: Work, given: ProvidedGroup): boolean {
+  const { groups, integration } = work;
+  const present = groups.find(given.key);
+  const name = (given.name ?? present?.name ?? '').trim();
+  if (name === '' || name.length > longest.name) {
+    const what =
+      name === '' ? 'has no name' : `has a name of ${name.length} characters; up to ${longest.name} are taken over`;
+    work.find('name_unusable', given.key, `the group ${given.key} ${what}`);
+    return present !== undefined;
+  }
+  if (!begins(name, integration.groupPrefixes)) {
+    if (present !== undefined) dropGroup(work, present);
+    return false;
+  }
+  const group = present ?? leftBehind(work, name);
+  const id = group?.id ?? (work.keys === 'objects' ? given.key : work.newId());
+  groups.put(id, {
+    ...{ spec: { ...group?.spec, name }, provided: saidOf(work, given, group) },
+    derived: { issued: 'integration' },
+  });
+  work.ids.set(given.key, id);
+  return true;
+}
+
+/** Whether a name begins with one of the prefixes; any does when there is none. */
+export function begins(name: string, prefixes: readonly string[]): boolean {
+  return prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** A group of this name whose integration is gone, or that the provider did not have for a while: policies may still name it. */
+function leftBehind({ state, groups, integration }: Work, name: string): Stored<'Group'> | undefined {
+  return state
+    .lookUp('Group', 'name', name)
+    .flatMap(({ id }) => groups.get(id) ?? [])
+    .find(({ derived: { provided } }) => {
+      if (provided === undefined) return false;
+      return (
+        state.get(provided.by) === undefined || (provided.by === integration.id && provided.removed_since !== undefined)
+      );
+    });
+}
+
+function saidOf(work: Work, given: ProvidedGroup, group: Stored<'Group'> | undefined): Provided {
+  const own = group?.derived.provided?.by === work.integration.id ? group.derived.provided : undefined;
+  const { removed_since: _, external_id: known, ...rest } = own ?? {};
+  const id = work.keys === 'external' ? given.key : given.externalId === undefined ? known : given.externalId;
+  return {
+    ...rest,
+    by: work.integration.id,
+    ...(typeof id === 'string' ? { external_id: id } : {}),
+    ...(given.facts === undefined ? {} : { facts: given.facts }),
+  };
+}
+
+/** Puts users into a group and takes them out, as far as the provider says so. */
+export function moveMembers(work: Work, given: ProvidedGroup): void {
+  const group = work.groups.find(given.key);
+  if (group === undefined) return;
+  const joined = idsOf(work, given.key, given.members ?? given.joined ?? []);
+  for (const id of joined)
+    setGroups(work, id, (groups) => (groups.includes(group.id) ? groups : [...groups, group.id]));
+  const left =
+    given.members === undefined ? idsOf(work, given.key, given.left ?? []) : othersIn(work, group.id, joined);
+  for (const id of left) leave(work, group.id, id);
+}
+
+/** The users of keys. Those that are not taken over are left out. */
+function idsOf(work: Work, group: string, keys: readonly string[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const key of keys) {
+    const user = work.users.find(key);
+    if (user !== undefined && user.derived.provided?.removed_since === undefined) ids.add(user.id);
+    else
+      work.find(
+        'member_unknown',
+        group,
+        `the group ${group} names a member ${key}, which is no user that was taken over`,
+      );
+  }
+  return ids;
+}
+
+function othersIn(work: Work, group: string, members: ReadonlySet<string>): readonly string[] {
+  return work.state
+    .referrersBy('User', 'auto_groups', group)
+    .map(({ id }) => id)
+    .filter((id) => !members.has(id));
+}
+
+function leave(work: Work, group: string, user: string): void {
+  const isMember = (work.users.get(user)?.spec.auto_groups ?? []).includes(group);
+  if (!isMember) return;
+  setGroups(work, user, (groups) => groups.filter((id) => id !== group));
+  work.leaving.set(group, (work.leaving.get(group) ?? new Set()).add(user));
+}
+
+function setGroups(work: Work, id: string, change: (groups: readonly string[]) => readonly string[]): void {
+  const user = work.users.get(id);
+  if (user === undefined) return;
+  const groups = user.spec.auto_groups ?? [];
+  const next = change(groups);
+  if (next === groups) return;
+  work.users.put(id, { spec: { ...user.spec, auto_groups: next } });
+}
+
+/**
+ * A group that the provider does not have any more loses its users. It goes too, unless something names it: then it stays,
+ * empty, until nothing does.
+ */
+export function dropGroup(work: Work, group: Stored<'Group'>): void {
+  const { provided } = group.derived;
+  if (provided === undefined) return;
+  const members = work.state.referrersBy('User', 'auto_groups', group.id).map(({ id }) => id);
+  for (const id of members) leave(work, group.id, id);
+  const uses = work.state
+    .referrersOf(group.id)
+    .filter(({ from, field }) => !(isOfKind(from, 'User') && field === 'auto_groups'))
+    .map(({ from }) => `${from.kind} ${from.name}`);
+  const used = [...uses, ...(work.usedByInvites.get(group.id) ?? [])];
+  const isKept =
+    used.length > 0 || group.declared.length > 0 || group.protected || (group.members?.['peers']?.size ?? 0) > 0;
+  if (!isKept) {
+    work.groups.remove(group.id);
+    return;
+  }
+  const since = provided.removed_since ?? work.now;
+  work.groups.put(group.id, { spec: group.spec, provided: { ...provided, removed_since: since } });
+  if (provided.removed_since !== undefined || used.length === 0) return;
+  const message = `the identity provider does not have the group ${group.name} any more; it has no users now, and stays because of ${used.slice(0, 10).join(', ')}`;
+  work.find('still_used', provided.external_id ?? group.id, message);
+}

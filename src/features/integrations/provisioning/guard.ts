@@ -1,0 +1,73 @@
+import { canonicalJson } from '../../../lib/json.ts';
+import { sha256 } from '../../../lib/node-pure.ts';
+import { plainSettings } from '../../../model/sources/settings.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { TrippedGuard } from '../../../plan/plan.ts';
+import type { Removals } from './plan.ts';
+
+/** How long what was removed before counts with what is removed now. */
+const windowMs = 60 * 60 * 1000;
+
+/** What the guard looks at. */
+export interface GuardInput {
+  readonly state: Snapshot;
+  readonly integration: string;
+  readonly removals: Removals;
+  /** ISO 8601. */
+  readonly now: string;
+  /** What was removed before this time was approved, ISO 8601. */
+  readonly approvedAt?: string | undefined;
+}
+
+/**
+ * Bad input looks like intent: a directory that is empty all of a sudden, or a mapping that went wrong. What takes much away
+ * wants an approval: of the users, those removed in the hour before counted, or of one group.
+ */
+export function removalGuards(input: GuardInput): readonly TrippedGuard[] {
+  return [...userGuard(input), ...groupGuards(input)];
+}
+
+const { deletes, deleteShare, kindShare } = plainSettings.limits;
+
+function userGuard({ state, integration, removals, now, approvedAt = '' }: GuardInput): readonly TrippedGuard[] {
+  const going = removals.users.length;
+  // Users who are kept out one by one are as many as those who are kept out at once.
+  if (going === 0) return [];
+  const begin = new Date(Date.parse(now) - windowMs).toISOString();
+  const since = approvedAt > begin ? approvedAt : begin;
+  let active = 0;
+  let before = 0;
+  for (const { spec, derived } of state.ofKind('User')) {
+    if (derived.provided?.by !== integration) continue;
+    if (spec.is_blocked !== true) active += 1;
+    else if ((derived.provided.inactive_since ?? '') > since) before += 1;
+  }
+  const most = Math.max(deletes, Math.floor((active + before) * deleteShare));
+  if (going + before <= most) return [];
+  const earlier = before === 0 ? '' : ` after ${before} in the hour before`;
+  const message = `keeps out ${going} of ${active + before} users${earlier}; up to ${most} an hour need no approval`;
+  return [{ guard: 'deletes', message }];
+}
+
+function groupGuards({ state, removals }: GuardInput): readonly TrippedGuard[] {
+  return [...removals.members].flatMap(([group, users]): readonly TrippedGuard[] => {
+    if (users.length <= deletes) return [];
+    const size = state.countReferrers(group, 'User', 'auto_groups');
+    const most = Math.max(deletes, Math.floor(size * kindShare));
+    if (users.length <= most) return [];
+    const message = `takes ${users.length} of ${size} users out of the group ${state.get(group)?.name ?? group}; up to ${most} need no approval`;
+    return [{ guard: 'deletes', message }];
+  });
+}
+
+/** What an approval is of: what is removed, whatever else is said beside it. */
+export function removalDigest(integration: string, { users, groups, members }: Removals): string {
+  return sha256(
+    canonicalJson({
+      integration,
+      users: [...users].sort(),
+      groups: [...groups].sort(),
+      members: Object.fromEntries([...members].map(([group, ids]) => [group, [...ids].sort()])),
+    }),
+  );
+}

@@ -1,0 +1,162 @@
+import type { JsonObject } from '../../../lib/json.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import type { Edit } from '../../../plan/finish.ts';
+import { heldUnits, managedProblems } from '../../../plan/requests/managed.ts';
+import type { Finding, ProvisioningChange } from './change.ts';
+import type { Draft, Drafts, ProvidedKind } from './drafts.ts';
+import { begins, dropGroup, moveMembers, takeGroup } from './groups.ts';
+import { dropUser, takeUser } from './users.ts';
+import { openWork, type ProvisioningInput, type Work } from './work.ts';
+
+/** What of a change takes something away. */
+export interface Removals {
+  /** Ids of users who are kept out from now on. */
+  readonly users: readonly string[];
+  readonly groups: readonly string[];
+  /** By id of a group: ids of users who leave it although they stay. */
+  readonly members: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What a change does to the account. */
+export interface Provisioning {
+  readonly edits: readonly Edit[];
+  readonly removals: Removals;
+  /** What could not be taken over. */
+  readonly findings: readonly Finding[];
+  /** The ids of users and groups, by the keys under which they were taken over. */
+  readonly ids: ReadonlyMap<string, string>;
+  /** Keys of what the prefixes of the integration leave out. */
+  readonly outside: { readonly users: readonly string[]; readonly groups: readonly string[] };
+}
+
+/** Works out what an identity provider's word does to an account. Costs by the change, unless the provider names all that it has. */
+export function planProvisioning(input: ProvisioningInput): Provisioning {
+  const { change } = input;
+  const work = openWork(input);
+  const isTaken = new Map(change.groups.map((group) => [group, takeGroup(work, group)] as const));
+  const outside = takeUsers(work, change);
+  for (const [group, isIn] of isTaken) if (isIn) moveMembers(work, group);
+  for (const key of change.goneUsers) drop(work, work.users, key, dropUser);
+  for (const key of change.goneGroups) drop(work, work.groups, key, dropGroup);
+  if (change.whole) dropUnnamed(work, change);
+  else leaveScope(work, change);
+  return {
+    ...finish(work),
+    ids: work.ids,
+    outside: { users: outside, groups: [...isTaken].flatMap(([{ key }, isIn]) => (isIn ? [] : [key])) },
+  };
+}
+
+/** Takes over the users in scope; returns the keys of the others. */
+function takeUsers(work: Work, change: ProvisioningChange): readonly string[] {
+  const { userGroupPrefixes: prefixes } = work.integration;
+  const named = new Set(
+    change.groups
+      .filter(({ key, name = work.groups.find(key)?.name ?? '' }) => prefixes.length > 0 && begins(name, prefixes))
+      .flatMap(({ members, joined }) => members ?? joined ?? []),
+  );
+  const outside: string[] = [];
+  for (const user of change.users) {
+    const present = work.users.find(user.key);
+    const isKnown = present !== undefined && present.derived.provided?.removed_since === undefined;
+    if (prefixes.length === 0 || named.has(user.key) || (isKnown && !change.whole)) takeUser(work, user);
+    else outside.push(user.key);
+  }
+  return outside;
+}
+
+/** Something that the provider says is gone. */
+function drop<K extends ProvidedKind>(
+  work: Work,
+  drafts: Drafts<K>,
+  key: string,
+  end: (work: Work, object: Stored<K>) => void,
+): void {
+  const present = drafts.find(key);
+  // What was never taken over goes without a word.
+  if (present !== undefined) end(work, present);
+}
+
+/** What the provider has named before and does not name now is gone. */
+function dropUnnamed(work: Work, change: ProvisioningChange): void {
+  const { state, integration, users, groups } = work;
+  const named = new Set(
+    [...change.users, ...change.groups].flatMap(({ key }) => users.find(key)?.id ?? groups.find(key)?.id ?? []),
+  );
+  const isOurs = ({ id, derived }: Stored<'User'> | Stored<'Group'>) =>
+    derived.provided?.by === integration.id && !named.has(id);
+  for (const { id } of state.ofKind('User').filter(isOurs)) dropOne(work, users.get(id), dropUser);
+  for (const { id } of state.ofKind('Group').filter(isOurs)) dropOne(work, groups.get(id), dropGroup);
+}
+
+function dropOne<O>(work: Work, object: O | undefined, end: (work: Work, object: O) => void): void {
+  if (object !== undefined) end(work, object);
+}
+
+/** Who left the last group by which the prefixes let them in is out of scope. */
+function leaveScope(work: Work, change: ProvisioningChange): void {
+  const { userGroupPrefixes: prefixes } = work.integration;
+  if (prefixes.length === 0) return;
+  const named = new Set(change.users.map(({ key }) => work.users.find(key)?.id));
+  for (const id of new Set([...work.leaving.values()].flatMap((users) => [...users]))) {
+    const user = work.users.get(id);
+    if (user === undefined || named.has(id)) continue;
+    const isIn = (user.spec.auto_groups ?? []).some(
+      (group) => work.isOfProvider(group) && begins(work.groups.get(group)?.name ?? '', prefixes),
+    );
+    if (!isIn) dropUser(work, user);
+  }
+}
+
+function finish(work: Work): Pick<Provisioning, 'edits' | 'removals' | 'findings'> {
+  const users = allowed(work, work.users);
+  const groups = allowed(work, work.groups);
+  const blocked = users.filter(
+    ({ before, after }) => before?.spec.is_blocked === false && after?.spec.is_blocked === true,
+  );
+  const out = new Set(blocked.flatMap(({ before }) => before?.id ?? []));
+  const members = [...work.leaving].map(([group, ids]) => [group, [...ids].filter((id) => !out.has(id))] as const);
+  return {
+    edits: [...users, ...groups].map(editOf),
+    removals: {
+      users: [...out],
+      groups: groups.flatMap(({ before, after }) => (after === undefined && before !== undefined ? [before.id] : [])),
+      members: new Map(members.filter(([, ids]) => ids.length > 0)),
+    },
+    findings: work.findings,
+  };
+}
+
+/** What the documents of sources allow: a field that one manages stays as it is, and everything else is taken over. */
+function allowed<K extends ProvidedKind>(work: Work, drafts: Drafts<K>): readonly Draft<K>[] {
+  const { state } = work;
+  for (const { before, after } of drafts.changed()) {
+    if (before === undefined || after === undefined || before.declared.length === 0) continue;
+    const kind = state.registry.get(before.kind);
+    const problems = managedProblems(state, kind, before, heldUnits(state, kind, before, after));
+    const key = after.derived.provided?.external_id ?? before.id;
+    for (const { message } of problems) work.find('managed_field', key, message);
+    const held = new Set(problems.map(({ path = '' }) => path.slice(1)));
+    if (held.size > 0) drafts.put(before.id, { spec: withFields(after.spec, before.spec, held) });
+  }
+  return drafts.changed();
+}
+
+/** The spec with these fields of another one. */
+function withFields(spec: JsonObject, from: JsonObject, names: ReadonlySet<string>): JsonObject {
+  const kept = Object.entries(from).filter(([name]) => names.has(name));
+  return {
+    ...Object.fromEntries(Object.entries(spec).filter(([name]) => !names.has(name))),
+    ...Object.fromEntries(kept),
+  };
+}
+
+/** Edits of the server: what forbids people to change what a provider brought does not forbid this. */
+function editOf({ before, after }: { readonly before?: StoredObject; readonly after?: StoredObject }): Edit {
+  return {
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    internal: true,
+  };
+}

@@ -1,0 +1,263 @@
+import type { Committed, Propose } from '../../../commit/commit.ts';
+import type { Engine } from '../../../commit/engine.ts';
+import { runInSlices } from '../../../commit/slices.ts';
+import { usersOfSubjects } from '../../../db/accounts/identities.ts';
+import { deleteRecordsOfUsers } from '../../../db/accounts/idp-records.ts';
+import { listPlans, type PlanHead } from '../../../db/config/plans.ts';
+import type { AccountAccess } from '../../../db/database.ts';
+import type { Lease } from '../../../db/leases/leases.ts';
+import type { Actor } from '../../../model/declare/actor.ts';
+import { NotFound } from '../../../model/errors.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { isOfKind, type Stored } from '../../../model/state/stored.ts';
+import { usedByInvites } from '../../../objects/invite-uses.ts';
+import { refusalOf } from '../../../objects/objects.ts';
+import type { PlanView } from '../../../operations/config/plan.ts';
+import { finishInSteps } from '../../../plan/finish.ts';
+import type { Outcome, Plan } from '../../../plan/plan.ts';
+import { awaitApproval } from '../../config/plans/approvals.ts';
+import type { ProvisioningChange, ProvisioningIntegration } from './change.ts';
+import { removalDigest, removalGuards } from './guard.ts';
+import { type Provisioning, planProvisioning } from './plan.ts';
+
+/** What an identity provider says through an integration. */
+export interface ProvisioningRequest {
+  readonly account: string;
+  /** The stored id of the integration. */
+  readonly integration: string;
+  /** What it says, where that depends on the account as it is at that moment. May throw what refuses the request. */
+  change(state: Snapshot): ProvisioningChange;
+  /** Throws what refuses the request, after a look at what could not be taken over; absent: everything else is taken over. */
+  check?(made: Provisioning, state: Snapshot): void;
+  /** The caller has seen this revision. */
+  readonly revision?: number;
+  /** Nothing is written unless this lease is held. */
+  readonly lease?: Lease;
+  /** Nothing is written; the plan is what would be. */
+  readonly dryRun?: boolean;
+}
+
+/** What became of it. */
+export interface Provisioned extends Omit<Provisioning, 'edits'> {
+  readonly plan: Plan;
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+  /** Absent when there was nothing to write. */
+  readonly revision?: number;
+  /** It takes too much away: nothing was written, and this stored plan waits for an approval. */
+  readonly waiting?: PlanView & { readonly id: string };
+}
+
+/** On whose behalf an integration changes an account. */
+function actorOf(integration: Stored<ProvidingKind>): Actor {
+  const { id, name } = integration;
+  const what = isOfKind<ProvidingKind>(integration, 'ScimIntegration') ? 'SCIM' : 'directory';
+  return {
+    type: 'system',
+    id,
+    name: `${what} integration ${name}`,
+  };
+}
+
+/** The kinds of integrations through which providers bring users and groups. */
+export type ProvidingKind = 'ScimIntegration' | 'DirectoryIntegration';
+
+/** An integration in a state. Throws `NotFound`. */
+function requireIntegration(state: Snapshot, id: string): Stored<ProvidingKind> {
+  const object = state.get(id);
+  if (isOfKind(object, 'ScimIntegration') || isOfKind(object, 'DirectoryIntegration')) return object;
+  throw new NotFound(`the integration ${id} is not there any more`);
+}
+
+/** The name under which plans of an integration are stored. */
+function planSourceOf(integration: string): string {
+  return `integration/${integration}`;
+}
+
+/**
+ * Takes over what a provider says, as one revision or not at all. What takes too much away is written only once its plan was
+ * approved: the provider, or the next sync, says the same again then.
+ */
+export async function provision(engine: Engine, request: ProvisioningRequest): Promise<Provisioned> {
+  const linked = await findLinked(engine, request);
+  const first = await attempt(engine, request, { linked });
+  if (!first.isHalted || request.dryRun === true) return await ended(engine, request, first);
+  const known = await recentApprovals(engine, request);
+  const approval = known.find(({ state, digest }) => state === 'approved' && digest === first.plan.digest);
+  const approvedAt = known
+    .flatMap((head) => (head.state === 'applied' ? (head.approvedAt ?? []) : []))
+    .sort()
+    .at(-1);
+  if (approval === undefined && approvedAt === undefined) return await ended(engine, request, first);
+  return await ended(engine, request, await attempt(engine, request, { linked, approval, approvedAt }));
+}
+
+interface Attempt extends Provisioned {
+  readonly isHalted: boolean;
+}
+
+interface Allowance {
+  readonly linked: ReadonlyMap<string, string>;
+  readonly approval?: PlanHead | undefined;
+  readonly approvedAt?: string | undefined;
+}
+
+async function attempt(engine: Engine, request: ProvisioningRequest, allowance: Allowance): Promise<Attempt> {
+  const { account, revision = 0, lease, dryRun = false } = request;
+  const { approval } = allowance;
+  let last: Proposed | undefined;
+  const propose: Propose = async (state, database) => {
+    last = await proposeOn(engine, request, allowance, { state, database });
+    const { outcome, isHalted } = last;
+    return outcome.ok && (isHalted || dryRun) ? { ok: true, plan: nothing(outcome.plan), next: state } : outcome;
+  };
+  const state = await engine.snapshots.at(account, revision);
+  const committed: Committed = dryRun
+    ? await planOnly(engine, account, propose)
+    : await engine.committer.mutate({
+        ...{ account, revision, propose, actor: actorOf(requireIntegration(state, request.integration)) },
+        ...(lease === undefined ? {} : { lease }),
+        ...(approval === undefined ? {} : { planId: approval.id }),
+      });
+  if (!committed.ok) throw refusalOf(committed.problems);
+  if (last === undefined || !last.outcome.ok) throw new Error('a mutation ended that was never planned');
+  const { made, outcome, isHalted } = last;
+  return {
+    ...{ ...made, isHalted, plan: outcome.plan, before: committed.before },
+    after: committed.revision === undefined ? outcome.next : committed.after,
+    ...(committed.revision === undefined ? {} : { revision: committed.revision }),
+  };
+}
+
+interface Proposed {
+  readonly made: Provisioning;
+  readonly outcome: Outcome;
+  readonly isHalted: boolean;
+}
+
+async function proposeOn(
+  engine: Engine,
+  request: ProvisioningRequest,
+  { linked, approval, approvedAt }: Allowance,
+  { state, database }: { readonly state: Snapshot; readonly database: AccountAccess },
+): Promise<Proposed> {
+  const object = requireIntegration(state, request.integration);
+  const now = engine.now();
+  const change = request.change(state);
+  const invited = await usedByInvites(database, state.account, goneGroups(state, object.id, change));
+  const input = { state, integration: settingsOf(object), change, now, newId: engine.newId, linked };
+  const made = planProvisioning({ ...input, usedByInvites: invited });
+  request.check?.(made, state);
+  const { removals } = made;
+  const guards = removalGuards({ state, integration: object.id, removals, now, approvedAt });
+  const finished = await runInSlices(
+    finishInSteps({
+      ...{ snapshot: state, edits: made.edits, now, newId: engine.newId, planEnvironment: engine.planEnvironment },
+      actor: actorOf(object),
+      locate: ({ kind, name }, { code, path, message }) => ({ code, kind, key: name, path, message }),
+    }),
+  );
+  if (!finished.ok || guards.length === 0) return { made, outcome: finished, isHalted: false };
+  const plan = { ...finished.plan, guards, digest: removalDigest(object.id, removals) };
+  return { made, outcome: { ...finished, plan }, isHalted: plan.digest !== approval?.digest };
+}
+
+/** The groups that may go, which pending invites may name. */
+function goneGroups(state: Snapshot, by: string, change: ProvisioningChange): readonly string[] {
+  if (!change.whole && change.goneGroups.length === 0) return [];
+  return state.ofKind('Group').flatMap(({ id, derived }) => (derived.provided?.by === by ? [id] : []));
+}
+
+/** What an integration is set to. */
+function settingsOf(object: Stored<ProvidingKind>): ProvisioningIntegration {
+  const { group_prefixes: groups = [], user_group_prefixes: users = [], connector_id: connector = '' } = object.spec;
+  return {
+    ...{ id: object.id, groupPrefixes: groups, userGroupPrefixes: users },
+    ...(connector === '' ? {} : { connector }),
+  };
+}
+
+async function planOnly(engine: Engine, account: string, propose: Propose): Promise<Committed> {
+  const state = await engine.snapshots.fresh(account);
+  const outcome = await propose(state, engine.database);
+  if (!outcome.ok) return { ok: false, problems: outcome.problems, state };
+  return { ok: true, plan: outcome.plan, before: state, after: state };
+}
+
+/** New users may be there already, by how they signed in. */
+async function findLinked(
+  engine: Engine,
+  { account, integration, revision = 0, change }: ProvisioningRequest,
+): Promise<ReadonlyMap<string, string>> {
+  const state = await engine.snapshots.at(account, revision);
+  const object = requireIntegration(state, integration);
+  const prefix = isOfKind(object, 'ScimIntegration') ? (object.spec.prefix ?? '') : '';
+  const { users, keys } = change(state);
+  const isNew = ({ key }: { readonly key: string }) => keys === 'external' || state.get(key) === undefined;
+  const ids = users.filter(isNew).flatMap(({ key, externalId }) => externalId ?? (keys === 'external' ? key : []));
+  const subjects = new Map(ids.flatMap((id) => subjectsOf(prefix, id).map((subject) => [subject, id] as const)));
+  const found = await usersOfSubjects(engine.database, account, [...subjects.keys()]);
+  return new Map(found.map(({ subject, user }) => [subjects.get(subject) ?? subject, user]));
+}
+
+/** What a person may be called in a sign-in: by the id of the provider, with or without the prefix of the connection. */
+function subjectsOf(prefix: string, id: string): readonly string[] {
+  return prefix === '' ? [id] : [id, `${prefix}|${id}`, `${prefix}${id}`];
+}
+
+const hour = 60 * 60 * 1000;
+
+async function recentApprovals(
+  engine: Engine,
+  { account, integration }: ProvisioningRequest,
+): Promise<readonly PlanHead[]> {
+  const filter = { source: planSourceOf(integration), states: ['approved', 'applied'], limit: 20 } as const;
+  const heads = await listPlans(engine.database, account, { ...filter, validAt: engine.now() });
+  const since = new Date(Date.parse(engine.now()) - hour).toISOString();
+  return heads.filter(({ state, approvedAt = '' }) => state === 'approved' || approvedAt > since);
+}
+
+async function ended(
+  engine: Engine,
+  request: ProvisioningRequest,
+  { isHalted, ...made }: Attempt,
+): Promise<Provisioned> {
+  if (request.dryRun === true) return made;
+  if (!isHalted) {
+    if (made.revision !== undefined) await endSignIns(engine, request.account, made.removals.users);
+    return made;
+  }
+  const { account, integration } = request;
+  const { plan, before, after } = made;
+  const call = { account, revision: before.revision, actor: actorOf(requireIntegration(before, integration)) };
+  const source = planSourceOf(integration);
+  const held = {
+    source,
+    documents: [],
+    problems: [],
+    place: asIs,
+    prune: false,
+    allowEmpty: false,
+    ofProvider: true as const,
+  };
+  return { ...made, waiting: await awaitApproval(engine, call, held, { plan: { ...plan, source }, before, after }) };
+}
+
+function asIs<Value>(value: Value): Value {
+  return value;
+}
+
+/** Who is kept out is refused everywhere by then; what they had open is closed, so that it does not come back with them. */
+async function endSignIns(engine: Engine, account: string, users: readonly string[]): Promise<void> {
+  if (users.length === 0) return;
+  await deleteRecordsOfUsers(engine.database, users).catch((error) =>
+    engine.failed(
+      `the sign-ins of ${users.length} users of account ${account} who are kept out could not be closed`,
+      error,
+    ),
+  );
+}
+
+function nothing(plan: Plan): Plan {
+  return { ...plan, changes: [], claims: [], moves: [], counts: { create: 0, update: 0, delete: 0, claims: 0 } };
+}

@@ -1,0 +1,44 @@
+import type { Engine } from '../../../commit/engine.ts';
+import { noteSync } from '../../../db/logs/integration-syncs.ts';
+import { addSyncLogs, type SyncLog } from '../../../db/logs/sync-logs.ts';
+import type { Provisioned } from './provision.ts';
+
+/** How many findings of one change the log of an integration lists. */
+const mostListed = 100;
+
+/** What the log of an integration says about a change: what it did, what it could not take over, and whether it waits. */
+export function syncLogsOf(made: Provisioned, timestamp: string): readonly SyncLog[] {
+  const { findings, waiting, plan } = made;
+  const warnings = findings
+    .slice(0, mostListed)
+    .map(({ message }): SyncLog => ({ level: 'warning', timestamp, message }));
+  const rest = findings.length - warnings.length;
+  const more: readonly SyncLog[] =
+    rest > 0 ? [{ level: 'warning', timestamp, message: `${rest} more of that kind` }] : [];
+  if (waiting !== undefined) {
+    const why = waiting.guards.map(({ message }) => message).join('; ');
+    const message = `nothing was changed: ${why}. Look at the plan ${waiting.id}, and approve it: \`heddle approve ${waiting.id}\``;
+    return [...warnings, ...more, { level: 'error', timestamp, message }];
+  }
+  if (made.revision === undefined) return [...warnings, ...more];
+  return [{ level: 'info', timestamp, message: summaryOf(made, plan.counts) }, ...warnings, ...more];
+}
+
+function summaryOf(
+  { revision, removals }: Provisioned,
+  { create, update, delete: gone }: Provisioned['plan']['counts'],
+): string {
+  const out = removals.users.length === 0 ? '' : `, ${removals.users.length} users kept out`;
+  return `revision ${revision}: ${create} created, ${update} changed, ${gone} deleted${out}`;
+}
+
+/** Notes that an integration took over what its provider says, and what its log says about it. */
+export async function recordSync(
+  engine: Engine,
+  account: string,
+  integration: string,
+  entries: readonly SyncLog[],
+): Promise<void> {
+  await noteSync(engine.database, account, integration, engine.now());
+  if (entries.length > 0) await addSyncLogs(engine.database, account, integration, entries);
+}

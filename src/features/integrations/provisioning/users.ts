@@ -1,0 +1,165 @@
+import type { JsonObject } from '../../../lib/json.ts';
+import { type Provided, providedIndex, providedValue } from '../../../model/declare/provided.ts';
+import type { Format } from '../../../model/schema/field.ts';
+import { longest } from '../../../model/schema/field.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import type { FindingCode, ProvidedUser } from './change.ts';
+import type { Work } from './work.ts';
+
+/** Takes over what the provider says about a person: a user who is there already is linked, and not made twice. */
+export function takeUser(work: Work, given: ProvidedUser): void {
+  const { users, integration } = work;
+  const present = users.find(given.key);
+  const user = present ?? linkable(work, given);
+  if (user === 'taken') return;
+  const fault = faultOf(work, given, user);
+  if (fault !== undefined) {
+    work.find(fault.code, given.key, fault.message);
+    return;
+  }
+  const said = saidOf(work, given, user);
+  const id = user?.id ?? (work.keys === 'objects' ? given.key : work.newId());
+  const spec = { ...(user?.spec ?? newSpec), ...namesOf(work, given, user), is_blocked: isBlocked(user, said) };
+  if (isOwner(user) && spec.is_blocked && user?.spec.is_blocked !== true) {
+    work.find('owner_kept', given.key, ownerKept(user));
+    return;
+  }
+  const connector = user === undefined && integration.connector !== undefined ? { idp_id: integration.connector } : {};
+  for (const [what, value] of [
+    ['email', spec.email],
+    ['login', said.login],
+  ] as const)
+    if (value !== undefined && value !== '') work.claimed.set(`${what} ${String(value).toLowerCase()}`, id);
+  users.put(id, { spec, provided: said, derived: { issued: 'integration', ...connector } });
+  work.ids.set(given.key, id);
+}
+
+const newSpec = { email: '', name: '', role: 'user', auto_groups: [], is_service_user: false, is_blocked: false };
+
+/** A person whom the provider does not have any more is kept out at once, and leaves the groups that it brought. */
+export function dropUser(work: Work, user: Stored<'User'>): void {
+  const { provided } = user.derived;
+  if (provided === undefined || provided.removed_since !== undefined) return;
+  if (isOwner(user)) {
+    work.find('owner_kept', provided.external_id ?? user.id, ownerKept(user));
+    return;
+  }
+  const { now } = work;
+  const kept = (user.spec.auto_groups ?? []).filter((id) => !work.isOfProvider(id));
+  const inactive = provided.inactive_since ?? now;
+  work.users.put(user.id, {
+    spec: { ...user.spec, is_blocked: true, auto_groups: kept },
+    provided: { ...provided, inactive_since: inactive, removed_since: now },
+  });
+}
+
+function isOwner(user: Stored<'User'> | undefined): boolean {
+  return user?.spec.role === 'owner';
+}
+
+function ownerKept({ name }: { readonly name: string } = { name: '' }): string {
+  return `${name} is an owner of the account and stays: hand the ownership over first, then the identity provider may keep the user out`;
+}
+
+/** The user whom the person is already, though the provider has not said so yet: by a sign-in, a name or an address. */
+function linkable(work: Work, given: ProvidedUser): Stored<'User'> | 'taken' | undefined {
+  const { users, state, integration, linked } = work;
+  const signedIn = users.get(linked.get(given.externalId ?? given.key) ?? '');
+  const named = given.login === undefined ? undefined : holderOfLogin(work, given.login);
+  const known = typeof given.externalId === 'string' ? holderOfId(work, given.externalId) : undefined;
+  const email = canonicalEmail(work, given.email ?? '').value ?? '';
+  const mailed = email === '' ? undefined : holderOfEmail(work, email);
+  const found = [signedIn, known, named, mailed].find((user) => user !== undefined);
+  if (found === undefined || found.spec.is_service_user === true) return undefined;
+  const { provided } = found.derived;
+  if (provided === undefined || state.get(provided.by) === undefined) return found;
+  if (provided.by === integration.id && provided.removed_since !== undefined) return found;
+  const of = provided.by === integration.id ? 'another user of this identity provider' : 'another integration';
+  const code = found === named ? 'login_taken' : found === known ? 'external_id_taken' : 'email_taken';
+  work.find(code, given.key, `${given.login ?? email} is a user already, whom ${of} has brought`);
+  return 'taken';
+}
+
+function holderOfEmail({ users, state, claimed }: Work, email: string): Stored<'User'> | undefined {
+  const value = email.toLowerCase();
+  const id = claimed.get(`email ${value}`) ?? state.holderOf('User', 'email', value)?.id;
+  const user = id === undefined ? undefined : users.get(id);
+  return user?.spec.email?.toLowerCase() === value ? user : undefined;
+}
+
+function holderOfLogin({ users, state, integration, claimed }: Work, login: string): Stored<'User'> | undefined {
+  const one = claimed.get(`login ${login.toLowerCase()}`);
+  if (one !== undefined) return users.get(one);
+  const [found] = state.lookUp('User', providedIndex, providedValue(integration.id, 'login', login));
+  return found && users.get(found.id);
+}
+
+function holderOfId({ users, state, integration }: Work, id: string): Stored<'User'> | undefined {
+  const found = state.lookUp('User', providedIndex, providedValue(integration.id, 'id', id));
+  return found.flatMap((user) => users.get(user.id) ?? [])[0];
+}
+
+interface Fault {
+  readonly code: FindingCode;
+  readonly message: string;
+}
+
+/** Why what is said cannot be taken over. */
+function faultOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): Fault | undefined {
+  const isOther = (other: { readonly id: string } | undefined) => other !== undefined && other.id !== user?.id;
+  const email = canonicalEmail(work, given.email ?? '');
+  if (email.fault !== undefined) return { code: 'email_invalid', message: email.fault };
+  if (email.value !== '' && isOther(holderOfEmail(work, email.value)))
+    return { code: 'email_taken', message: `another user of the account has the e-mail address ${email.value}` };
+  if (given.login !== undefined && isOther(holderOfLogin(work, given.login)))
+    return { code: 'login_taken', message: `another user of this identity provider is called ${given.login}` };
+  if (work.keys === 'external' || typeof given.externalId !== 'string') return undefined;
+  const same = holderOfId(work, given.externalId);
+  return isOther(same) && same?.derived.provided?.removed_since === undefined
+    ? { code: 'external_id_taken', message: `another user of this identity provider has the id ${given.externalId}` }
+    : undefined;
+}
+
+/** What the server keeps of what is said. A person who is said again is there again. */
+function saidOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): Provided {
+  const own = user?.derived.provided?.by === work.integration.id ? user.derived.provided : undefined;
+  const { removed_since: wasRemoved, inactive_since: was, external_id: known, ...rest } = own ?? {};
+  const isActive = given.active ?? (wasRemoved !== undefined || was === undefined);
+  const id = work.keys === 'external' ? given.key : given.externalId === undefined ? known : given.externalId;
+  return {
+    ...rest,
+    by: work.integration.id,
+    ...(typeof id === 'string' ? { external_id: id } : {}),
+    ...(given.login === undefined ? {} : { login: given.login }),
+    ...(isActive ? {} : { inactive_since: was ?? work.now }),
+    ...(given.facts === undefined ? {} : { facts: given.facts }),
+  };
+}
+
+/** Who was kept out because of the provider comes in again with it; who was blocked by people stays so. */
+function isBlocked(user: Stored<'User'> | undefined, said: Provided): boolean {
+  if (said.inactive_since !== undefined) return true;
+  return user?.derived.provided?.inactive_since === undefined && user?.spec.is_blocked === true;
+}
+
+function namesOf(work: Work, { name, email }: ProvidedUser, user: Stored<'User'> | undefined): JsonObject {
+  const address = email === undefined ? undefined : canonicalEmail(work, email).value;
+  const shown = name === undefined || name.trim() === '' ? undefined : name.trim().slice(0, longest.name);
+  const fallback = user === undefined || user.name === '' ? address : undefined;
+  return {
+    ...(address === undefined || address === '' ? {} : { email: address }),
+    ...((shown ?? fallback) ? { name: shown ?? fallback ?? '' } : {}),
+  };
+}
+
+/** An address as it is stored; nothing is no fault. */
+function canonicalEmail(
+  { state }: Work,
+  text: string,
+): { readonly value: string; readonly fault?: undefined } | { readonly value?: undefined; readonly fault: string } {
+  if (text.trim() === '') return { value: '' };
+  const field = state.registry.get('User').spec['email'];
+  const format: Format | undefined = field?.type === 'string' ? field.format : undefined;
+  const canonical = format?.canonical(text) ?? { value: text };
+  return 'fault' in canonical ? { fault: canonical.fault } : { value: String(canonical.value) };
+}

@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import { planEdits } from '../../../src/commit/edits.ts';
+import { listSyncLogs } from '../../../src/db/logs/sync-logs.ts';
+import { recordSync, syncLogsOf } from '../../../src/features/integrations/provisioning/report.ts';
+import { endRemoved, keptMs } from '../../../src/features/integrations/provisioning/upkeep.ts';
+import { readObserved } from '../../../src/objects/observed.ts';
+import { document } from '../../plan/steps.ts';
+import { present } from '../../setup/present.ts';
+import { openProvisioning, person } from './scene.ts';
+
+describe('what an identity provider says', () => {
+  it('becomes users and groups in one revision, and nothing when it is said again', async () => {
+    const scene = await openProvisioning();
+    const said = {
+      whole: true,
+      users: [person('ana'), person('ben', { active: false })],
+      groups: [{ key: 'g1', name: 'Staff', members: ['id-ana', 'id-ben'] }],
+    };
+    const first = await scene.say(said);
+    const [ana, ben] = [await scene.user('ana@example.com'), await scene.user('ben@example.com')];
+    expect([ana.spec.is_blocked, ben.spec.is_blocked]).toEqual([false, true]);
+    expect([ana.derived.issued, (await scene.group('Staff'))?.derived.issued]).toEqual(['integration', 'integration']);
+    expect(await scene.members('Staff')).toEqual(['ana@example.com', 'ben@example.com']);
+    expect(first.ids.get('id-ana')).toBe(ana.id);
+    const again = await scene.say(said);
+    expect(again.revision).toBeUndefined();
+    const [{ actor }] = (await scene.rows(`select actor from revisions order by revision desc limit 1`)) as [
+      { readonly actor: unknown },
+    ];
+    expect(actor).toEqual({ type: 'system', id: scene.integration, name: 'SCIM integration staff' });
+  });
+
+  it('links users who are there already by their address, and keeps their role and their own groups', async () => {
+    const scene = await openProvisioning();
+    const own = await scene.create('Group', { name: 'Own' });
+    const body = { email: 'Ana@Example.com', name: 'Ana', role: 'admin', auto_groups: [own], is_service_user: false };
+    const id = await scene.create('User', body);
+    await scene.say({ users: [person('ana')], groups: [{ key: 'g1', name: 'Staff', joined: ['id-ana'] }] });
+    const ana = await scene.user('ana@example.com');
+    expect(ana).toMatchObject({ id, spec: { role: 'admin' }, derived: { issued: 'integration' } });
+    expect(ana.spec.auto_groups).toContain(own);
+    expect(await scene.members('Staff')).toEqual(['ana@example.com']);
+  });
+
+  it('links users who signed in with the id of the provider, though it gives another address', async () => {
+    const scene = await openProvisioning();
+    const body = { email: 'old@example.com', name: 'Ana', role: 'user', auto_groups: [], is_service_user: false };
+    const id = await scene.create('User', body);
+    await scene.rows(`insert into identities (account_id, issuer, subject, user_id, created_at)
+      values ('${scene.account}', 'https://id.example.com', 'staff|id-ana', '${id}', now())`);
+    await scene.say({ users: [person('ana')] });
+    expect((await scene.user('ana@example.com')).id).toBe(id);
+  });
+
+  it('takes over a name and an address that changed, and refuses one that another user has', async () => {
+    const scene = await openProvisioning();
+    await scene.say({ users: [person('ana'), person('ben')] });
+    const { id } = await scene.user('ana@example.com');
+    const made = await scene.say({
+      users: [
+        { key: 'id-ana', email: 'anna@example.com', name: 'Anna' },
+        { key: 'id-ben', email: 'anna@example.com' },
+        { key: 'id-cem', email: 'Ana@example.com' },
+      ],
+    });
+    expect(made.findings).toMatchObject([{ code: 'email_taken', key: 'id-ben' }]);
+    expect((await scene.user('ana@example.com')).derived.provided?.external_id).toBe('id-cem');
+    expect((await scene.user('anna@example.com')).name).toBe('Anna');
+    const later = await scene.say({ users: [{ key: 'id-ben', email: 'ANNA@example.com' }] });
+    expect(later.findings).toMatchObject([{ code: 'email_taken', key: 'id-ben' }]);
+    expect((await scene.user('anna@example.com')).id).toBe(id);
+  });
+
+  it('keeps out who is inactive or gone, and lets them in again, but not those whom people blocked', async () => {
+    const scene = await openProvisioning();
+    await scene.say({ users: [person('ana'), person('ben')] });
+    await scene.say({ users: [{ key: 'id-ana', active: false }], goneUsers: ['id-ben'] });
+    const blocked = async (email: string) => (await scene.user(email)).spec.is_blocked;
+    expect([await blocked('ana@example.com'), await blocked('ben@example.com')]).toEqual([true, true]);
+    await scene.say({ users: [{ key: 'id-ana', active: true }, person('ben')] });
+    expect([await blocked('ana@example.com'), await blocked('ben@example.com')]).toEqual([false, false]);
+    const ana = await scene.user('ana@example.com');
+    await scene.replace('User', ana.id, { role: 'user', auto_groups: [], is_blocked: true });
+    await scene.say({ users: [person('ana', { active: true })] });
+    expect(await blocked('ana@example.com')).toBe(true);
+  });
+
+  it('expires the peers of users who are kept out', async () => {
+    const scene = await openProvisioning();
+    await scene.say({ users: [person('ana')] });
+    const { id } = await scene.user('ana@example.com');
+    await scene.engine.committer.mutate({
+      ...scene.call,
+      propose(state) {
+        const before = present(state.find('Peer', 'p1'));
+        const after = { ...before, spec: { ...before.spec, user_id: id } };
+        return planEdits(scene.engine, state, [{ before, after }]);
+      },
+    });
+    await scene.say({ goneUsers: ['id-ana'] });
+    expect((await scene.state()).find('Peer', 'p1')?.derived.login_expired).toBe(true);
+  });
+
+  it('deletes users who are gone after 30 days, and groups as soon as nothing names them', async () => {
+    const scene = await openProvisioning();
+    const groups = [
+      { key: 'g1', name: 'Free', members: ['id-ana'] },
+      { key: 'g2', name: 'Named', members: ['id-ana'] },
+    ];
+    await scene.say({ users: [person('ana'), person('ben')], groups });
+    const named = present(await scene.group('Named')).id;
+    const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: true, protocol: 'all' };
+    const policy = await scene.create('Policy', {
+      name: 'p',
+      enabled: true,
+      rules: [{ ...rule, sources: [named], destinations: [named] }],
+    });
+    const { findings } = await scene.say({ goneUsers: ['id-ana', 'id-ben'], goneGroups: ['g1', 'g2'] });
+    expect(findings).toMatchObject([{ code: 'still_used', key: 'g2' }]);
+    expect([await scene.group('Free'), (await scene.group('Named'))?.id]).toEqual([undefined, named]);
+    expect(await scene.members('Named')).toEqual([]);
+    await scene.remove('Policy', policy);
+    scene.clock.offsetMs = keptMs - 60_000;
+    await scene.say({ users: [person('ben')] });
+    expect(await endRemoved(scene.engine, scene.account)).toEqual([]);
+    expect([await scene.group('Named'), (await scene.user('ana@example.com')).name]).toEqual([undefined, 'ana']);
+    scene.clock.offsetMs = keptMs + 60_000;
+    expect(await endRemoved(scene.engine, scene.account)).toEqual([]);
+    const emails = (await scene.state()).ofKind('User').map(({ spec }) => spec.email);
+    expect(emails).toContain('ben@example.com');
+    expect(emails).not.toContain('ana@example.com');
+  });
+
+  it('takes over only what the prefixes let in', async () => {
+    const scene = await openProvisioning({ group_prefixes: ['mesh-'], user_group_prefixes: ['mesh-', 'vpn-'] });
+    const groups = [
+      { key: 'g1', name: 'mesh-ops', members: ['id-ana'] },
+      { key: 'g2', name: 'vpn-users', members: ['id-ben'] },
+      { key: 'g3', name: 'cooks', members: ['id-cem', 'id-ana'] },
+    ];
+    const made = await scene.say({ whole: true, users: [person('ana'), person('ben'), person('cem')], groups });
+    expect(made.outside).toEqual({ users: ['id-cem'], groups: ['g2', 'g3'] });
+    const names = (await scene.state()).ofKind('Group').map(({ name }) => name);
+    expect(names.filter((name) => name !== 'All')).toEqual(['mesh-ops']);
+    await scene.say({ groups: [{ key: 'g1', left: ['id-ana'] }] });
+    expect((await scene.user('ana@example.com')).spec.is_blocked).toBe(true);
+  });
+
+  it('takes an empty directory for a fault: what takes much away waits for an approval, and counts by the hour', async () => {
+    const scene = await openProvisioning();
+    const names = Array.from({ length: 20 }, (_, at) => `u${at}`);
+    const users = names.map((name) => person(name));
+    await scene.say({ whole: true, users });
+    const halted = await scene.say({ whole: true });
+    const { id, digest, guards } = present(halted.waiting);
+    expect(guards).toEqual([
+      { guard: 'deletes', message: 'keeps out 20 of 20 users; up to 5 an hour need no approval' },
+    ]);
+    expect(halted.revision).toBeUndefined();
+    expect((await scene.user('u0@example.com')).spec.is_blocked).toBe(false);
+    // The same is one plan, however often it is said.
+    expect((await scene.say({ whole: true })).waiting?.id).toBe(id);
+    await scene.approve({ id, digest });
+    expect((await scene.say({ whole: true })).waiting).toBeUndefined();
+    expect((await scene.user('u0@example.com')).spec.is_blocked).toBe(true);
+    await scene.say({ whole: true, users });
+    // An approval counts as a new beginning: up to the limit pass again.
+    for (const name of names.slice(0, 5))
+      expect((await scene.say({ goneUsers: [`id-${name}`] })).waiting).toBeUndefined();
+    expect((await scene.say({ goneUsers: ['id-u6'] })).waiting?.guards[0]?.message).toBe(
+      'keeps out 1 of 20 users after 5 in the hour before; up to 5 an hour need no approval',
+    );
+  });
+
+  it('asks before a group loses most of its users', async () => {
+    const scene = await openProvisioning();
+    const users = Array.from({ length: 12 }, (_, at) => person(`u${at}`));
+    const members = users.map(({ key }) => key);
+    await scene.say({ users, groups: [{ key: 'g', name: 'Staff', members }] });
+    expect((await scene.say({ groups: [{ key: 'g', members: members.slice(0, 7) }] })).waiting).toBeUndefined();
+    const halted = await scene.say({ groups: [{ key: 'g', members: [] }] });
+    expect(halted.waiting?.guards[0]?.message).toBe(
+      'takes 7 of 7 users out of the group Staff; up to 5 need no approval',
+    );
+    expect(await scene.members('Staff')).toHaveLength(7);
+  });
+
+  it('is in the log of the integration, with when it was last synced', async () => {
+    const scene = await openProvisioning();
+    const { engine, account, integration } = scene;
+    const made = await scene.say({ users: [person('ana'), person('ben', { email: 'nowhere' })] });
+    await recordSync(engine, account, integration, syncLogsOf(made, engine.now()));
+    const entries = await listSyncLogs(engine.database, account, integration);
+    expect(entries.map(({ level, message }) => `${level} ${message}`)).toEqual([
+      'warning `nowhere` is not an e-mail address; write one such as ana@example.com',
+      expect.stringMatching(/^info revision \d+: 1 created, 0 changed, 0 deleted$/),
+    ]);
+    const observed = await readObserved(engine, engine.registry.get('ScimIntegration'), account);
+    expect(observed?.(integration)).toEqual({ last_synced_at: expect.stringMatching(/^2/) });
+  });
+
+  it('writes nothing in a dry run', async () => {
+    const scene = await openProvisioning();
+    const made = await scene.say({ users: [person('ana')] }, { dryRun: true });
+    expect(made.plan.counts).toMatchObject({ create: 1 });
+    expect((await scene.state()).holderOf('User', 'email', 'ana@example.com')).toBeUndefined();
+  });
+
+  it('leaves alone what documents say about a user, and says so', async () => {
+    const scene = await openProvisioning();
+    const stated = { email: 'ana@example.com', name: 'Ana', role: 'user', auto_groups: [], is_service_user: false };
+    await scene.apply(document('User', 'ana', stated));
+    const made = await scene.say({ users: [person('ana', { name: 'Somebody else' }), person('ben')] });
+    expect(made.findings).toMatchObject([{ code: 'managed_field', key: 'id-ana' }]);
+    const ana = await scene.user('ana@example.com');
+    expect([ana.name, (await scene.user('ben@example.com')).name]).toEqual(['Ana', 'ben']);
+    // Nothing keeps a provider from keeping people out.
+    expect((await scene.say({ users: [{ key: 'id-ana', active: false }] })).findings).toEqual([]);
+    expect((await scene.user('ana@example.com')).spec.is_blocked).toBe(true);
+  });
+
+  it('never keeps an owner out, and says so', async () => {
+    const scene = await openProvisioning();
+    await scene.say({ users: [person('ana')] });
+    const { id } = await scene.user('ana@example.com');
+    await scene.replace('User', id, { role: 'owner', auto_groups: [], is_blocked: false });
+    const made = await scene.say({ goneUsers: ['id-ana'] });
+    expect(made.findings).toMatchObject([{ code: 'owner_kept' }]);
+    expect((await scene.user('ana@example.com')).spec.is_blocked).toBe(false);
+  });
+
+  it('takes over what an integration left behind that is gone, under the same ids', async () => {
+    const scene = await openProvisioning();
+    const said = { users: [person('ana')], groups: [{ key: 'g', name: 'Staff', members: ['id-ana'] }] };
+    await scene.say(said);
+    const [user, group] = [await scene.user('ana@example.com'), present(await scene.group('Staff'))];
+    await scene.remove('ScimIntegration', scene.integration);
+    const next = await scene.create('ScimIntegration', { prefix: 'next', provider: 'entra' });
+    await scene.say(said, { by: next });
+    expect([(await scene.user('ana@example.com')).id, (await scene.group('Staff'))?.id]).toEqual([user.id, group.id]);
+  });
+});
