@@ -84,7 +84,8 @@ function buildFacets(registry: Registry, object: StoredObject): Facets {
   const links = linksOf(registry, object);
   let all: readonly Reference[] | undefined;
   return {
-    ...{ keys, indexes, links, entries: entriesOf(kind, object) },
+    // Copies: an array that grew keeps room for more, and there are three of them for each object of an account.
+    ...{ keys: keys.slice(), indexes: indexes.slice(), links: links.slice(), entries: entriesOf(kind, object) },
     get references() {
       all ??= [...links, ...movedReferences(registry, undefined, object).come];
       return all;
