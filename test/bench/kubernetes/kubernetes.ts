@@ -56,10 +56,14 @@ async function manyResources(stand: Stand): Promise<readonly Row[]> {
   return [...(await firstSync(cluster, follow)), await restart(cluster, follow)];
 }
 
-/** The server is there before it can reach the cluster, so that the one it is compared with is itself. */
+/**
+ * The server is there before it can reach the cluster, so that the one it is compared with is itself, with everything
+ * loaded that reads a kubeconfig file.
+ */
 async function firstSync(cluster: FilledCluster, follow: Follow): Promise<readonly Row[]> {
+  await follow.disconnect();
   await using server = await follow.start();
-  await server.line(/kubeconfig file .* cannot be read/);
+  await server.line(/cluster k8s: .*ECONNREFUSED/);
   await delay(3000);
   const idle = { ...(await memoryOf(server)), cpu: await cpuOf(server) };
   await follow.connect(cluster);
@@ -121,6 +125,8 @@ interface Follow {
   start(): Promise<ServedHeddle>;
   /** Gives it the kubeconfig file that it looks for. */
   connect(cluster: FilledCluster): Promise<void>;
+  /** Gives it one of a cluster that nothing can reach. */
+  disconnect(): Promise<void>;
 }
 
 async function prepareServer(stand: Stand, directory: string): Promise<Follow> {
@@ -131,8 +137,16 @@ async function prepareServer(stand: Stand, directory: string): Promise<Follow> {
   return {
     start: () => serve({ url, dataDir: directory, config, env: inspected }),
     connect: ({ kubeconfig }) => copyFile(kubeconfig, kubeconfigFile),
+    disconnect: () => writeFile(kubeconfigFile, stringify(unreachable)),
   };
 }
+
+const unreachable = {
+  ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'none' },
+  users: [{ name: 'none', user: {} }],
+  clusters: [{ name: 'none', cluster: { server: 'https://127.0.0.1:1' } }],
+  contexts: [{ name: 'none', context: { cluster: 'none', user: 'none' } }],
+};
 
 async function synced(server: ServedHeddle, from: number): Promise<void> {
   await server.line(/\d+ documents, /, from);
