@@ -223,6 +223,7 @@ it('every table of an account is in the archive, or there is a reason why not', 
     service_status: 'proxies report it anew',
     deliveries: 'a new server delivers what happens from then on',
     set_aside_events: 'were for receivers of the old server to refuse',
+    integration_syncs: 'the next synchronisation writes it again',
     webhook_keys: 'a new server signs with a key of its own',
   };
   const sections = sectionNames.filter((name) => name !== 'account');
