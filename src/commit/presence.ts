@@ -1,5 +1,11 @@
 import type { AccountAccess } from '../db/database.ts';
-import { readStatuses, type StatusRow, type StatusUpdate, writeStatuses } from '../db/peers/peer-status.ts';
+import {
+  offlineAfterSeconds,
+  readStatuses,
+  type StatusRow,
+  type StatusUpdate,
+  writeStatuses,
+} from '../db/peers/peer-status.ts';
 import { equalJson, type JsonObject } from '../lib/json.ts';
 import type { Observed } from '../model/state/observed.ts';
 import { createBatcher } from './batcher.ts';
@@ -9,6 +15,9 @@ export interface PeerStatus {
   readonly connected: boolean;
   /** The stream by which it is, or was last, connected. */
   readonly stream?: string;
+  /** Since when it is not connected, and since when it is again after it was offline for long; ISO 8601. */
+  readonly offlineSince?: string;
+  readonly onlineSince?: string;
   /** ISO 8601; absent when never. */
   readonly lastSeen?: string;
   readonly lastLogin?: string;
@@ -130,10 +139,13 @@ function sharing(before: PeerStatus | undefined, after: PeerStatus): PeerStatus 
   };
 }
 
-function statusOf({ connected, stream, last_seen, last_login, facts, place }: StatusRow): PeerStatus {
+function statusOf(row: StatusRow): PeerStatus {
+  const { connected, stream, offline_since, online_since, last_seen, last_login, facts, place } = row;
   return {
     connected: connected === true,
     ...(stream === null ? {} : { stream }),
+    ...(offline_since === null ? {} : { offlineSince: offline_since.toISOString() }),
+    ...(online_since === null ? {} : { onlineSince: online_since.toISOString() }),
     ...(last_seen === null ? {} : { lastSeen: last_seen.toISOString() }),
     ...(last_login === null ? {} : { lastLogin: last_login.toISOString() }),
     facts: facts ?? {},
@@ -156,7 +168,7 @@ function rounds(updates: readonly StatusUpdate[]): readonly (readonly StatusUpda
 }
 
 /** What answers about a peer show of what is observed. */
-export function observedIn({ peers }: PresenceImage): Observed {
+export function observedIn({ peers, now }: PresenceImage): Observed {
   return (id) => {
     const status = peers.get(id);
     if (status === undefined) return undefined;
@@ -165,8 +177,30 @@ export function observedIn({ peers }: PresenceImage): Observed {
       ...facts,
       ...place,
       connected,
+      offline: isOffline(status, now),
       ...(lastSeen === undefined ? {} : { last_seen: lastSeen }),
       ...(lastLogin === undefined ? {} : { last_login: lastLogin }),
     };
   };
+}
+
+/** For how long a peer that comes back after it was offline has to stay until it counts as online. */
+const steadySeconds = 15;
+
+/**
+ * Whether a peer has been away for longer than a moment; `now` is the time of the database. A short interruption does not
+ * count, and neither does a short return: what depends on it does not alternate.
+ */
+export function isOffline(status: PeerStatus | undefined, now: string): boolean {
+  if (status === undefined) return true;
+  const { connected, onlineSince, offlineSince = status.lastSeen } = status;
+  const wasSteadyAt = (time: string): boolean =>
+    onlineSince === undefined || secondsBetween(onlineSince, time) >= steadySeconds;
+  if (connected) return !wasSteadyAt(now);
+  if (offlineSince === undefined || !wasSteadyAt(offlineSince)) return true;
+  return secondsBetween(offlineSince, now) > offlineAfterSeconds;
+}
+
+function secondsBetween(from: string, to: string): number {
+  return (Date.parse(to) - Date.parse(from)) / 1000;
 }

@@ -2,11 +2,18 @@ import type { JsonObject } from '../../lib/json.ts';
 import { statement } from '../builder.ts';
 import type { AccountAccess } from '../database.ts';
 
+/** For how long a peer may be gone until it counts as offline: agents that were cut off are back within seconds. */
+export const offlineAfterSeconds = 30;
+
 /** What is observed about a peer, as it is stored. */
 export interface StatusRow {
   readonly peer_id: string;
   readonly connected: boolean | null;
   readonly stream: string | null;
+  /** Since when it is not connected. */
+  readonly offline_since: Date | null;
+  /** Since when it is connected again, after it was offline for longer than a moment. */
+  readonly online_since: Date | null;
   readonly last_seen: Date | null;
   readonly last_login: Date | null;
   readonly facts: JsonObject | null;
@@ -39,7 +46,7 @@ export async function readStatuses(database: AccountAccess, account: string, sin
   return { rows, mark: head?.mark ?? since, now: head?.now ?? new Date(0) };
 }
 
-const readText = `select peer_id, connected, stream, last_seen, last_login, facts, place
+const readText = `select peer_id, connected, stream, offline_since, online_since, last_seen, last_login, facts, place
 from peer_status where account_id = $1 and written >= $2::xid8`;
 
 /** What is new about a peer; what is absent stays. */
@@ -70,8 +77,9 @@ export function statusRow({ peer, signedIn, ...update }: StatusUpdate): JsonObje
   return { peer_id: peer, ...(signedIn === undefined ? {} : { signed_in: signedIn }), ...update };
 }
 
-const writeText = `insert into peer_status as s (account_id, peer_id, connected, stream, server, last_seen, last_login, facts, place)
-select $1, x.peer_id, x.connected, x.stream, x.server, clock_timestamp(),
+const writeText = `insert into peer_status as s
+  (account_id, peer_id, connected, stream, server, offline_since, last_seen, last_login, facts, place)
+select $1, x.peer_id, x.connected, x.stream, x.server, case when not x.connected then clock_timestamp() end, clock_timestamp(),
   case when x.signed_in then clock_timestamp() end, x.facts, x.place
 from json_to_recordset($2::json) as x(peer_id text, connected boolean, stream text, server text, signed_in boolean, facts jsonb, place jsonb)
 where exists (select from objects o where o.account_id = $1 and o.id = x.peer_id)
@@ -81,6 +89,12 @@ on conflict (account_id, peer_id) do update set
     then coalesce(excluded.connected, s.connected) else s.connected end,
   stream = case when excluded.connected then excluded.stream else s.stream end,
   server = case when excluded.connected then excluded.server else s.server end,
+  offline_since = case when excluded.connected then null
+    when excluded.connected is false and s.connected and s.stream is not distinct from excluded.stream then clock_timestamp()
+    else s.offline_since end,
+  online_since = case when excluded.connected and s.connected is not true
+      and coalesce(s.offline_since, s.last_seen) < clock_timestamp() - interval '${offlineAfterSeconds} seconds'
+    then clock_timestamp() else s.online_since end,
   last_seen = case when excluded.connected is false and s.stream is distinct from excluded.stream
     then s.last_seen else excluded.last_seen end,
   last_login = coalesce(excluded.last_login, s.last_login),
@@ -108,5 +122,5 @@ const dropText = `with dead as (
     select from leases l where l.account_id = $1 and l.name = 'peers/' || s.server and l.until > clock_timestamp()
   ) order by s.peer_id for update
 )
-update peer_status s set connected = false, last_seen = clock_timestamp(), written = pg_current_xact_id()
+update peer_status s set connected = false, offline_since = clock_timestamp(), last_seen = clock_timestamp(), written = pg_current_xact_id()
 from dead where s.account_id = $1 and s.peer_id = dead.peer_id returning s.peer_id`;
