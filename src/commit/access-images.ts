@@ -3,6 +3,7 @@ import type { Access } from '../access/ruleset/access.ts';
 import { compileAccessInSteps, updateAccessInSteps } from '../access/ruleset/compile.ts';
 import { nothingObserved, type ObservedPeers } from '../access/ruleset/facts.ts';
 import { runToEnd } from '../lib/steps.ts';
+import { ingressHosts } from '../model/state/ingress-takeovers.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { runInSlices } from './slices.ts';
 
@@ -10,8 +11,9 @@ import { runInSlices } from './slices.ts';
 export interface ObservedPeersSource {
   /**
    * A new value only when something in it changed; the facts of a peer stay the same value as long as they are equal.
+   * `hosts` are the peers of which it matters whether they are offline.
    */
-  of(account: string): Promise<ObservedPeers>;
+  of(account: string, hosts?: readonly string[]): Promise<ObservedPeers>;
 }
 
 /** Who reaches whom in the accounts in use. An image is updated from change to change, never compiled again. */
@@ -52,21 +54,21 @@ export function createAccessImages(source: ObservedPeersSource = { of: async () 
   const [informed, bare] = [createImageCache(), createImageCache()];
   let observedPeers = source;
   const last = new Map<string, ObservedPeers>();
-  const ask = async (account: string): Promise<ObservedPeers> => {
-    const now = await observedPeers.of(account);
-    last.delete(account);
-    last.set(account, now);
+  const ask = async (state: Snapshot): Promise<ObservedPeers> => {
+    const now = await observedPeers.of(state.account, ingressHosts(state));
+    last.delete(state.account);
+    last.set(state.account, now);
     if (last.size > mostAccounts) last.delete(last.keys().next().value ?? '');
     return now;
   };
   const cacheFor = (now: ObservedPeers) => (now === nothingObserved ? bare : informed);
   return {
     async of(state) {
-      const now = await ask(state.account);
+      const now = await ask(state);
       return await runInSlices(cacheFor(now).of(state, now));
     },
     async soon(state) {
-      const now = last.get(state.account) ?? (await ask(state.account));
+      const now = last.get(state.account) ?? (await ask(state));
       return await runInSlices(cacheFor(now).of(state, now));
     },
     async ahead(state) {
@@ -74,7 +76,7 @@ export function createAccessImages(source: ObservedPeersSource = { of: async () 
       return now === undefined ? undefined : await runInSlices(cacheFor(now).ahead(state, now));
     },
     async counter(state) {
-      const now = await observedPeers.of(state.account);
+      const now = await observedPeers.of(state.account, ingressHosts(state));
       return (peer) => accessibleCount(runToEnd(cacheFor(now).of(state, now)), peer);
     },
     bare: (state) => runInSlices(bare.of(state, nothingObserved)),

@@ -1,8 +1,7 @@
 import { activities } from '../model/declare/activities.ts';
 import { optional, time } from '../model/operation/fields.ts';
 import { defineOperation } from '../model/operation/operation.ts';
-import { list, mapOf, object, string } from '../model/schema/field.ts';
-import { sample } from './config/deliveries.ts';
+import { boolean, list, mapOf, object, string } from '../model/schema/field.ts';
 
 const keys = object(
   {
@@ -55,7 +54,13 @@ export const notifications = {
     summary: 'Send a sample to a channel',
     doc: 'Says whether the receiver took it. The sample is the audit event of this request; a channel that is disabled gets it too.',
     params: { channelId: string({ doc: 'The id of the channel.' }) },
-    answer: sample,
+    answer: object(
+      {
+        delivered: boolean({ doc: 'Whether the receiver took it.' }),
+        message: string({ doc: 'What it answered, in a sentence.' }),
+      },
+      { doc: 'What came of a sample.', schema: 'ChannelTest' },
+    ),
     example: { answer: { delivered: false, message: 'hooks.example.com answers 503' } },
   }),
   rotateKey: defineOperation({

@@ -110,6 +110,27 @@ const aPolicy = fc
     return stored('Policy', id, { name: id, enabled, source_posture_checks: checks, rules: named });
   });
 
+const ingressIds = ['i1', 'i2', 'i3'];
+
+const anIngressPeer = fc
+  .record({ id: one(ingressIds), on: one(peerIds), enabled: often(), fallback: fc.boolean() })
+  .map(({ id, on, enabled, fallback }) => stored('IngressPeer', id, { peer_id: on, enabled, fallback }));
+
+/** Each has ports of its own on every ingress peer. */
+const forwarded: Readonly<Record<string, JsonObject>> = {
+  e1: { translated_start: 80, translated_end: 80, ingress_start: 20001, ingress_end: 20001, protocol: 'tcp' },
+  e2: { translated_start: 443, translated_end: 8000, ingress_start: 21000, ingress_end: 28557, protocol: 'tcp/udp' },
+  e3: { translated_start: 22, translated_end: 22, ingress_start: 20002, ingress_end: 20002, protocol: 'udp' },
+};
+
+const anIngressPort = fc
+  .record({ id: one(Object.keys(forwarded)), of: one(peerIds), by: one(ingressIds), enabled: often() })
+  .map(({ id, of, by, enabled }) => {
+    const { translated_start: start = 0, translated_end: end = 0, protocol = '' } = forwarded[id] ?? {};
+    const spec = { peer: of, name: id, enabled, ingress_peer_id: by, port_ranges: [{ start, end, protocol }] };
+    return stored('IngressPort', id, spec, { parent: of, derived: { port_range_mappings: [forwarded[id] ?? {}] } });
+  });
+
 /** Any object that access is made of, besides the group of all, the networks and the proxies, which are always there. */
 const anObject: fc.Arbitrary<StoredObject> = fc.oneof(
   { weight: 3, arbitrary: aPeer },
@@ -119,6 +140,8 @@ const anObject: fc.Arbitrary<StoredObject> = fc.oneof(
   { weight: 1, arbitrary: aRouter },
   { weight: 1, arbitrary: aRoute },
   { weight: 4, arbitrary: aPolicy },
+  { weight: 2, arbitrary: anIngressPeer },
+  { weight: 2, arbitrary: anIngressPort },
 );
 
 const changeable = [
@@ -126,6 +149,8 @@ const changeable = [
   ...groupIds,
   ...resourceIds,
   ...checkIds,
+  ...ingressIds,
+  ...Object.keys(forwarded),
   't1',
   't2',
   'w1',
@@ -144,22 +169,24 @@ const theFacts: fc.Arbitrary<PeerFacts | undefined> = fc.constantFrom(
   { clientVersion: '2.1' },
 );
 
-/** What is known, who waits and whose login expired. */
+/** What is known, who waits, whose login expired, and who is offline. */
 export const someObservedPeers: fc.Arbitrary<ObservedPeers> = fc
   .record({
     facts: fc.array(theFacts, { minLength: peerIds.length, maxLength: peerIds.length }),
     waiting: fc.subarray(peerIds, { maxLength: 1 }),
     expired: fc.subarray(peerIds, { maxLength: 2 }),
+    offline: fc.subarray(peerIds),
   })
-  .map(({ facts, waiting, expired }) => ({
+  .map(({ facts, waiting, expired, offline }) => ({
     facts: new Map(facts.flatMap((own, at) => (own === undefined ? [] : [[peerIds[at] ?? '', own] as const]))),
     waiting: new Set(waiting),
     expired: new Set(expired),
+    offline: new Set(offline),
   }));
 
 /** An account: objects of different ids, the fixed ones included. */
 export const anAccount: fc.Arbitrary<readonly StoredObject[]> = fc
-  .uniqueArray(anObject, { selector: ({ id }) => id, minLength: 8, maxLength: 24 })
+  .uniqueArray(anObject, { selector: ({ id }) => id, minLength: 8, maxLength: 30 })
   .map((objects) => [allGroup, ...networks, ...proxies, ...peersAtLeast(objects)]);
 
 /** A change: what is put and what is removed, by ids that are not put. */

@@ -34,6 +34,7 @@ export interface ReadMap {
   readonly users: readonly (Named & { readonly users: readonly string[] })[];
   readonly zones: readonly (Named & Readonly<Record<string, unknown>>)[];
   readonly nameservers: readonly (Named & Readonly<Record<string, unknown>>)[];
+  readonly forwards: readonly (Named & Readonly<Record<string, unknown>>)[];
 }
 
 /** Reads the full map of a peer. */

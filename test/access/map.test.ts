@@ -12,7 +12,7 @@ import { aChange, anAccount, applyChange, type Change, runs, someObservedPeers }
 import { everybody, snapshotOf } from './image.ts';
 import { someNames } from './map-account.ts';
 import { followChange, parseMap, type ReadMap, type ReadRule, readMap, writtenChange } from './map-reader.ts';
-import { type Naive, naiveVerdict, type Probe, probes } from './naive.ts';
+import { type Naive, naiveVerdict, type Probe, portsForwarded, probes, takesPart } from './naive.ts';
 import { naiveNamesOf } from './naive-names.ts';
 import { officeWith, policy } from './office.ts';
 
@@ -56,6 +56,14 @@ function expectMap(account: Naive, access: Access, own: string): void {
       }
     }
   }
+  const active = map.self['state'] === 'active' ? everybody.filter((id) => takesPart(account, id)) : [];
+  const expected = active.flatMap((from) =>
+    active.flatMap((to) =>
+      [from, to].includes(own) ? portsForwarded(account, from, to).map(({ id }) => [id, from, to] as const) : [],
+    ),
+  );
+  const forwards = map.forwards.map(({ id, gateway, peer: to }) => [id, gateway, to]);
+  expect(forwards).toEqual(expected.sort(([a], [b]) => (a < b ? -1 : 1)));
   expect({ dns: map.dns, zones: map.zones, nameservers: map.nameservers }).toEqual(
     naiveNamesOf(account, own, map.self['state'] === 'active'),
   );
@@ -206,6 +214,7 @@ describe('the map of a peer of the office', () => {
         { id: 'zone', domain: 'in.test', records: [{ name: 'git.in.test', type: 'A', content: '10.0.0.1', ttl: 300 }] },
       ],
       nameservers: [],
+      forwards: [],
     });
     expect(readMap(access, 'db')?.users).toEqual([{ id: 'developers', users: ['uma'] }]);
     expect(readMap(access, 'gw')?.leads.map(({ id, rules }) => [id, rules])).toEqual([

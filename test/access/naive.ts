@@ -43,7 +43,7 @@ export function naiveVerdict(account: Naive, from: string, to: string, probe: Pr
   if (route !== undefined && !route.groups.some((group: string) => isIn(account, from, group))) return 'deny';
   const guards: readonly string[] = route?.access_control_groups ?? [];
   if (route !== undefined && guards.length === 0) return 'allow';
-  let accept: Sureness = 0;
+  let accept: Sureness = portsForwarded(account, from, to).some((port) => isForwarded(port, probe)) ? 2 : 0;
   let drop: Sureness = 0;
   for (const policy of ofKind(account, 'Policy')) {
     for (const rule of (policy.spec as Raw).rules) {
@@ -55,6 +55,30 @@ export function naiveVerdict(account: Naive, from: string, to: string, probe: Pr
   }
   if (accept === 2 && drop === 0) return 'allow';
   return accept > 0 && drop < 2 ? 'conditional' : 'deny';
+}
+
+/** The ingress ports of a peer that another one forwards. */
+export function portsForwarded(account: Naive, by: string, to: string): readonly StoredObject[] {
+  return ofKind(account, 'IngressPort').filter(
+    (port) => port.spec['enabled'] === true && port.parent === to && forwarderOf(account, port) === by,
+  );
+}
+
+/** The peer that forwards an ingress port: that of its ingress peer, or one that stands in for it. */
+function forwarderOf(account: Naive, port: StoredObject): string | undefined {
+  const own = find(account, (port.spec as Raw).ingress_peer_id) as Raw;
+  const { offline } = account.observedPeers;
+  if (own === undefined || !offline.has(own.spec.peer_id)) return own?.spec.peer_id;
+  const others = ofKind(account, 'IngressPeer').filter(({ spec }: Raw) => spec.enabled && spec.fallback);
+  const [first] = others.filter(({ spec }: Raw) => !offline.has(spec.peer_id)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  return ((first ?? own) as Raw).spec.peer_id;
+}
+
+function isForwarded(port: StoredObject, { protocol, port: number }: Probe): boolean {
+  return (port.derived as Raw).port_range_mappings.some(
+    (one: Raw) =>
+      one.protocol.split('/').includes(protocol) && one.translated_start <= number && number <= one.translated_end,
+  );
 }
 
 /** The names, `from to`, by which some rule accepts traffic between two ends, or may do so. */
@@ -100,7 +124,8 @@ export function naiveNames(account: Naive, from: string, to: string, probe: Prob
       ];
     }),
   );
-  return [...new Set(found)];
+  const isByIngress = portsForwarded(account, from, to).some((port) => isForwarded(port, probe));
+  return [...new Set([...found, ...(isByIngress ? [`${from} ${to}`] : [])])];
 }
 
 /** How surely a rule speaks about a connection, in either direction. */

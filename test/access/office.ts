@@ -65,5 +65,6 @@ export function accessOf(objects: readonly StoredObject[], facts: Readonly<Recor
     facts: new Map(Object.entries(facts)),
     waiting: new Set(),
     expired: new Set(),
+    offline: new Set(),
   });
 }

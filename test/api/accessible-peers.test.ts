@@ -63,7 +63,7 @@ it('are those to which a peer may open a connection, after drops and posture che
   expect([await namesFor(own, ana), await countsOf(own)]).toEqual([[], { ana: 0, db: 0, web: 0 }]);
   const [facts, observedPeers] = [new Map([[ana, { clientVersion: '2.1.0' }]]), { waiting: new Set<string>() }];
   own.engine.access.learnFrom({ of: async () => reported });
-  const reported = { facts, expired: new Set<string>(), ...observedPeers };
+  const reported = { facts, expired: new Set<string>(), offline: new Set<string>(), ...observedPeers };
   expect([await namesFor(own, ana), await countsOf(own)]).toEqual([['Peer db', 'Peer web'], { ana: 2, db: 0, web: 0 }]);
 });
 

@@ -37,7 +37,7 @@ it('an image is made once for a state, and anew when something else is known', a
   const state = stateOf(...objects);
   const [first, second] = [await images.of(state), await images.of(state)];
   expect(second).toBe(first);
-  const none = { facts: new Map(), expired: new Set<string>() };
+  const none = { facts: new Map(), expired: new Set<string>(), offline: new Set<string>() };
   const reported = { ...none, waiting: new Set(['p1']) };
   images.learnFrom({ of: async () => reported });
   const third = await images.of(state);
@@ -60,7 +60,9 @@ it('an image made ahead for a state is that which is asked for when it comes, an
   expect(peers.map((id) => countAccessiblePeers(image, id))).toEqual(counted(next));
   const third = state.with({ put: [], remove: ['p9'] }, state.revision + 1);
   await images.ahead(third);
-  images.learnFrom({ of: async () => ({ facts: new Map(), expired: new Set(), waiting: new Set(['p1']) }) });
+  images.learnFrom({
+    of: async () => ({ facts: new Map(), expired: new Set(), offline: new Set(), waiting: new Set(['p1']) }),
+  });
   expect(countAccessiblePeers(await images.of(third), 'p1')).toBe(0);
 });
 

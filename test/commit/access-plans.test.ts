@@ -95,7 +95,7 @@ describe('a plan', () => {
     const { engine, call } = server().api;
     const peers: readonly { readonly id: string }[] = (await call('GET', '/api/peers')).body;
     const facts = new Map(peers.map(({ id }) => [id, { clientVersion: '1.0.0' }]));
-    const reported = { facts, waiting: new Set<string>(), expired: new Set<string>() };
+    const reported = { facts, waiting: new Set<string>(), expired: new Set<string>(), offline: new Set<string>() };
     engine.access.learnFrom({ of: async () => reported });
     const second = (await send('plans', 'office', documents)).body;
     expect([second.access, second.digest]).toEqual([first.access, first.digest]);

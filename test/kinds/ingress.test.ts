@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ingressProtocols, mappingsOf, type PortMapping, usesTransport } from '../../src/kinds/shared/ingress.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
+import { ingressProtocols, mappingsOf, type PortMapping, usesTransport } from '../../src/model/state/ingress-ports.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import type { Stored } from '../../src/model/state/stored.ts';

@@ -72,6 +72,7 @@ function shares(a: Traffic, b: Traffic): boolean {
 }
 
 function ruleText({ by }: Consideration): string {
+  if (by?.policy.ingress !== undefined) return `ingress port \`${by.policy.name}\``;
   return by === undefined ? 'the route itself' : `rule \`${by.rule.name}\` of policy \`${by.policy.name}\``;
 }
 
@@ -83,6 +84,10 @@ function effectText(explanation: Explanation, { drop, asked, sure, checks, rever
 }
 
 function membershipText({ from, to }: Explanation, one: Consideration): string {
+  if (one.by?.policy.ingress !== undefined) {
+    const instead = one.standsInFor === undefined ? '' : ` while \`${one.standsInFor.name}\` is offline`;
+    return `${endpointText(from)} forwards it to ${endpointText(to)}${instead}`;
+  }
   return `${whereText(from, one.from)}, ${whereText(to, one.to)}`;
 }
 
@@ -100,7 +105,7 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
   const { reverse, checks } = one;
   switch (mismatch) {
     case 'policy_disabled':
-      return 'the policy is disabled';
+      return one.by?.policy.ingress === undefined ? 'the policy is disabled' : 'the ingress port is disabled';
     case 'rule_disabled':
       return 'the rule is disabled';
     case 'source_differs':

@@ -30,7 +30,9 @@ export interface DescribedEndpoint extends Named {
 
 /** A rule that was considered. */
 export interface DescribedRule {
-  /** Absent where a route without access control groups lets its receivers through. */
+  /** The ingress port, where one lets it through. */
+  readonly ingressPort?: Pick<Policy, 'id' | 'name' | 'declared'> & { readonly standsInFor?: Named };
+  /** Absent for ingress ports, and where a route without access control groups lets its receivers through. */
   readonly policy?: Pick<Policy, 'id' | 'name' | 'origin' | 'declared'>;
   readonly rule?: { readonly id: string; readonly name: string };
   readonly action: RuleAction;
@@ -71,9 +73,9 @@ function describeEndpoint({ type, id, name, imagined }: QueryEndpoint): Describe
 }
 
 function describeRule(explanation: Explanation, consideration: Consideration): DescribedRule {
-  const { by, drop, reverse, traffic, decides, almost, from, to, checks, mismatches } = consideration;
+  const { by, standsInFor, drop, reverse, traffic, decides, almost, from, to, checks, mismatches } = consideration;
   return {
-    ...(by === undefined ? {} : describeSource(by)),
+    ...(by === undefined ? {} : describeSource(by, standsInFor)),
     action: drop ? 'drop' : 'accept',
     direction: reverse ? 'reverse' : 'forward',
     traffic: drop ? missingText(traffic) : trafficText(traffic),
@@ -88,8 +90,13 @@ function describeRule(explanation: Explanation, consideration: Consideration): D
   };
 }
 
-function describeSource({ policy, rule }: NonNullable<Consideration['by']>): Pick<DescribedRule, 'policy' | 'rule'> {
-  const { id, name, origin, declared } = policy;
+function describeSource(
+  { policy, rule }: NonNullable<Consideration['by']>,
+  standsInFor: Consideration['standsInFor'],
+): Pick<DescribedRule, 'policy' | 'rule' | 'ingressPort'> {
+  const { id, name, origin, declared, ingress } = policy;
+  if (ingress !== undefined)
+    return { ingressPort: { id, name, declared, ...(standsInFor === undefined ? {} : { standsInFor }) } };
   return {
     policy: { id, name, ...(origin === undefined ? {} : { origin }), declared },
     rule: { id: rule.id, name: rule.name },

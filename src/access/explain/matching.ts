@@ -3,6 +3,7 @@ import type { PassingTraffic } from '../evaluate/layers.ts';
 import { compareTexts, type Named, nameOf } from '../evaluate/named.ts';
 import { allTraffic, noTraffic, type Traffic, trafficOf } from '../evaluate/traffic.ts';
 import type { Access } from '../ruleset/access.ts';
+import { policyOfIngressPort } from '../ruleset/ingress.ts';
 import {
   kindOf,
   type Policy,
@@ -45,6 +46,8 @@ export interface Match {
   readonly from: readonly Named[];
   readonly to: readonly Named[];
   readonly checks: readonly CheckOutcome[];
+  /** Where an ingress port is forwarded by a peer that stands in for another one: that one. */
+  readonly standsInFor?: Named;
   /** Empty when the rule speaks about the connection, or may do so. */
   readonly mismatches: readonly Mismatch[];
   readonly sure: boolean;
@@ -52,11 +55,16 @@ export interface Match {
 
 /** Every rule held against a connection: drops first, because they win, then by the names of policies. */
 export function matchRules(access: Access, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
-  const policies = access.state.ofKind(kindOf.policy).map(readPolicy);
+  const policies = [...access.state.ofKind(kindOf.policy).map(readPolicy), ...ingressTo(access, to)];
   const matches = policies.flatMap((policy) =>
     policy.rules.flatMap((rule) => matchRule(access, policy, rule, from, to)),
   );
   return [...matchOwn(access, from, to), ...matches].sort(compareMatches);
+}
+
+/** The ingress ports of the peer that is asked about, in the form of policies. */
+function ingressTo(access: Access, { id }: QueryEndpoint): readonly Policy[] {
+  return access.state.childrenOf(id, kindOf.ingressPort).flatMap((port) => policyOfIngressPort(port, access) ?? []);
 }
 
 /** What passes when these rules are weighed. */
@@ -115,8 +123,10 @@ function matchDirection(
     toNames.length === 0 && 'destination_differs',
     posture === 'fail' && 'posture_failed',
   ];
+  const standsInFor = policy.ingress?.standsInFor;
   return {
     by: { policy, rule },
+    ...(standsInFor === undefined ? {} : { standsInFor: nameOf(standsInFor, access.state) }),
     reverse,
     drop: rule.action === 'drop',
     traffic: trafficOf(rule),

@@ -1,9 +1,10 @@
-import { type BitSet, intersectBits, uniteBits } from '../../lib/bits/bit-set.ts';
+import { type BitSet, intersectBits, numbersIn, uniteBits } from '../../lib/bits/bit-set.ts';
 import { compareTexts } from '../evaluate/named.ts';
 import type { Access } from '../ruleset/access.ts';
 import { idsAt } from '../ruleset/endpoints.ts';
 import { effectOf, type Flow, flowAt } from '../ruleset/flows.ts';
-import { type Entry, writeEntry, writeSet } from './section.ts';
+import type { Policy } from '../ruleset/object-readers.ts';
+import { type Entry, inOrder, type Section, writeEntry, writeSet } from './section.ts';
 
 /** The side of a flow at which others are. */
 export type OtherSide = 'from' | 'to';
@@ -28,6 +29,8 @@ export interface FlowTable {
   readonly drops: readonly Flow[];
   /** Flows by which users may log in. */
   readonly logins: readonly Flow[];
+  /** The ingress ports that peers forward, or by which they are reached: by slot, in the order of ids. */
+  readonly forwards: ReadonlyMap<number, Section>;
 }
 
 const tables = new WeakMap<Access['flows'], FlowTable>();
@@ -42,9 +45,38 @@ export function flowTableOf({ flows }: Access): FlowTable {
     inOrder: ids.every((id, nth) => compareTexts(ids[nth - 1] ?? '', id) <= 0),
     drops: flows.filter(({ drop }) => drop),
     logins: flows.filter(({ by, drop }) => !drop && by?.rule.protocol === 'ssh'),
+    forwards: forwardsIn(flows),
   };
   tables.set(flows, table);
   return table;
+}
+
+function forwardsIn(flows: Access['flows']): FlowTable['forwards'] {
+  const found = new Map<number, Set<Entry>>();
+  for (const { by, from, to } of flows) {
+    if (by?.policy.ingress === undefined) continue;
+    // Two flows have the same entry where a port is forwarded for both protocols.
+    for (const slot of numbersIn(uniteBits(from.sure, to.sure)))
+      found.set(slot, (found.get(slot) ?? new Set()).add(forwardOf(by.policy)));
+  }
+  return new Map([...found].map(([slot, entries]) => [slot, inOrder([...entries])]));
+}
+
+const forwards = new WeakMap<Policy, Entry>();
+
+function forwardOf(policy: Policy): Entry {
+  const known = forwards.get(policy);
+  if (known !== undefined) return known;
+  const { id, name, ingress } = policy;
+  const entry = writeEntry(id, {
+    id,
+    name,
+    gateway: ingress?.gateway,
+    peer: ingress?.target,
+    mappings: ingress?.mappings,
+  });
+  forwards.set(policy, entry);
+  return entry;
 }
 
 /** What every peer asks for that a flow speaks about, good as long as the flow lives. */

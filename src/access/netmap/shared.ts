@@ -9,13 +9,13 @@ import { usersOf } from './object-readers.ts';
 import { peerClassOf } from './peer-classes.ts';
 import type { PeerSet } from './peer-set.ts';
 import { routesBy, routesTo } from './routes.ts';
-import { type Digest, digestOf, type Entry, inOrder, type Section, writeEntry } from './section.ts';
+import { type Digest, digestOf, type Entry, inOrder, noEntries, type Section, writeEntry } from './section.ts';
 
 /** The lists of peers in a map, and its other lists, in the order in which they are written. */
 export const peerLists = ['peers', 'away'] as const;
 export const listNames = [
   ...(['sets', 'outbound', 'inbound', 'routes', 'leads'] as const),
-  ...(['users', 'zones', 'nameservers'] as const),
+  ...(['users', 'zones', 'nameservers', 'forwards'] as const),
 ] as const;
 
 type ListName = (typeof listNames)[number];
@@ -106,6 +106,7 @@ function contentOf(builder: NetmapBuilder, at: number, topics: PeerTopics): Cont
       users: listed(usersWhoLogIn(access, at)),
       zones: entriesOf('zones'),
       nameservers: entriesOf('nameservers'),
+      forwards: listed(flowTableOf(access).forwards.get(at) ?? noEntries),
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { BitSet } from '../../lib/bits/bit-set.ts';
 import type { PersistentMap } from '../../lib/persistent-map.ts';
 import type { State } from '../../model/declare/kind.ts';
+import type { Takeovers } from '../../model/state/ingress-takeovers.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { ObservedPeers } from './facts.ts';
 import type { Flow } from './flows.ts';
@@ -25,9 +26,11 @@ export interface Access {
   readonly guardedRoutes: readonly GuardedRoute[];
   /** Endpoints that take part: approved peers, and enabled resources and routes with at least one gateway. */
   readonly live: BitSet;
+  /** Who forwards which ingress ports in place of ingress peers that are offline. */
+  readonly takeovers: Takeovers;
   /** By id of the posture check. */
   readonly postures: PersistentMap<PostureBits>;
-  /** What each policy, and each unguarded route, lets through; by its id. */
+  /** What each policy, ingress port and unguarded route lets through; by its id. */
   readonly flowsBy: PersistentMap<readonly Flow[]>;
   /** All of them, in the order of their ids. */
   readonly flows: readonly Flow[];

@@ -2,6 +2,7 @@ import { noBits } from '../../lib/bits/bit-set.ts';
 import { emptyMap } from '../../lib/persistent-map.ts';
 import { runToEnd } from '../../lib/steps.ts';
 import type { State } from '../../model/declare/kind.ts';
+import { noTakeovers } from '../../model/state/ingress-takeovers.ts';
 import type { Access } from './access.ts';
 import { type Endpoints, noEndpoints, reserveSlots } from './endpoints.ts';
 import { nothingObserved, type ObservedPeers } from './facts.ts';
@@ -32,6 +33,8 @@ export function* compileAccessInSteps(
     posture: ids('posture'),
     resource: ids('resource'),
     route: ids('route'),
+    ingressPeer: ids('ingressPeer'),
+    ingressPort: ids('ingressPort'),
   };
   return yield* updateImage(nothing(state, observedPeers, like), state, observedPeers, touched, true);
 }
@@ -64,6 +67,8 @@ export function* updateAccessInSteps(
     posture: new Set<string>(),
     resource: new Set<string>(),
     route: new Set<string>(),
+    ingressPeer: new Set<string>(),
+    ingressPort: new Set<string>(),
   };
   for (const id of changed) {
     const objects = [previous.state.get(id), state.get(id)];
@@ -91,6 +96,7 @@ function nothing(state: State, observedPeers: ObservedPeers, like: Endpoints): A
     routedDestinations: emptyMap(),
     guardedRoutes: [],
     live: noBits,
+    takeovers: noTakeovers,
     postures: emptyMap(),
     flowsBy: emptyMap(),
     flows: [],

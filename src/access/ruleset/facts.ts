@@ -27,7 +27,14 @@ export interface ObservedPeers {
   readonly waiting: ReadonlySet<string>;
   /** Peers whose user has to sign in again: what they may do stays, but they are away. */
   readonly expired: ReadonlySet<string>;
+  /** Peers that forward ports from outside the mesh, or might, and are offline. */
+  readonly offline: ReadonlySet<string>;
 }
 
 /** Nothing is known about anybody: what follows from the objects alone. */
-export const nothingObserved: ObservedPeers = { facts: new Map(), waiting: new Set(), expired: new Set() };
+export const nothingObserved: ObservedPeers = {
+  facts: new Map(),
+  waiting: new Set(),
+  expired: new Set(),
+  offline: new Set(),
+};

@@ -6,8 +6,9 @@
 import { type Interval, joinIntervals } from '../../lib/bits/intervals.ts';
 import type { protocols, ruleActions } from '../../model/declare/access-words.ts';
 import { entryIdsOf, keyedEntries } from '../../model/schema/entries.ts';
+import { mappingsOf, type PortMapping } from '../../model/state/ingress-ports.ts';
 import { membersIn } from '../../model/state/members.ts';
-import { originOf } from '../../model/state/object.ts';
+import { originOf, type StoredObject } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { partReader, readerOf } from './cached-readers.ts';
 import type { Checks } from './posture.ts';
@@ -23,6 +24,8 @@ export const kindOf = {
   resource: 'NetworkResource',
   router: 'NetworkRouter',
   route: 'Route',
+  ingressPeer: 'IngressPeer',
+  ingressPort: 'IngressPort',
 } as const;
 
 export type Part = keyof typeof kindOf;
@@ -90,6 +93,16 @@ export interface Rule {
   readonly destinations: Side;
 }
 
+/** Ports of a peer that are reached from outside the mesh, by way of another peer. */
+export interface Ingress {
+  /** The peer that forwards them, and the one whose ports they are. */
+  readonly gateway: string;
+  readonly target: string;
+  readonly mappings: readonly PortMapping[];
+  /** The peer that would forward them if it were online. */
+  readonly standsInFor?: string;
+}
+
 /** A policy with its rules. */
 export interface Policy {
   readonly id: string;
@@ -97,6 +110,8 @@ export interface Policy {
   readonly enabled: boolean;
   readonly postures: readonly string[];
   readonly rules: readonly Rule[];
+  /** How ports are forwarded, when it stands for an ingress port. */
+  readonly ingress?: Ingress;
   /** The object that it follows from, such as a private service. */
   readonly origin?: string;
   /** Where it is declared. */
@@ -104,7 +119,7 @@ export interface Policy {
 }
 
 export const readPolicy = readerOf(kindOf.policy, (object): Policy => {
-  const { id, name, spec, declared } = object;
+  const { id, name, spec } = object;
   const ids = entryIdsOf(object)['rules'] ?? {};
   const rules = keyedEntries('name', spec.rules ?? []);
   const origin = originOf(object);
@@ -115,9 +130,13 @@ export const readPolicy = readerOf(kindOf.policy, (object): Policy => {
     postures: spec.source_posture_checks ?? [],
     rules: rules.map(([key, rule]) => readRule(ids[key] ?? id, key, rule)),
     ...(origin === undefined ? {} : { origin }),
-    declared: declared.map(({ source, file, line }) => ({ source, file, line })),
+    declared: placesOf(object),
   };
 });
+
+function placesOf({ declared }: StoredObject): Policy['declared'] {
+  return declared.map(({ source, file, line }) => ({ source, file, line }));
+}
 
 type StoredRule = NonNullable<Stored<'Policy'>['spec']['rules']>[number];
 
@@ -199,6 +218,20 @@ export const readRoute = readerOf(
     skipAutoApply: spec.skip_auto_apply === true,
   }),
 );
+
+/** An ingress port: what was allocated, on which ingress peer, and for which peer. */
+export const readIngressPort = readerOf(kindOf.ingressPort, (port) => ({
+  id: port.id,
+  name: port.name,
+  enabled: port.spec.enabled === true,
+  target: port.parent ?? '',
+  ingressPeer: port.spec.ingress_peer_id ?? '',
+  mappings: mappingsOf(port),
+  declared: placesOf(port),
+}));
+
+/** An ingress peer as far as access goes. */
+export const readIngressPeer = readerOf(kindOf.ingressPeer, ({ spec }) => ({ peer: spec.peer_id ?? '' }));
 
 /** The kind of tests. They ask about access and make none. */
 export const testKind = 'AccessTest';

@@ -2,11 +2,13 @@ import { hasBit } from '../../lib/bits/bit-set.ts';
 import type { MapDraft, PersistentMap } from '../../lib/persistent-map.ts';
 import { inParts } from '../../lib/steps.ts';
 import type { State } from '../../model/declare/kind.ts';
+import type { Takeovers } from '../../model/state/ingress-takeovers.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Access } from './access.ts';
 import type { Endpoints } from './endpoints.ts';
 import { equalFlows, type Flow, type FlowInput, flowsOfPolicy, flowsOfRoute } from './flows.ts';
-import { readPolicy, readResource, readRoute } from './object-readers.ts';
+import { ingressPortsToUpdate, policyOfIngressPort } from './ingress.ts';
+import { type Policy, partOf, readPolicy, readResource, readRoute } from './object-readers.ts';
 import type { RoutedDestination } from './routed-destinations.ts';
 import type { DestinationsStep } from './step-destinations.ts';
 import type { GroupsStep } from './step-groups.ts';
@@ -21,12 +23,13 @@ interface Found {
   readonly groups: GroupsStep;
   readonly destinations: DestinationsStep;
   readonly postures: PosturesStep;
+  readonly takeovers: Takeovers;
 }
 
 /** How many policies are read before others get a turn. */
 const mostAtOnce = 100;
 
-/** What policies and routes let through now. Flows that stay as they were are the same values. */
+/** What policies, ingress ports and routes let through now. Flows that stay as they were are the same values. */
 export function* stepFlows(step: UpdateStep, found: Found): Generator<undefined, Pick<Access, 'flows' | 'flowsBy'>> {
   const { previous, state } = step;
   const input: FlowInput = {
@@ -37,13 +40,16 @@ export function* stepFlows(step: UpdateStep, found: Found): Generator<undefined,
   };
   let same = true;
   let { flowsBy } = previous;
-  const policies = policiesToUpdate(step, found);
+  const policies = [
+    ...policiesToUpdate(step, found),
+    ...ingressPortsToUpdate(step, found.peers.changed, found.takeovers),
+  ];
   yield undefined;
   for (const part of inParts(policies, mostAtOnce)) {
     flowsBy = flowsBy.edit((draft) => {
       for (const id of part) {
-        const object = state.get(id);
-        const flows = object === undefined ? [] : flowsOfPolicy(readPolicy(object), input);
+        const policy = policyOf(id, { state, takeovers: found.takeovers });
+        const flows = policy === undefined ? [] : flowsOfPolicy(policy, input);
         same = keepEqual(draft, id, flows) && same;
       }
     });
@@ -54,6 +60,13 @@ export function* stepFlows(step: UpdateStep, found: Found): Generator<undefined,
       same = keepEqual(draft, id, unguardedFlows(id, state, found.destinations.all.get(id), input)) && same;
   });
   return same ? { flowsBy: previous.flowsBy, flows: previous.flows } : { flowsBy, flows: inOrder(flowsBy) };
+}
+
+/** The policy of this id, or what stands for an ingress port; nothing when it is gone, or not forwarded. */
+function policyOf(id: string, access: Pick<Access, 'state' | 'takeovers'>): Policy | undefined {
+  const object = access.state.get(id);
+  if (object === undefined) return undefined;
+  return partOf(object) === 'ingressPort' ? policyOfIngressPort(object, access) : readPolicy(object);
 }
 
 function unguardedFlows(

@@ -1,6 +1,7 @@
 import type { State } from '../../model/declare/kind.ts';
 import type { Access } from './access.ts';
 import type { ObservedPeers } from './facts.ts';
+import { stepTakeovers } from './ingress.ts';
 import { type Part, partOf } from './object-readers.ts';
 import { stepDestinations } from './step-destinations.ts';
 import { stepFlows } from './step-flows.ts';
@@ -40,7 +41,8 @@ export function* updateImage(
   const groups = yield* stepGroups(step, endpoints, peers.changed);
   const destinations = stepDestinations(step, { endpoints, peers, groups });
   const postures = stepPostures(step, endpoints);
-  const flows = yield* stepFlows(step, { endpoints, peers, groups, destinations, postures });
+  const takeovers = stepTakeovers(step);
+  const flows = yield* stepFlows(step, { endpoints, peers, groups, destinations, postures, takeovers });
   return {
     state,
     observedPeers,
@@ -50,6 +52,7 @@ export function* updateImage(
     routedDestinations: destinations.all,
     guardedRoutes: destinations.guardedRoutes,
     live: destinations.live,
+    takeovers,
     postures: postures.all,
     ...flows,
   };

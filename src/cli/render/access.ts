@@ -70,16 +70,20 @@ function membersOf({ pairs, exceptions = [] }: AccessAnswer): readonly string[] 
 }
 
 function ruleLines(rule: Rule, paint: Paint): readonly string[] {
-  const { policy, action, traffic, matches, decides, direction } = rule;
-  const name = policy === undefined ? 'the route itself' : `${policy.name} / ${rule.rule?.name ?? ''}`;
-  const place = placesOf(policy?.declared ?? []);
+  const { policy, ingressPort, action, traffic, matches, decides, direction } = rule;
+  const place = placesOf((policy ?? ingressPort)?.declared ?? []);
   const style: Style = !matches ? 'faint' : action === 'drop' ? 'removed' : 'added';
   const notes = [...(direction === 'reverse' ? ['in reverse'] : []), ...(decides ? ['decides'] : [])].join(', ');
   return [
-    `  ${paint(style, `${action} ${printable(name)}`)}: ${traffic}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}${notes === '' ? '' : `  ${paint('strong', notes)}`}`,
+    `  ${paint(style, `${action} ${printable(nameOf(rule))}`)}: ${traffic}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}${notes === '' ? '' : `  ${paint('strong', notes)}`}`,
     `      ${printable(rule.message)}`,
     ...(matches ? namedLines(rule, paint) : []),
   ];
+}
+
+function nameOf({ policy, rule, ingressPort }: Rule): string {
+  if (ingressPort !== undefined) return `ingress port ${ingressPort.name}`;
+  return policy === undefined ? 'the route itself' : `${policy.name} / ${rule?.name ?? ''}`;
 }
 
 /** Where groups and checks are stated by which the rule matches. */

@@ -1,6 +1,6 @@
 import { nothingObserved, type ObservedPeers, type PeerFacts } from '../../access/ruleset/facts.ts';
 import type { ObservedPeersSource } from '../../commit/access-images.ts';
-import type { PeerStatus, Presence } from '../../commit/presence.ts';
+import { isOffline, type PeerStatus, type Presence, type PresenceImage } from '../../commit/presence.ts';
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 
 /** Of how many accounts it is remembered what was known of their peers. */
@@ -10,20 +10,37 @@ const mostAccounts = 1000;
 export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostAccounts): ObservedPeersSource {
   const known = new WeakMap<ReadonlyMap<string, PeerStatus>, ObservedPeers>();
   const last = new Map<string, ObservedPeers>();
+  const factsIn = (account: string, { peers }: PresenceImage): ObservedPeers => {
+    const present = known.get(peers);
+    if (present !== undefined) return present;
+    const observedPeers = read(peers, last.get(account));
+    known.set(peers, observedPeers);
+    last.delete(account);
+    last.set(account, observedPeers);
+    if (last.size > most) last.delete(last.keys().next().value ?? '');
+    return observedPeers;
+  };
   return {
-    async of(account) {
-      const { peers } = await presence.at(account);
-      const present = known.get(peers);
-      if (present !== undefined) return present;
-      if (peers.size === 0) return nothingObserved;
-      const observedPeers = read(peers, last.get(account));
-      known.set(peers, observedPeers);
-      last.delete(account);
-      last.set(account, observedPeers);
-      if (last.size > most) last.delete(last.keys().next().value ?? '');
-      return observedPeers;
+    async of(account, hosts = []) {
+      const image = await presence.at(account);
+      if (image.peers.size === 0) return nothingObserved;
+      return withOffline(factsIn(account, image), image, hosts);
     },
   };
+}
+
+const variants = new WeakMap<ObservedPeers, Map<string, ObservedPeers>>();
+
+/** The same with those of some peers that are offline now; equal values are the same value. */
+function withOffline(observedPeers: ObservedPeers, { peers, now }: PresenceImage, hosts: readonly string[]) {
+  const offline = hosts.filter((id) => isOffline(peers.get(id), now)).sort();
+  if (offline.length === 0) return observedPeers;
+  const known = variants.get(observedPeers) ?? new Map<string, ObservedPeers>();
+  variants.set(observedPeers, known);
+  const key = offline.join();
+  const present = known.get(key) ?? { ...observedPeers, offline: new Set(offline) };
+  known.set(key, present);
+  return present;
 }
 
 const noPeers: ReadonlySet<string> = new Set();
@@ -36,7 +53,7 @@ function read(peers: ReadonlyMap<string, PeerStatus>, before: ObservedPeers | un
   const changed = before?.facts.size !== peers.size || [...facts].some(([id, one]) => before.facts.get(id) !== one);
   if (!changed && before !== undefined) return before;
   // Who waits and whose login has expired stands in the objects.
-  return { facts, waiting: noPeers, expired: noPeers };
+  return { facts, waiting: noPeers, expired: noPeers, offline: noPeers };
 }
 
 const made = new WeakMap<JsonObject, { readonly place: JsonObject; readonly value: PeerFacts }>();

@@ -36,7 +36,6 @@ export const eventStreaming = defineKind({
   alsoAt: ['/api/integrations/event-streaming'],
   ids: 'integer',
   deleteReply: 'object',
-  delivers: true,
   module: 'event_streaming',
   document: { allowed: true, shortName: 'hstream' },
   spec,

@@ -1,16 +1,8 @@
 import { defineKind, type Fault, type State } from '../../model/declare/kind.ts';
 import { boolean, integer, object, ref, string } from '../../model/schema/field.ts';
+import { mappingsOf, poolOf, portsOn, transports, usesTransport } from '../../model/state/ingress-ports.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import {
-  countFree,
-  ingressIpOf,
-  mappingsOf,
-  poolOf,
-  portsOn,
-  regionOf,
-  transports,
-  usesTransport,
-} from '../shared/ingress.ts';
+import { countFree, ingressIpOf, regionOf } from '../shared/ingress.ts';
 
 const pool = (transport: string) =>
   object(

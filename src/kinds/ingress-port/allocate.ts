@@ -1,30 +1,27 @@
-import { type Interval, intersectIntervals, subtractIntervals, takeNumbers } from '../../lib/bits/intervals.ts';
+import { takeNumbers } from '../../lib/bits/intervals.ts';
 import { equalJson } from '../../lib/json.ts';
 import type { DerivedChange, Fault, State, Step } from '../../model/declare/kind.ts';
-import type { StoredObject } from '../../model/state/object.ts';
-import type { Stored } from '../../model/state/stored.ts';
 import {
-  countryOf,
   type FreePorts,
+  freeFor,
   freePorts,
   type IngressProtocol,
+  inPortOrder,
+  mapPieces,
   mappingsOf,
   type PortMapping,
   portsOn,
-  regionOf,
-} from '../shared/ingress.ts';
+  withoutPorts,
+} from '../../model/state/ingress-ports.ts';
+import type { Forwarding } from '../../model/state/ingress-takeovers.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { countryOf, regionOf } from '../shared/ingress.ts';
 
 /** Ports that an ingress port asks for; without `start` they have the numbers of the ingress peer. */
 interface PortRange {
   readonly start?: number;
   readonly count: number;
   readonly protocol: IngressProtocol;
-}
-
-/** Which ingress peer serves an ingress port, and how. */
-interface Allocation {
-  readonly ingressPeer: string;
-  readonly mappings: readonly PortMapping[];
 }
 
 /** Gives an ingress port what it asks for. What it has stays as long as it asks for it. */
@@ -52,18 +49,18 @@ export function checkAllocated(port: Stored<'IngressPort'>, state: State): reado
   return [{ code: 'nothing_free', path: '', message }];
 }
 
-const known = new WeakMap<State, ReadonlyMap<string, Allocation>>();
+const known = new WeakMap<State, ReadonlyMap<string, Forwarding>>();
 
 /**
  * What every ingress port gets that lacks something. They are served one after the other, in the order of their keys, so
  * that several of one plan never get the same ports.
  */
-function allocationsIn(state: State): ReadonlyMap<string, Allocation> {
+function allocationsIn(state: State): ReadonlyMap<string, Forwarding> {
   const present = known.get(state);
   if (present !== undefined) return present;
-  const made = new Map<string, Allocation>();
+  const made = new Map<string, Forwarding>();
   const waiting = state.ofKind('IngressPort').filter((port) => !isSettled(port, state));
-  for (const port of waiting.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))) {
+  for (const port of inPortOrder(waiting)) {
     const allocation = allocate(port, state, made);
     if (allocation !== undefined) made.set(port.id, allocation);
   }
@@ -71,15 +68,11 @@ function allocationsIn(state: State): ReadonlyMap<string, Allocation> {
   return made;
 }
 
-function orderOf({ key, id }: StoredObject): string {
-  return key ?? id;
-}
-
 function allocate(
   port: Stored<'IngressPort'>,
   state: State,
-  made: ReadonlyMap<string, Allocation>,
-): Allocation | undefined {
+  made: ReadonlyMap<string, Forwarding>,
+): Forwarding | undefined {
   const ranges = rangesOf(port);
   const own = state.find('IngressPeer', port.spec.ingress_peer_id ?? '');
   for (const ingressPeer of own === undefined ? candidates(port, state) : [own, ...candidates(port, state)]) {
@@ -97,7 +90,7 @@ function allocate(
 function takenOn(
   ingressPeer: Stored<'IngressPeer'>,
   state: State,
-  made: ReadonlyMap<string, Allocation>,
+  made: ReadonlyMap<string, Forwarding>,
   port: Stored<'IngressPort'>,
 ): readonly PortMapping[] {
   const stored = portsOn(ingressPeer, state).filter(({ id }) => id !== port.id && !made.has(id));
@@ -120,7 +113,7 @@ function fulfil(
     const pieces = takeNumbers(freeFor(range.protocol, left), range.count);
     if (pieces === undefined) return undefined;
     found[at] = mapPieces(range, pieces);
-    left = without(left, range.protocol, pieces);
+    left = withoutPorts(left, range.protocol, pieces);
   }
   return found.flat();
 }
@@ -129,40 +122,13 @@ function isSingle(range: PortRange | undefined): boolean {
   return range?.protocol !== 'tcp/udp';
 }
 
-function freeFor(protocol: IngressProtocol, free: FreePorts): readonly Interval[] {
-  return protocol === 'tcp/udp' ? intersectIntervals(free.tcp, free.udp) : free[protocol];
-}
-
-function without(free: FreePorts, protocol: IngressProtocol, pieces: readonly Interval[]): FreePorts {
-  return {
-    tcp: protocol === 'udp' ? free.tcp : subtractIntervals(free.tcp, pieces),
-    udp: protocol === 'tcp' ? free.udp : subtractIntervals(free.udp, pieces),
-  };
-}
-
-function mapPieces({ start, protocol }: PortRange, pieces: readonly Interval[]): readonly PortMapping[] {
-  let next = start;
-  return pieces.map((piece) => {
-    const from = next ?? piece.start;
-    const to = from + piece.end - piece.start;
-    if (next !== undefined) next = to + 1;
-    return {
-      translated_start: from,
-      translated_end: to,
-      ingress_start: piece.start,
-      ingress_end: piece.end,
-      protocol,
-    };
-  });
-}
-
 /** The enabled ingress peers that may serve an ingress port: those of its region, else the fallback ones. */
 function candidates(port: Stored<'IngressPort'>, state: State): readonly Stored<'IngressPeer'>[] {
   const enabled = state.ofKind('IngressPeer').filter(({ spec }) => spec.enabled === true);
   const region = countryOf(state.find('Peer', port.parent ?? '')).toLowerCase();
   const near = enabled.filter((ingressPeer) => region !== '' && regionOf(ingressPeer, state).toLowerCase() === region);
   const serving = near.length > 0 ? near : enabled.filter(({ spec }) => spec.fallback === true);
-  return [...serving].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  return inPortOrder(serving);
 }
 
 /** Whether an ingress port has what it asks for, and nothing else. */

@@ -1,16 +1,14 @@
 import { defineKind, type Fault } from '../../model/declare/kind.ts';
 import { boolean, integer, list, longest, object, oneOf, ref, string } from '../../model/schema/field.ts';
-import type { Stored } from '../../model/state/stored.ts';
 import {
   type IngressProtocol,
-  ingressIpOf,
   ingressProtocols,
-  mappingsOf,
   type PortMapping,
-  regionOf,
   transports,
   usesTransport,
-} from '../shared/ingress.ts';
+} from '../../model/state/ingress-ports.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { forwardedBy, forwardingIn, ingressIpOf, regionOf } from '../shared/ingress.ts';
 import { checkAllocated, settlePorts } from './allocate.ts';
 
 const portNumber = (doc: string) => integer({ doc, required: true, minimum: 1, maximum: 65535 });
@@ -59,7 +57,10 @@ const spec = {
       whole: true,
     },
   ),
-  ingress_peer_id: ref('IngressPeer', { doc: 'The ingress peer that forwards the ports.', access: 'server' }),
+  ingress_peer_id: ref('IngressPeer', {
+    doc: 'The ingress peer on which the ports are allocated. While it is offline, another one may forward them.',
+    access: 'server',
+  }),
 };
 
 declare module '../../model/state/stored.ts' {
@@ -79,6 +80,7 @@ export const ingressPort = defineKind({
   path: '/api/peers/{peerId}/ingress/ports',
   idParameter: 'allocationId',
   edition: 'hosted',
+  observed: 'peers',
   module: 'ingress',
   document: { allowed: true, shortName: 'hiport' },
   parent: { kind: 'Peer', field: 'peer', holds: true },
@@ -87,23 +89,23 @@ export const ingressPort = defineKind({
   filters: { name: { doc: 'Only the one of exactly this name.', matches: ({ name }, value) => name === value } },
   computed: {
     region: {
-      doc: 'The region of the ingress peer.',
+      doc: 'The region of the ingress peer that forwards the ports.',
       schema: { type: 'string' },
       value: (object, state) => {
-        const ingressPeer = state.find('IngressPeer', object.spec.ingress_peer_id ?? '');
+        const ingressPeer = forwardedBy(object, state);
         return ingressPeer === undefined ? '' : regionOf(ingressPeer, state);
       },
     },
     ingress_ip: {
-      doc: 'The address at which the ports are reached; empty while nobody knows it.',
+      doc: 'The address at which the ports are reached, of the ingress peer that forwards them at the moment; empty while it is not known.',
       schema: { type: 'string' },
       value: (object, state) => {
-        const ingressPeer = state.find('IngressPeer', object.spec.ingress_peer_id ?? '');
+        const ingressPeer = forwardedBy(object, state);
         return ingressPeer === undefined ? '' : ingressIpOf(ingressPeer, state);
       },
     },
     port_range_mappings: {
-      doc: 'Which ports of the ingress peer lead to which ports of the peer, one to one.',
+      doc: 'Which ports of the ingress peer that forwards them lead to which ports of the peer, one to one.',
       schema: {
         type: 'array',
         items: {
@@ -115,7 +117,7 @@ export const ingressPort = defineKind({
           },
         },
       },
-      value: (object) => mappingsOf(object).map((mapping) => ({ ...mapping })),
+      value: (object, state) => (forwardingIn(object, state)?.mappings ?? []).map((mapping) => ({ ...mapping })),
     },
   },
   uniques: {

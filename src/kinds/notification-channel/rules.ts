@@ -1,5 +1,4 @@
 import type { Fault } from '../../model/declare/kind.ts';
-import { headerNameFault } from '../shared/header-names.ts';
 
 interface Target {
   readonly emails: readonly string[];
@@ -47,12 +46,14 @@ function checkWebhook({ emails, url }: Target): readonly Fault[] {
   ];
 }
 
-/** Headers of the signature. */
-const ownHeaders = /^webhook-/i;
+/** Headers that the server sets itself: those of the signature, and those of the connection. */
+const ownHeaders = /^(webhook-.*|host|connection|content-length|transfer-encoding|expect|upgrade|keep-alive)$/i;
 
 function checkHeader(name: string): readonly Fault[] {
-  const fault = headerNameFault(name, ownHeaders);
-  return fault === undefined ? [] : [headerFault(fault)];
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    return [headerFault('this is not the name of a header; use letters, digits and hyphens')];
+  if (ownHeaders.test(name)) return [headerFault(`the server sets the header \`${name}\` itself; remove it`)];
+  return [];
 }
 
 function headerFault(message: string): Fault {

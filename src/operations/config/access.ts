@@ -36,10 +36,26 @@ const rule = object(
     policy: optional(
       object(
         { ...placed, origin: optional(string({ doc: 'The object that it follows from, such as a private service.' })) },
-        { doc: 'Its policy; absent where a route lets its receivers through by itself.' },
+        { doc: 'Its policy; absent for an ingress port, and where a route lets its receivers through by itself.' },
       ),
     ),
     rule: optional(object({ id: placed.id, name: placed.name }, { doc: 'The rule.' })),
+    ingressPort: optional(
+      object(
+        {
+          id: placed.id,
+          name: placed.name,
+          declared: placed.declared,
+          standsInFor: optional(
+            object(
+              { type: string({ doc: 'Its kind, in a word.' }), id: placed.id, name: placed.name },
+              { doc: 'The peer that forwards it when it is online.' },
+            ),
+          ),
+        },
+        { doc: 'The ingress port by which the peer that forwards it reaches its ports.' },
+      ),
+    ),
     action: oneOf(ruleActions, { doc: 'What it does.' }),
     direction: oneOf(['forward', 'reverse'], { doc: 'Reverse: from its destinations to its sources.' }),
     traffic: string({ doc: 'What it is about.' }),

@@ -1,0 +1,99 @@
+import { type Interval, intersectIntervals, joinIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
+import type { State } from '../declare/kind.ts';
+import type { Stored } from './stored.ts';
+
+/** The protocols that ports are forwarded for. `tcp/udp` takes the same number in both. */
+export const ingressProtocols = ['tcp', 'udp', 'tcp/udp'] as const;
+export type IngressProtocol = (typeof ingressProtocols)[number];
+
+/** The two pools of an ingress peer. */
+export const transports = ['tcp', 'udp'] as const;
+export type Transport = (typeof transports)[number];
+
+/** Ports of a peer and the ports of its ingress peer that lead there, one to one. */
+export type PortMapping = {
+  readonly translated_start: number;
+  readonly translated_end: number;
+  readonly ingress_start: number;
+  readonly ingress_end: number;
+  readonly protocol: IngressProtocol;
+};
+
+/** Free port numbers, by transport. */
+export type FreePorts = Readonly<Record<Transport, readonly Interval[]>>;
+
+/** What was allocated to an ingress port. */
+export function mappingsOf(port: Stored<'IngressPort'>): readonly PortMapping[] {
+  // Only the allocation writes the member.
+  return port.derived.port_range_mappings ?? [];
+}
+
+/** The ports of an ingress peer that these mappings leave free. */
+export function freePorts(ingressPeer: Stored<'IngressPeer'>, mappings: readonly PortMapping[]): FreePorts {
+  const free = (transport: Transport) => {
+    const taken = mappings
+      .filter(({ protocol }) => usesTransport(protocol, transport))
+      .map(({ ingress_start: start, ingress_end: end }) => ({ start, end }));
+    return subtractIntervals([poolOf(ingressPeer, transport)], joinIntervals(taken));
+  };
+  return { tcp: free('tcp'), udp: free('udp') };
+}
+
+/** The ports that an ingress peer gives away. */
+export function poolOf(ingressPeer: Stored<'IngressPeer'>, transport: Transport): Interval {
+  const { start = 0, end = 0 } = ingressPeer.spec[`${transport}_pool`] ?? {};
+  return { start, end };
+}
+
+/** The ingress ports that an ingress peer serves. */
+export function portsOn(ingressPeer: Stored<'IngressPeer'>, state: State): readonly Stored<'IngressPort'>[] {
+  return state.referrersBy('IngressPort', 'ingress_peer_id', ingressPeer.id);
+}
+
+export function usesTransport(protocol: IngressProtocol, transport: Transport): boolean {
+  return protocol === transport || protocol === 'tcp/udp';
+}
+
+/** The numbers that are free for a protocol. */
+export function freeFor(protocol: IngressProtocol, free: FreePorts): readonly Interval[] {
+  return protocol === 'tcp/udp' ? intersectIntervals(free.tcp, free.udp) : free[protocol];
+}
+
+/** What is left when a protocol takes these numbers. */
+export function withoutPorts(free: FreePorts, protocol: IngressProtocol, pieces: readonly Interval[]): FreePorts {
+  return {
+    tcp: protocol === 'udp' ? free.tcp : subtractIntervals(free.tcp, pieces),
+    udp: protocol === 'tcp' ? free.udp : subtractIntervals(free.udp, pieces),
+  };
+}
+
+/** Maps the ports of a peer from `start` on to these numbers; without `start` they have the same numbers. */
+export function mapPieces(
+  { start, protocol }: { readonly start?: number; readonly protocol: IngressProtocol },
+  pieces: readonly Interval[],
+): readonly PortMapping[] {
+  let next = start;
+  return pieces.map((piece) => {
+    const from = next ?? piece.start;
+    const to = from + piece.end - piece.start;
+    if (next !== undefined) next = to + 1;
+    return {
+      translated_start: from,
+      translated_end: to,
+      ingress_start: piece.start,
+      ingress_end: piece.end,
+      protocol,
+    };
+  });
+}
+
+/** The order in which objects take ports, the same everywhere: by key, else by id. */
+export function inPortOrder<T extends { readonly key?: string; readonly id: string }>(
+  objects: readonly T[],
+): readonly T[] {
+  return [...objects].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+}
+
+function orderOf({ key, id }: { readonly key?: string; readonly id: string }): string {
+  return key ?? id;
+}

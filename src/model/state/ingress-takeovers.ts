@@ -1,0 +1,116 @@
+import { type Interval, subtractIntervals, takeNumbers } from '../../lib/bits/intervals.ts';
+import { emptyMap, type PersistentMap } from '../../lib/persistent-map.ts';
+import type { State } from '../declare/kind.ts';
+import {
+  type FreePorts,
+  freeFor,
+  freePorts,
+  inPortOrder,
+  mapPieces,
+  mappingsOf,
+  type PortMapping,
+  portsOn,
+  withoutPorts,
+} from './ingress-ports.ts';
+import type { Stored } from './stored.ts';
+
+/** Which ingress peer forwards an ingress port at the moment, and by which of its ports. */
+export interface Forwarding {
+  readonly ingressPeer: string;
+  readonly mappings: readonly PortMapping[];
+}
+
+/** By id of the ingress port: who forwards it in place of the ingress peer that it was allocated on. */
+export type Takeovers = PersistentMap<Forwarding>;
+
+/** Every ingress port is forwarded by its own ingress peer. */
+export const noTakeovers: Takeovers = emptyMap();
+
+/** How an ingress port is forwarded; nothing while it is not allocated. */
+export function forwardingOf(port: Stored<'IngressPort'>, takeovers: Takeovers): Forwarding | undefined {
+  const { ingress_peer_id: ingressPeer } = port.spec;
+  if (ingressPeer === undefined) return undefined;
+  return takeovers.get(port.id) ?? { ingressPeer, mappings: mappingsOf(port) };
+}
+
+/** The peers on which it depends who forwards what, when they are offline. */
+export function ingressHosts(state: State): readonly string[] {
+  const ingressPeers = state.ofKind('IngressPeer');
+  return ingressPeers.some(standsIn) ? ingressPeers.map(hostOf) : [];
+}
+
+/**
+ * Who stands in for the ingress peers whose peers are offline: the enabled ones with `fallback` that are online, in the order
+ * of their keys. A port has the same number there if that is free, otherwise another one of the pool, unless its number has
+ * to be that of the peer. Where nobody has room the ingress peer keeps the port. Nothing is stored: the same state and the
+ * same absences give the same answer everywhere.
+ */
+export function takeoversIn(state: State, isOffline: (peer: string) => boolean): Takeovers {
+  const ingressPeers = inPortOrder(state.ofKind('IngressPeer'));
+  const absent = ingressPeers.filter((one) => isOffline(hostOf(one)));
+  const standIns = ingressPeers.filter((one) => standsIn(one) && !absent.includes(one));
+  if (absent.length === 0 || standIns.length === 0) return noTakeovers;
+  const free = new Map(standIns.map((one) => [one.id, freePorts(one, portsOn(one, state).flatMap(mappingsOf))]));
+  const ports = inPortOrder(absent.flatMap((one) => portsOn(one, state))).filter(({ spec }) => spec.enabled === true);
+  return noTakeovers.edit((found) => {
+    // Ports that keep their numbers go first, so that no other gets these.
+    for (const mayMove of [false, true]) {
+      for (const port of ports) {
+        const taken = found.get(port.id) ?? takeOver(port, free, mayMove);
+        if (taken !== undefined) found.set(port.id, taken);
+      }
+    }
+  });
+}
+
+/** The first that has room forwards the port; `free` is what is left of those that stand in. */
+function takeOver(port: Stored<'IngressPort'>, free: Map<string, FreePorts>, mayMove: boolean): Forwarding | undefined {
+  for (const [ingressPeer, left] of free) {
+    const placed = place(port, left, mayMove && port.spec.direct_port === undefined);
+    if (placed === undefined) continue;
+    free.set(ingressPeer, placed.free);
+    return { ingressPeer, mappings: placed.mappings };
+  }
+  return undefined;
+}
+
+function standsIn({ spec }: Stored<'IngressPeer'>): boolean {
+  return spec.enabled === true && spec.fallback === true;
+}
+
+function hostOf({ spec }: Stored<'IngressPeer'>): string {
+  return spec.peer_id ?? '';
+}
+
+interface Placed {
+  readonly mappings: readonly PortMapping[];
+  readonly free: FreePorts;
+}
+
+/** The mappings of a port on another ingress peer, and what is free there then; nothing when there is no room. */
+function place(port: Stored<'IngressPort'>, all: FreePorts, mayMove: boolean): Placed | undefined {
+  const mappings = mappingsOf(port);
+  const pieces: (readonly Interval[])[] = [];
+  let free = all;
+  const take = (at: number, { protocol }: PortMapping, numbers: readonly Interval[]): void => {
+    pieces[at] = numbers;
+    free = withoutPorts(free, protocol, numbers);
+  };
+  for (const [at, mapping] of mappings.entries()) {
+    const same = { start: mapping.ingress_start, end: mapping.ingress_end };
+    if (subtractIntervals([same], freeFor(mapping.protocol, free)).length === 0) take(at, mapping, [same]);
+  }
+  for (const [at, mapping] of mappings.entries()) {
+    if (pieces[at] !== undefined) continue;
+    const count = mapping.ingress_end - mapping.ingress_start + 1;
+    const others = mayMove ? takeNumbers(freeFor(mapping.protocol, free), count) : undefined;
+    if (others === undefined) return undefined;
+    take(at, mapping, others);
+  }
+  return {
+    mappings: mappings.flatMap(({ translated_start: start, protocol }, at) =>
+      mapPieces({ start, protocol }, pieces[at] ?? []),
+    ),
+    free,
+  };
+}

@@ -1,0 +1,80 @@
+import { onTestFinished } from 'vitest';
+import { createEngine } from '../../src/app.ts';
+import { statement } from '../../src/db/builder.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { createConnectionTracker } from '../../src/features/peers/connection-tracker.ts';
+import { createHub } from '../../src/features/peers/streams/hub.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { ReadMap } from '../access/map-reader.ts';
+import { apiOn } from '../api/setup.ts';
+import { connect, type Follower } from '../peers/follower.ts';
+import { testDatabase } from '../setup/database.ts';
+
+/** An account in which nobody reaches anybody, and its peers. */
+const peers = ['edge', 'spare', 'web', 'laptop'] as const;
+type Label = (typeof peers)[number];
+
+/** A server of the hosted edition that observes connections, with peers that are not connected yet. */
+export async function openMesh() {
+  const made = await testDatabase('postgres');
+  const api = await apiOn(made.database, () => made[Symbol.asyncDispose](), { edition: 'hosted' });
+  const { engine, account, call } = api;
+  const failed = (error: unknown): void => void api.defects.push(error);
+  const listener = createConnectionTracker({ engine, server: 'one', failed });
+  const hub = createHub({ engine, listener, now: Date.now, failed, tickMs: 50 });
+  onTestFinished(async () => {
+    hub.close();
+    await listener.close();
+    await api[Symbol.asyncDispose]();
+  });
+  const database = await openDatabase({ url: made.url ?? '' });
+  onTestFinished(() => database.close());
+  const other = createEngine({ database, planEnvironment: engine.planEnvironment });
+  for (const { id } of (await call('GET', '/api/policies')).body) await call('DELETE', `/api/policies/${id}`);
+  const found = await api.peers(...peers);
+  const ids = Object.fromEntries(peers.map((label, at) => [label, found[at] ?? ''])) as Readonly<Record<Label, string>>;
+  const followers = new Map<Label, Follower>();
+  const leaving = new Map<Label, () => void>();
+  return {
+    ...{ ...api, ids, call },
+    /** Connects a peer from a public address. */
+    async join(label: Label, address = '198.51.100.1'): Promise<void> {
+      const place = { connection_ip: address };
+      await engine.presence.note(account, { peer: ids[label], place });
+      const [follower, leave] = connect(hub, { account, peer: ids[label] });
+      followers.set(label, follower);
+      leaving.set(label, leave);
+      await listener.settle();
+    },
+    async leave(label: Label): Promise<void> {
+      leaving.get(label)?.();
+      await listener.settle();
+    },
+    /** Moves what was noted about the connection of a peer into the past. */
+    async wait(label: Label, seconds: number): Promise<void> {
+      await engine.database.inAccount(account, [statement(waitText, [account, ids[label], seconds])]);
+    },
+    map: (label: Label): ReadMap | undefined => followers.get(label)?.map,
+    events: (label: Label): number => followers.get(label)?.events.length ?? 0,
+    /** What another server of the database decides at this moment: who forwards what to whom. */
+    async decidedElsewhere(): Promise<readonly string[]> {
+      const { flows } = await other.access.of(await other.snapshots.fresh(account));
+      const named = (id: string) => peers.find((label) => ids[label] === id) ?? id;
+      return flows.map(({ fromNames, toNames }) => [...fromNames, ...toNames].map(named).join(' -> ')).sort();
+    },
+    async ingressPeer(label: Label, more: JsonObject = {}): Promise<string> {
+      const body = { peer_id: ids[label], enabled: true, fallback: true, ...more };
+      return (await call('POST', '/api/ingress/peers', body)).body.id;
+    },
+    async ingressPort(label: Label, name: string, more: JsonObject = {}): Promise<string> {
+      const body = { name, enabled: true, port_ranges: [{ start: 8443, end: 8443, protocol: 'tcp' }], ...more };
+      return (await call('POST', `/api/peers/${ids[label]}/ingress/ports`, body)).body.id;
+    },
+    portOf: async (label: Label, id: string) =>
+      (await call('GET', `/api/peers/${ids[label]}/ingress/ports/${id}`)).body,
+  };
+}
+
+const waitText = `update peer_status set offline_since = offline_since - make_interval(secs => $3),
+  online_since = online_since - make_interval(secs => $3), last_seen = last_seen - make_interval(secs => $3),
+  written = pg_current_xact_id() where account_id = $1 and peer_id = $2`;
