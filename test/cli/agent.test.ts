@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { keepExposed, readLocalService } from '../../src/cli/agent/local-service.ts';
 import { createMachine } from '../../src/cli/agent/machine.ts';
+import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { testApi } from '../api/setup.ts';
 import { setupKey } from '../peers/machine.ts';
@@ -55,6 +56,49 @@ it('plays machines that enrol, connect, expose services, and leave when they are
   expect(await domains()).toEqual([]);
   const refused = await runHere(['agent', 'simulate', '--setup-key', 'WRONG', '--server', base]);
   expect([refused.code, refused.note]).toEqual([1, 'error: setup key invalid\n']);
+});
+
+it('shows which ingress ports a machine forwards, or is reached by', async () => {
+  await using api = await testApi('postgres', { edition: 'hosted' });
+  const { call } = api;
+  const base = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  const key = String((await setupKey(api))['key']);
+  let stop = (): void => undefined;
+  const written: string[] = [];
+  const terminal: Partial<Terminal> = {
+    onInterrupt: (listener) => {
+      stop = listener;
+      return () => undefined;
+    },
+    out: (text) => {
+      written.push(text);
+    },
+  };
+  const lines = () => written.filter((line) => line.includes('ingress')).sort();
+  const names = ['--name', 'edge,web', '--server', base];
+  const running = runHere(['agent', 'simulate', '--setup-key', key, ...names], {}, terminal);
+  await expect.poll(() => written.filter((line) => line.endsWith(': map\n')).length).toBe(2);
+  const peers: readonly JsonObject[] = (await call('GET', '/api/peers')).body;
+  const idOf = (name: string) => peers.find(({ hostname }) => hostname === name)?.['id'] ?? '';
+  await call('POST', '/api/ingress/peers', { peer_id: idOf('edge'), enabled: true, fallback: true });
+  const ranges = [
+    { start: 443, end: 443, protocol: 'tcp' },
+    { start: 500, end: 509, protocol: 'udp' },
+  ];
+  const path = `/api/peers/${idOf('web')}/ingress/ports`;
+  const { body: port } = await call('POST', path, { name: 'https', enabled: true, port_ranges: ranges });
+  const begun = [
+    'edge: ingress port https forwards tcp 20000 to 443 of web\n',
+    'edge: ingress port https forwards udp 20000-20009 to 500-509 of web\n',
+    'web: ingress port https leads here: tcp 20000 of edge to 443\n',
+    'web: ingress port https leads here: udp 20000-20009 of edge to 500-509\n',
+  ];
+  await expect.poll(lines).toEqual(begun);
+  await call('DELETE', `${path}/${port.id}`);
+  const ended = ['edge: ingress port https ended\n', 'web: ingress port https ended\n'];
+  await expect.poll(lines).toEqual([...begun, ...ended].sort());
+  stop();
+  expect((await running).code).toBe(0);
 });
 
 it('tells what stands between when that answers with a page', async () => {

@@ -3,6 +3,7 @@ import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { followForwards } from './forwards.ts';
 import { keepExposed, type LocalService, readLocalService } from './local-service.ts';
 import { createMachine, type Machine } from './machine.ts';
 
@@ -10,7 +11,7 @@ export const agentSimulate = defineCommand({
   name: 'agent simulate',
   summary: 'Play machines that enrol and stay connected, for tests and demonstrations.',
   details:
-    'Each machine makes keys of its own, enrols with the setup key, reports what it is like, and follows its network map until it is stopped. Its peer stays: use an ephemeral key for peers that go by themselves. What it exposes is withdrawn when it is stopped; nothing has to listen on the port.',
+    'Each machine makes keys of its own, enrols with the setup key, reports what it is like, and follows its network map until it is stopped: each event is printed, and which ingress ports it forwards or is reached by. Its peer stays: use an ephemeral key for peers that go by themselves. What it exposes is withdrawn when it is stopped; nothing has to listen on the port.',
   flags: {
     'setup-key': { placeholder: 'KEY', doc: 'The setup key that lets the machines in.' },
     peers: { placeholder: 'N', doc: 'How many machines (default 1).' },
@@ -91,10 +92,14 @@ async function play(
 
 /** Follows the network map; a stream that breaks off is taken up again where it was left. */
 async function stayConnected(machine: Machine, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const forwardsIn = followForwards();
+  const print = (text: string): void => terminal.out(`${machine.name}: ${text}\n`);
   while (!signal.aborted) {
     try {
-      for await (const { type, data } of machine.follow(signal)) {
-        terminal.out(`${machine.name}: ${type}${data['reason'] === undefined ? '' : ` (${String(data['reason'])})`}\n`);
+      for await (const message of machine.follow(signal)) {
+        const { type, data } = message;
+        print(`${type}${data['reason'] === undefined ? '' : ` (${String(data['reason'])})`}`);
+        for (const line of forwardsIn(message)) print(line);
         if (type === 'end' && data['reconnect'] === false) return;
       }
     } catch (error) {

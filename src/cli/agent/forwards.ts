@@ -1,0 +1,59 @@
+import { asObjects, asTexts, type Json, type JsonObject, membersOf } from '../../lib/json.ts';
+import type { EdgeMessage } from '../proxy/edge.ts';
+import { printable } from '../terminal/paint.ts';
+
+/**
+ * Follows what the stream of a machine says about ingress ports. Returns a line for each that it forwards now, or by which
+ * it is reached, and for each that ended.
+ */
+export function followForwards(): (message: EdgeMessage) => readonly string[] {
+  let self = '';
+  const names = new Map<string, string>();
+  const known = new Map<string, JsonObject>();
+  return ({ type, data }) => {
+    self = String(membersOf(data['self'])['id'] ?? self);
+    for (const peer of putIn(data['peers'])) names.set(String(peer['id']), String(peer['name']));
+    const put = new Map(putIn(data['forwards']).map((entry) => [String(entry['id']), entry]));
+    const isGone = (id: string): boolean => !put.has(id);
+    const gone = type === 'map' ? [...known.keys()].filter(isGone) : removedIn(data['forwards']);
+    const lines = [
+      ...gone.map((id) => `${titleOf(known.get(id))} ended`),
+      ...[...put]
+        .filter(([id, entry]) => JSON.stringify(entry) !== JSON.stringify(known.get(id)))
+        .flatMap(([, entry]) => linesOf(entry, self, names)),
+    ];
+    for (const id of gone) known.delete(id);
+    for (const [id, entry] of put) known.set(id, entry);
+    return lines;
+  };
+}
+
+/** The entries of a list in a map, or those that a change puts. */
+function putIn(list: Json | undefined): readonly JsonObject[] {
+  return asObjects(Array.isArray(list) ? list : (membersOf(list)['put'] ?? []));
+}
+
+function removedIn(list: Json | undefined): readonly string[] {
+  return asTexts(membersOf(list)['remove'] ?? []);
+}
+
+function linesOf(entry: JsonObject, self: string, names: ReadonlyMap<string, string>): readonly string[] {
+  const { gateway, peer, mappings = [] } = entry;
+  const nameOf = (id: Json | undefined): string => printable(names.get(String(id)) ?? String(id));
+  return asObjects(mappings).map((mapping) => {
+    const [outside, inside] = [rangeOf(mapping, 'ingress'), rangeOf(mapping, 'translated')];
+    const ports = `${String(mapping['protocol'])} ${outside}`;
+    return gateway === self
+      ? `${titleOf(entry)} forwards ${ports} to ${inside} of ${nameOf(peer)}`
+      : `${titleOf(entry)} leads here: ${ports} of ${nameOf(gateway)} to ${inside}`;
+  });
+}
+
+function titleOf(entry: JsonObject | undefined): string {
+  return `ingress port ${printable(String(entry?.['name'] ?? ''))}`;
+}
+
+function rangeOf(mapping: JsonObject, side: 'ingress' | 'translated'): string {
+  const [start, end] = [String(mapping[`${side}_start`]), String(mapping[`${side}_end`])];
+  return start === end ? start : `${start}-${end}`;
+}
