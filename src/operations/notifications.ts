@@ -1,7 +1,8 @@
 import { activities } from '../model/declare/activities.ts';
 import { optional, time } from '../model/operation/fields.ts';
 import { defineOperation } from '../model/operation/operation.ts';
-import { boolean, list, mapOf, object, string } from '../model/schema/field.ts';
+import { list, mapOf, object, string } from '../model/schema/field.ts';
+import { sample } from './config/deliveries.ts';
 
 const keys = object(
   {
@@ -54,13 +55,7 @@ export const notifications = {
     summary: 'Send a sample to a channel',
     doc: 'Says whether the receiver took it. The sample is the audit event of this request; a channel that is disabled gets it too.',
     params: { channelId: string({ doc: 'The id of the channel.' }) },
-    answer: object(
-      {
-        delivered: boolean({ doc: 'Whether the receiver took it.' }),
-        message: string({ doc: 'What it answered, in a sentence.' }),
-      },
-      { doc: 'What came of a sample.', schema: 'ChannelTest' },
-    ),
+    answer: sample,
     example: { answer: { delivered: false, message: 'hooks.example.com answers 503' } },
   }),
   rotateKey: defineOperation({

@@ -13,6 +13,9 @@ const stream = (platform: string, config: Json, more: JsonObject = {}): JsonObje
   ...more,
 });
 const bucket = { access_key_id: 'AK', secret_access_key: 'SK', bucket_name: 'b', region: 'eu-central-1' };
+const { bucket_name: _, ...rest } = bucket;
+const hose = { ...rest, stream_name: 'n' };
+const web = { url: 'https://x.example.com' };
 const post = (body: JsonObject) => api().call('POST', path, body);
 
 /** The configuration as it is kept, its secrets opened. */
@@ -88,9 +91,25 @@ it.each<[JsonObject, readonly string[]]>([
   [stream('s3', { ...bucket, acess_key: 'x' }), ['stream_key_unknown /config/acess_key']],
   [stream('s3', {}), Array.from({ length: 4 }, () => 'stream_key_required /config')],
   [stream('firehose', { ...bucket }), ['stream_key_required /config', 'stream_key_unknown /config/bucket_name']],
-  [stream('datadog', { site: 'x' }), ['stream_key_required /config']],
+  [stream('datadog', { site: 'datadoghq.eu' }), ['stream_key_required /config']],
   [stream('datadog', { api_key: 'k', api_url: 'x' }), ['url_invalid /config/api_url']],
   [stream('generic_http', { url: 'file:///x' }), ['url_invalid /config/url']],
+  [stream('datadog', { api_key: 'k', site: 'https://datadoghq.eu' }), ['stream_value_invalid /config/site']],
+  [stream('datadog', { api_key: 'k', region: 'eu-central-1' }), ['stream_value_invalid /config/region']],
+  [stream('s3', { ...bucket, region: 'evil.example.com/' }), ['stream_value_invalid /config/region']],
+  [stream('s3', { ...bucket, bucket_name: 'b/c' }), ['stream_value_invalid /config/bucket_name']],
+  [stream('s3', { ...bucket, prefix: 'a/../b' }), ['stream_value_invalid /config/prefix']],
+  [stream('s3', { ...bucket, prefix: '/a' }), ['stream_value_invalid /config/prefix']],
+  [stream('s3', { ...bucket, endpoint: 'minio:9000' }), ['stream_value_invalid /config/endpoint']],
+  [stream('firehose', { ...hose, stream_name: 'arn:aws:x' }), ['stream_value_invalid /config/stream_name']],
+  [stream('generic_http', { ...web, batch: '0' }), ['stream_value_invalid /config/batch']],
+  [stream('generic_http', { ...web, headers: 'X: y' }), ['headers_invalid /config/headers']],
+  [stream('generic_http', { ...web, headers: '{"X":1}' }), ['headers_invalid /config/headers']],
+  [stream('generic_http', { ...web, headers: '{"Host":"x"}' }), ['headers_invalid /config/headers']],
+  [stream('generic_http', { ...web, headers: '{"a b":"x"}' }), ['headers_invalid /config/headers']],
+  [stream('generic_http', { ...web, body_template: '{{.ID' }), ['stream_value_invalid /config/body_template']],
+  [stream('generic_http', { ...web, body_template: '{{.Id}}' }), ['stream_value_invalid /config/body_template']],
+  [stream('generic_http', { ...web, body_template: '{"a": {{.ID}}' }), ['stream_value_invalid /config/body_template']],
 ])('%j is refused: %j', async (body, problems) => {
   const answer = await post(body);
   expect([answer.status, [...problemsOf(answer)].sort()]).toEqual([422, problems]);
@@ -105,7 +124,7 @@ it.each(['platform', 'config', 'enabled'])('%s is required, to make and to repla
 
 it('a replace ignores the platform, merges the configuration and keeps masked secrets', async () => {
   const { body } = await post(
-    stream('generic_http', { url: 'https://x.example.com', headers: '{}', body_template: 't' }),
+    stream('generic_http', { url: 'https://x.example.com', headers: '{}', body_template: '"t"' }),
   );
   const put = (config: Json, platform: Json = 'generic_http') =>
     api().call('PUT', `${path}/${body.id}`, { platform, config, enabled: true });

@@ -13,7 +13,6 @@ export const apart: Readonly<Record<string, string>> = {
   'src/cli/version.ts': 'a command, as all that stand there',
   'src/features/auth/provider/first-sign-in.ts': 'its neighbour is long enough',
   'src/features/integrations/deliveries/backoff.ts': 'its neighbour is long enough',
-  'src/features/integrations/deliveries/events.ts': 'its neighbour is long enough',
   'src/features/peers/streams/facts-debouncer.ts': 'its neighbour is long enough',
   'src/features/sources/directory/mounts.ts': 'its neighbour is long enough',
   'src/features/sources/kubernetes/reminder.ts': 'its neighbour is long enough',

@@ -33,7 +33,7 @@ const table: Readonly<Record<string, Row>> = {
     packages: ['jose', 'oidc-provider', 'qr'],
   },
   'features/config': { modules: core },
-  'features/integrations': { modules: ['features/config', 'outbound', ...core] },
+  'features/integrations': { modules: ['features/config', 'outbound', ...core], packages: ['@aws-sdk/*'] },
   'features/logs': { modules: core },
   'features/peers': { modules: core, packages: ['mmdb-lib'] },
   'features/proxy': { modules: ['features/logs', 'features/peers', ...core] },

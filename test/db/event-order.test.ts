@@ -6,6 +6,7 @@ import { createObject } from '../../src/objects/objects.ts';
 import { actor, newOffice } from '../commit/office.ts';
 import { present } from '../setup/present.ts';
 
+const limits = { events: 100, bytes: 1_000_000 };
 const channel = { type: 'webhook', target: null, event_types: ['group.add'], enabled: true };
 
 test('an event whose number was given first is seen first, however long its transaction takes', async () => {
@@ -14,7 +15,7 @@ test('an event whose number was given first is seen first, however long its tran
   const kind = (name: string) => engine.registry.get(name);
   const made = await createObject(engine, call, kind('NotificationChannel'), channel, { strict: false });
   const seen = async () =>
-    (present(await readWork(database, account, made.object.id, 100)).events ?? []).map(({ target_id }) => target_id);
+    (present(await readWork(database, account, made.object.id, limits)).events ?? []).map(({ target_id }) => target_id);
   const slow = new pg.Client({ connectionString: present(office.made.url) });
   await slow.connect();
   try {
@@ -61,6 +62,6 @@ test('a number whose transaction failed is given again, and a reader meets no ga
   });
   await expect(failing).rejects.toThrow('taken back');
   await recordEvents(database, account, record);
-  const { row, events } = present(await readWork(database, account, made.object.id, 100));
+  const { row, events } = present(await readWork(database, account, made.object.id, limits));
   expect(events.map(({ id }) => id)).toEqual([row.cursor + 1]);
 });

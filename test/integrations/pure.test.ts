@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { verdictAbout, verdictOf } from '../../src/features/integrations/deliveries/answer.ts';
 import { usualDelays } from '../../src/features/integrations/deliveries/backoff.ts';
 import { nextBatch } from '../../src/features/integrations/deliveries/batch.ts';
-import type { Channel, DeliveryEvent } from '../../src/features/integrations/deliveries/target.ts';
+import type { Channel, DeliveryEvent, Later } from '../../src/features/integrations/deliveries/target.ts';
 import { notificationMail } from '../../src/features/integrations/notifications/mail-text.ts';
 import { OutboundFailure } from '../../src/outbound/failure.ts';
 
@@ -17,10 +17,10 @@ describe('the next batch', () => {
     ...{ account: 'a', id: 'c', type: 'webhook', enabled: true, settings: {} },
     wants: (code) => code === 'group.add' || code === 'integration.delivery_failed',
   };
-  const limits = { end: undefined, singlyTo: 0, newest: 9 };
-  const chosen = (window: readonly DeliveryEvent[], take: number, more = {}) => {
-    const { events, cursor } = nextBatch(window, channel, { take: () => take }, { ...limits, ...more });
-    return [events.map(({ id }) => id), cursor];
+  const limits = { end: undefined, left: undefined, singlyTo: 0, newest: 9 };
+  const chosen = (window: readonly DeliveryEvent[], take: number | Later, more = {}) => {
+    const batch = nextBatch(window, channel, { take: () => take }, { ...limits, ...more });
+    return 'afterMs' in batch ? batch : [batch.events.map(({ id }) => id), batch.cursor];
   };
   const other = (id: number) => event(id, { code: 'user.join' });
 
@@ -40,6 +40,17 @@ describe('the next batch', () => {
     ],
     ['is the batch that was begun', chosen([event(4), event(5), event(6)], 3, { end: 5 }), [[4, 5], 5]],
     ['is a new one when nothing is left of that', chosen([event(6), event(7)], 1, { end: 5 }), [[6], 6]],
+    [
+      'is what the receiver did not take of the batch that was begun, which ends where it did',
+      chosen([event(4), event(5), event(6), event(7)], 3, { end: 6, left: [5] }),
+      [[5], 6],
+    ],
+    ['is none when the target waits', chosen([event(4)], { afterMs: 7 }), { afterMs: 7 }],
+    [
+      'is the batch that was begun, also when the target would wait',
+      chosen([event(4)], { afterMs: 7 }, { end: 4 }),
+      [[4], 4],
+    ],
     ['is one event where a batch was refused', chosen([event(4), event(5)], 2, { singlyTo: 4 }), [[4], 4]],
     [
       'leaves out what the channel itself could not take',
@@ -55,7 +66,7 @@ describe('the next batch', () => {
   ])('%s', (_, found, expected) => expect(found).toEqual(expected));
 
   it('is empty without a target', () => {
-    expect(nextBatch([event(4)], channel, undefined, limits)).toEqual({ events: [], cursor: 4 });
+    expect(nextBatch([event(4)], channel, undefined, limits)).toEqual({ events: [], end: 4, cursor: 4 });
   });
 });
 

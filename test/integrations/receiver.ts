@@ -1,9 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { type Counterpart, startCounterpart } from './counterpart.ts';
 
 /** A message that was signed as it has to be. */
 export interface Received {
@@ -16,77 +14,16 @@ export interface Received {
   readonly signatures: number;
 }
 
-/** How a request is answered: with a status, by hand, or not at all. */
-type Answer = number | ((response: ServerResponse, request: IncomingMessage) => void);
-
 /** A receiver of webhooks that is as strict as the convention allows. */
-export interface Receiver {
-  readonly url: string;
-  readonly port: number;
-  /** What came and was accepted, in order. */
-  readonly accepted: readonly Received[];
-  /** Every attempt that was signed as it has to be. */
-  readonly attempts: readonly Received[];
-  /** What was wrong with requests. */
-  readonly faults: readonly string[];
-  /** Answers the next requests so, each once; then `usually`. */
-  next(...answers: readonly Answer[]): void;
-  usually(answer: Answer): void;
-  stop(): Promise<void>;
-  start(): Promise<void>;
-}
+export type Receiver = Counterpart<Received>;
 
 /** Starts a receiver; `keys` are asked for the public keys at each request. */
 export async function startReceiver(keys: () => Promise<readonly string[]>): Promise<Receiver> {
-  const attempts: Received[] = [];
-  const accepted: Received[] = [];
-  const faults: string[] = [];
-  const queue: Answer[] = [];
-  let usual: Answer = 204;
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const text = await textOf(request);
-    const received = check(request, text, await keys());
-    if (typeof received === 'string') {
-      faults.push(received);
-      response.writeHead(400).end();
-      return;
-    }
-    attempts.push(received);
-    const answer = queue.shift() ?? usual;
-    if (typeof answer === 'function') {
-      answer(response, request);
-      return;
-    }
-    if (answer < 300) accepted.push(received);
-    response.writeHead(answer).end();
-  };
-  const open = async (port: number) => {
-    const server = createServer((request, response) => void handle(request, response));
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return server;
-  };
-  let server = await open(0);
-  // A server that listens over TCP has such an address.
-  const { port } = server.address() as AddressInfo;
-  const stop = async () => {
-    server.closeAllConnections();
-    if (!server.listening) return;
-    server.close();
-    await once(server, 'close');
-  };
-  onTestFinished(stop);
-  return {
-    ...{ url: `http://127.0.0.1:${port}/hook`, port, accepted, attempts, faults },
-    next: (...answers) => void queue.push(...answers),
-    usually(answer) {
-      usual = answer;
-    },
-    stop,
-    async start() {
-      server = await open(port);
-    },
-  };
+  const counterpart = await startCounterpart<Received>({
+    read: async ({ request, body }) => check(request, body.toString('utf8'), await keys()),
+    accept: (response) => response.writeHead(204).end(),
+  });
+  return { ...counterpart, url: `${counterpart.url}/hook` };
 }
 
 /** The message, or what is wrong with it. */
@@ -114,10 +51,4 @@ function isSignedBy(key: string, content: Buffer, signature: string): boolean {
   if (!key.startsWith('whpk_') || raw.length !== 32) return false;
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') };
   return verify(null, content, createPublicKey({ key: jwk, format: 'jwk' }), Buffer.from(signature, 'base64'));
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
 }

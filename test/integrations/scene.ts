@@ -27,6 +27,7 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
   });
   const kind = engine.registry.get('NotificationChannel');
   const groups = engine.registry.get('Group');
+  const streams = engine.registry.get('EventStreaming');
   return {
     ...office,
     /** A second server with the same key. */
@@ -51,6 +52,13 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
     async deleteChannel(id: string): Promise<void> {
       await deleteObject(engine, call, kind, id, { strict: false });
     },
+    /** Streams events to a platform. */
+    async stream(platform: string, config: JsonObject, enabled = true): Promise<string> {
+      return (await createObject(engine, call, streams, { platform, config, enabled }, { strict: false })).object.id;
+    },
+    async changeStream(id: string, config: JsonObject, enabled = true): Promise<void> {
+      await replaceObject(engine, call, streams, id, { platform: 'ignored', config, enabled }, { strict: false });
+    },
     async group(...names: readonly string[]): Promise<void> {
       for (const name of names) await createObject(engine, call, groups, { name }, { strict: false });
     },
@@ -60,7 +68,7 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
 }
 
 /** What a server that delivers has that others have not. */
-interface PostOptions extends Pick<TargetOptions, 'mail' | 'publicUrl' | 'timeoutMs'> {
+interface PostOptions extends Pick<TargetOptions, 'mail' | 'publicUrl' | 'timeoutMs' | 'gatherMs'> {
   readonly allow?: readonly string[];
   readonly leaseSeconds?: number;
 }
@@ -70,7 +78,8 @@ function runPost(engine: Engine, { allow = ['127.0.0.1'], leaseSeconds = 30, ...
   const list = parseAllowList(allow);
   if ('wrong' in list) throw new Error(`${list.wrong} is no address`);
   const outbound = createOutbound({ allow: list, userAgent: 'Heddle/test', connectMs: 2000 });
-  const open = createTargets({ ...given, outbound, signer: createWebhookSigner(engine), now: Date.now });
+  const now = Date.now;
+  const open = createTargets({ gatherMs: 0, ...given, outbound, signer: createWebhookSigner(engine), now });
   const end = runDeliveries({
     ...{ engine, open, leaseSeconds, pollMs: 50, gatherMs: 5 },
     random: () => 0,

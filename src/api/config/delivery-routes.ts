@@ -1,11 +1,14 @@
-import { discard, resume, retry, showDeliveries } from '../../features/integrations/deliveries/status.ts';
+import { discard, resume, retry } from '../../features/integrations/deliveries/actions.ts';
+import { sendSample } from '../../features/integrations/deliveries/sample.ts';
+import { showDeliveries } from '../../features/integrations/deliveries/status.ts';
 import { deliveries as operations } from '../../operations/config/deliveries.ts';
 import { implement } from '../operations/implement.ts';
 
 /** Deliveries of events to receivers. */
-export const deliveries = implement(operations, (engine) => ({
+export const deliveries = implement(operations, (engine, { openTarget }) => ({
   list: ({ call }) => showDeliveries(engine, call),
   resume: ({ call, params, query }) => resume(engine, call, params.id, query.since),
   retry: ({ call, params, query }) => retry(engine, call, params.id, query.event),
   discard: ({ call, params, query }) => discard(engine, call, params.id, query.event),
+  test: ({ call, params }) => sendSample(engine, call, params.id, openTarget),
 }));

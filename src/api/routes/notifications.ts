@@ -1,4 +1,4 @@
-import { sendSample } from '../../features/integrations/notifications/sample.ts';
+import { sendSample } from '../../features/integrations/deliveries/sample.ts';
 import { listPublicKeys, rotateWebhookKey } from '../../features/integrations/notifications/webhook-keys.ts';
 import { activities } from '../../model/declare/activities.ts';
 import { notifications as operations } from '../../operations/notifications.ts';

@@ -1,6 +1,5 @@
 import { NotFound } from '../../model/errors.ts';
 import { type Delivery, deliveries as operations } from '../../operations/config/deliveries.ts';
-import { notifications } from '../../operations/notifications.ts';
 import { guessHint } from '../arguments.ts';
 import { type Client, call, clientSettings, connect } from '../client.ts';
 import { defineCommand, type Invocation } from '../command.ts';
@@ -102,7 +101,7 @@ export const deliveriesDiscard = defineCommand({
 
 export const deliveriesTest = defineCommand({
   name: 'deliveries test',
-  summary: 'Send a sample to a notification channel, and say what its receiver answers.',
+  summary: 'Send a sample to a channel, and say what its receiver answers.',
   argument,
   flags: jsonFlag,
   settings: clientSettings,
@@ -111,7 +110,7 @@ export const deliveriesTest = defineCommand({
     const { flags, positionals, config, terminal } = invocation;
     const client = await connect(config);
     const { id } = choose(await call(client, operations.list), positionals[0] ?? '');
-    const { delivered, message } = await call(client, notifications.testChannel, { params: { channelId: id } });
+    const { delivered, message } = await call(client, operations.test, { params: { id } });
     if (!delivered) return printFailure(invocation, exit.error, message);
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', delivered, message });
     else terminal.out(`${printable(message)}\n`);

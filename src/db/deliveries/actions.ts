@@ -28,8 +28,9 @@ export function resumeDelivery(database: Database, action: DeliveryAction, since
 }
 
 const resumeText = `update deliveries d set generation = generation + 1, failures = 0, paused = false, reported = false,
-  next_at = null, tried_revision = null,
+  next_at = null, tried_revision = null, look_at = null, look_behind = null,
   batch_end = case when $10::timestamptz is null then batch_end end,
+  batch_left = case when $10::timestamptz is null then batch_left end,
   cursor = case when $10::timestamptz is null then cursor else coalesce(
     (select min(e.id) - 1 from audit_events e where e.account_id = $1 and e.created_at >= $10::timestamptz),
     (select a.audit_sequence from accounts a where a.account_id = $1)) end

@@ -5,7 +5,7 @@ import type { Database } from '../database.ts';
 export interface PendingDelivery {
   readonly account: string;
   readonly channel: string;
-  /** In milliseconds from now; 0: at once, also because its settings changed since it failed. */
+  /** In milliseconds from now; 0: at once, also because its settings changed since it failed, or enough waits for it now. */
   readonly dueInMs: number;
   /** How many events are behind the cursor, whether or not the channel subscribes to them. */
   readonly behind: number;
@@ -24,12 +24,16 @@ export async function findPending(
   return database.lookUp(statement<PendingDelivery>(pendingText, [owner, most.inAll, most.ofAccount]));
 }
 
+function millisecondsTo(moment: string): string {
+  return `extract(epoch from ${moment} - clock_timestamp()) * 1000`;
+}
+
 const pendingText = `select account, channel, failing, behind, "dueInMs" from (
 select d.account_id as account, d.channel_id as channel, d.failures > 0 as failing,
   a.audit_sequence - d.cursor as behind, d.next_at,
   row_number() over (partition by d.account_id order by d.next_at nulls first) as place,
-  case when d.tried_revision is distinct from o.updated_revision then 0
-    else greatest(0, extract(epoch from d.next_at - clock_timestamp()) * 1000) end::float8 as "dueInMs"
+  greatest(0, case when d.tried_revision is not distinct from o.updated_revision then ${millisecondsTo('d.next_at')} end,
+    case when a.audit_sequence - d.cursor < d.look_behind then ${millisecondsTo('d.look_at')} end)::float8 as "dueInMs"
 from deliveries d
 join accounts a on a.account_id = d.account_id
 left join objects o on o.account_id = d.account_id and o.id = d.channel_id

@@ -11,7 +11,7 @@ export interface HeldDelivery {
   readonly lease: Pick<Lease, 'name' | 'fence'>;
 }
 
-type Values = readonly (string | number | boolean | null)[];
+type Values = readonly (string | number | boolean | null | readonly number[])[];
 
 /** What a write says: `false` when it was refused. */
 async function write(database: Database, held: HeldDelivery, text: string, values: Values): Promise<boolean> {
@@ -29,6 +29,8 @@ const isHeld = `d.account_id = $1 and d.channel_id = $2 and d.generation = $3 an
 
 const working = 'failures = 0, paused = false, reported = false, next_at = null, tried_revision = null';
 
+const noBatch = 'batch_end = null, batch_left = null, look_at = null, look_behind = null';
+
 /** Moves the cursor on: what is up to there was delivered, or nobody wants it. */
 export function advance(
   database: Database,
@@ -40,20 +42,37 @@ export function advance(
   return write(database, held, deliveredText, [cursor, note ?? null]);
 }
 
-const deliveredText = `update deliveries d set cursor = $6, batch_end = null, ${working}, last_success_at = clock_timestamp(),
+const deliveredText = `update deliveries d set cursor = $6, ${noBatch}, ${working}, last_success_at = clock_timestamp(),
   last_error = coalesce($7, last_error), last_error_at = case when $7::text is null then last_error_at else clock_timestamp() end
 where ${isHeld} returning 1`;
-const skippedText = `update deliveries d set cursor = $6 where ${isHeld} returning 1`;
+const skippedText = `update deliveries d set cursor = $6, ${noBatch} where ${isHeld} returning 1`;
 
-/** Remembers where a batch of several events ends before it is sent, so that a repetition is the same batch. */
+/** Remembers where a batch ends before it is sent, so that a repetition is the same batch. */
 export function beginBatch(database: Database, held: HeldDelivery, end: number): Promise<boolean> {
-  return write(database, held, `update deliveries d set batch_end = $6 where ${isHeld} returning 1`, [end]);
+  return write(
+    database,
+    held,
+    `update deliveries d set batch_end = $6, batch_left = null where ${isHeld} returning 1`,
+    [end],
+  );
 }
 
 /** Forgets the end of a batch: its events are sent one by one. */
 export function endBatch(database: Database, held: HeldDelivery): Promise<boolean> {
-  return write(database, held, `update deliveries d set batch_end = null where ${isHeld} returning 1`, []);
+  return write(database, held, `update deliveries d set ${noBatch} where ${isHeld} returning 1`, []);
 }
+
+/** Leaves what waits for so long, or until so many events are behind the cursor. */
+export function postpone(
+  database: Database,
+  held: HeldDelivery,
+  { afterMs, behind }: { readonly afterMs: number; readonly behind: number },
+): Promise<boolean> {
+  return write(database, held, postponeText, [afterMs, behind]);
+}
+
+const postponeText = `update deliveries d set look_at = clock_timestamp() + $6::float8 * interval '1 millisecond', look_behind = $7
+where ${isHeld} returning 1`;
 
 /** How an attempt failed. */
 export interface Failure {
@@ -63,19 +82,22 @@ export interface Failure {
   readonly waitMs: number;
   /** The version of the object: with another one it is tried at once. */
   readonly revision: number;
+  /** The events of the batch that the receiver did not take; absent: it took none of those that were sent. */
+  readonly left?: readonly number[] | undefined;
 }
 
 /** Notes a failed attempt; with an entry for the audit log, in the same transaction. */
 export function noteFailure(
   database: Database,
   held: HeldDelivery,
-  { reason, paused, waitMs, revision }: Failure,
+  { reason, paused, waitMs, revision, left }: Failure,
 ): Promise<boolean> {
-  return write(database, held, failureText, [reason, paused, waitMs, revision]);
+  return write(database, held, failureText, [reason, paused, waitMs, revision, left ?? null]);
 }
 
 const failureText = `update deliveries d set failures = failures + 1, paused = $7, last_error = $6, last_error_at = clock_timestamp(),
-  next_at = clock_timestamp() + $8::float8 * interval '1 millisecond', tried_revision = $9
+  next_at = clock_timestamp() + $8::float8 * interval '1 millisecond', tried_revision = $9,
+  batch_left = coalesce($10::bigint[], batch_left)
 where ${isHeld} returning 1`;
 
 /** Writes the audit event that says that a delivery fails, once for each time that it does. */
@@ -96,7 +118,7 @@ export function setAside(database: Database, held: HeldDelivery, event: number, 
 }
 
 const setAsideText = `with moved as (
-  update deliveries d set cursor = greatest(cursor, $6), batch_end = null, ${working},
+  update deliveries d set cursor = greatest(cursor, $6), ${noBatch}, ${working},
     last_error = $7, last_error_at = clock_timestamp()
   where ${isHeld} returning 1
 )

@@ -19,6 +19,8 @@ export interface DeliveryRow {
   readonly cursor: number;
   /** Where the batch ends that was begun; `null`: none was, or it is one event. */
   readonly batch_end: number | null;
+  /** The events of that batch that the receiver did not take; `null`: all of them. */
+  readonly batch_left: readonly number[] | null;
   readonly generation: number;
   readonly failures: number;
   readonly paused: boolean;
@@ -37,10 +39,16 @@ export interface DeliveryRow {
   readonly set_aside: number;
 }
 
+/** How many events are read at the most: the last of them may go beyond the bytes. */
+export interface ReadLimits {
+  readonly events: number;
+  readonly bytes: number;
+}
+
 /** What a server needs to go on with a delivery. */
 export interface DeliveryWork {
   readonly row: DeliveryRow;
-  /** The first events behind the cursor, in order. */
+  /** The first events behind the cursor, in order; fewer than asked for when they are all, or have many bytes. */
   readonly events: readonly EventRow[];
   /** The first of those that are to be sent again. */
   readonly again: EventRow | undefined;
@@ -48,6 +56,9 @@ export interface DeliveryWork {
 
 const eventColumns =
   'e.id, e.created_at, e.activity_code, e.initiator_id, e.initiator_name, e.initiator_email, e.target_id, e.meta';
+
+/** About what an event has besides what is in `meta`, in bytes. */
+const usualBytes = 300;
 
 /**
  * Reads a delivery with the events behind its cursor; `undefined` when there is none. Events of an account are numbered
@@ -58,13 +69,13 @@ export async function readWork(
   database: Database,
   account: string,
   channel: string,
-  limit: number,
+  { events: most, bytes }: ReadLimits,
 ): Promise<DeliveryWork | undefined> {
   const [[row], events, [again]] = await database.inAccount(
     account,
     [
       statement<DeliveryRow>(rowText, [account, channel]),
-      statement<EventRow>(eventsText, [account, channel, limit]),
+      statement<EventRow>(eventsText, [account, channel, most, bytes]),
       statement<EventRow>(againText, [account, channel]),
     ],
     { snapshot: true },
@@ -72,7 +83,7 @@ export async function readWork(
   return row === undefined ? undefined : { row, events, again };
 }
 
-const rowText = `select d.cursor, d.batch_end, d.generation, d.failures, d.paused, d.reported, d.tried_revision,
+const rowText = `select d.cursor, d.batch_end, d.batch_left, d.generation, d.failures, d.paused, d.reported, d.tried_revision,
   coalesce(extract(epoch from d.next_at - clock_timestamp()) * 1000, 0)::float8 as wait_ms,
   d.kind, o.spec, o.updated_revision, a.audit_sequence as newest,
   (select count(*)::int from set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id) as set_aside
@@ -81,9 +92,14 @@ join accounts a on a.account_id = d.account_id
 left join objects o on o.account_id = d.account_id and o.id = d.channel_id
 where d.account_id = $1 and d.channel_id = $2`;
 
-const eventsText = `select ${eventColumns} from audit_events e
-where e.account_id = $1 and e.id > (select cursor from deliveries where account_id = $1 and channel_id = $2)
-order by e.id limit $3`;
+const eventsText = `select ${eventColumns} from (
+  select e.*, sum(${usualBytes} + octet_length(e.meta::text)) over (order by e.id rows between unbounded preceding and 1 preceding) as bytes
+  from (
+    select * from audit_events
+    where account_id = $1 and id > (select cursor from deliveries where account_id = $1 and channel_id = $2)
+    order by id limit $3
+  ) e
+) e where coalesce(e.bytes, 0) < $4 order by e.id`;
 
 const againText = `select ${eventColumns} from set_aside_events s
 join audit_events e on e.account_id = s.account_id and e.id = s.event_id

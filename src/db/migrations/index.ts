@@ -26,7 +26,8 @@ import * as notePlanUse from './0030-0039/0032_note_plan_use.ts';
 import * as addSourceIndex from './0030-0039/0033_add_source_index.ts';
 import * as addDeliveries from './0030-0039/0034_add_deliveries.ts';
 import * as addProvisioning from './0030-0039/0035_add_provisioning.ts';
-import * as noteAbsence from './0030-0039/0036_note_absence.ts';
+import * as addBatches from './0030-0039/0036_add_batches.ts';
+import * as noteAbsence from './0030-0039/0037_note_absence.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -66,5 +67,6 @@ export const migrations: readonly Migration[] = [
   addSourceIndex,
   addDeliveries,
   addProvisioning,
+  addBatches,
   noteAbsence,
 ];

@@ -36,6 +36,7 @@ export const eventStreaming = defineKind({
   alsoAt: ['/api/integrations/event-streaming'],
   ids: 'integer',
   deleteReply: 'object',
+  delivers: true,
   module: 'event_streaming',
   document: { allowed: true, shortName: 'hstream' },
   spec,

@@ -1,19 +1,100 @@
-import { type Field, longest, secret } from '../../model/schema/field.ts';
+import { isObject, parseJson } from '../../lib/json.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { parseEventTemplate } from '../../model/declare/event-template.ts';
+import { type Field, type Format, longest, secret } from '../../model/schema/field.ts';
+import { headerNameFault } from '../shared/header-names.ts';
 import { webUrl } from '../shared/web-url.ts';
+
+type Config = Readonly<Record<string, string>>;
+
+/** What is wrong with a value; `undefined`: nothing. */
+type Check = (value: string, config: Config) => string | undefined;
 
 /** What the configuration of one platform may say. */
 export interface Platform {
   readonly required: readonly string[];
   readonly optional: readonly string[];
+  /** What values must be like, by key. Credentials and addresses are sealed where this is asked: their fields say it. */
+  readonly values: Readonly<Record<string, Check>>;
 }
 
 /** The platforms to which events can be sent, with the keys of their configuration. */
 export const platforms: Readonly<Record<'datadog' | 's3' | 'firehose' | 'generic_http', Platform>> = {
-  datadog: { required: ['api_key'], optional: ['site', 'region', 'api_url'] },
-  s3: { required: ['access_key_id', 'secret_access_key', 'bucket_name', 'region'], optional: [] },
-  firehose: { required: ['access_key_id', 'secret_access_key', 'stream_name', 'region'], optional: [] },
-  generic_http: { required: ['url'], optional: ['headers', 'body_template'] },
+  datadog: {
+    required: ['api_key'],
+    optional: ['site', 'region', 'api_url'],
+    values: {
+      site: matching(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'is no site of Datadog; write one such as datadoghq.eu'),
+      region: checkDatadogRegion,
+    },
+  },
+  s3: {
+    required: ['access_key_id', 'secret_access_key', 'bucket_name', 'region'],
+    optional: ['prefix', 'endpoint'],
+    values: {
+      bucket_name: matching(/^[\w.-]{1,255}$/, 'is no name of a bucket; write it without a path or an address'),
+      region: checkRegion,
+      prefix: checkPrefix,
+      endpoint: checkAddress,
+    },
+  },
+  firehose: {
+    required: ['access_key_id', 'secret_access_key', 'stream_name', 'region'],
+    optional: ['endpoint'],
+    values: {
+      stream_name: matching(/^[\w.-]{1,64}$/, 'is no name of a stream; write it without an ARN'),
+      region: checkRegion,
+      endpoint: checkAddress,
+    },
+  },
+  generic_http: {
+    required: ['url'],
+    optional: ['headers', 'body_template', 'batch'],
+    values: {
+      body_template: checkTemplate,
+      batch: matching(/^([1-9]\d{0,2}|1000)$/, 'is no size of a batch; write a number from 1 to 1000'),
+    },
+  },
 };
+
+function matching(pattern: RegExp, hint: string): (value: string) => string | undefined {
+  return (value) => (pattern.test(value) ? undefined : `\`${value.slice(0, 100)}\` ${hint}`);
+}
+
+const datadogRegions: readonly string[] = ['us', 'us1', 'us3', 'us5', 'eu', 'eu1', 'ap1', 'ap2', 'uk1', 'gov'];
+
+/** It counts only where nothing else says which site it is. */
+function checkDatadogRegion(value: string, { site, api_url }: Config): string | undefined {
+  if (datadogRegions.includes(value) || site !== undefined || api_url !== undefined) return undefined;
+  const guess = nearest(value, datadogRegions);
+  const hint = guess === undefined ? `known are ${datadogRegions.join(', ')}` : `did you mean \`${guess}\`?`;
+  return `Datadog has no region \`${value.slice(0, 100)}\`; ${hint}`;
+}
+
+/** It becomes part of a host name. */
+function checkRegion(value: string): string | undefined {
+  return matching(/^[a-z0-9]([a-z0-9-]{0,62})$/, 'is no region; write one such as eu-central-1')(value);
+}
+
+const longestPrefix = 512;
+
+function checkPrefix(value: string): string | undefined {
+  if (value.length > longestPrefix) return `a prefix must have at most ${longestPrefix} characters`;
+  const isPath = /^[\w!'()*.=-]+(\/[\w!'()*.=-]+)*\/?$/.test(value) && !/(^|\/)\.{1,2}(\/|$)/.test(value);
+  return isPath
+    ? undefined
+    : `\`${value.slice(0, 100)}\` is no prefix; write names with \`/\` between, such as heddle/events`;
+}
+
+function checkAddress(value: string): string | undefined {
+  const result = webUrl.canonical(value);
+  return 'fault' in result ? result.fault : undefined;
+}
+
+function checkTemplate(value: string): string | undefined {
+  const template = parseEventTemplate(value);
+  return 'fault' in template ? `\`body_template\` is no template: ${template.fault}` : undefined;
+}
 
 /** Other spellings of keys; the value of one is the spelling that is kept. */
 export const otherSpellings: Readonly<Record<string, string>> = {
@@ -23,17 +104,45 @@ export const otherSpellings: Readonly<Record<string, string>> = {
 
 const credential = secret({ doc: 'A credential. It is shown masked.', read: 'masked' });
 
+/** Headers by name, as JSON. */
+const headerText: Format = {
+  name: 'headers',
+  canonical(text) {
+    const headers = readObject(text);
+    if (headers === undefined)
+      return { fault: 'headers are a JSON object of texts, such as {"Authorization":"Bearer …"}; write one' };
+    const fault = Object.keys(headers)
+      .map((name) => headerNameFault(name))
+      .find((found) => found !== undefined);
+    return fault === undefined ? { value: text } : { fault };
+  },
+};
+
+/** The members of an object of texts. */
+function readObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value = parseJson(text);
+    return isObject(value) && Object.values(value).every((one) => typeof one === 'string') ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Headers carry credentials as often as not. */
+const headers = secret({ doc: 'Headers by name, as JSON. They are shown masked.', read: 'masked', format: headerText });
+
 /** Many platforms let everyone write who knows such an address. */
 const address = secret({ doc: 'An address of the web.', read: 'shown', maxLength: 4 * longest.text, format: webUrl });
 
-/** Keys whose values are kept sealed. Headers carry credentials as often as not. */
+/** Keys whose values are kept sealed. */
 export const secrets: Readonly<Record<string, Field<string | undefined>>> = {
   api_key: credential,
   access_key_id: credential,
   access_key: credential,
   secret_access_key: credential,
   secret_key: credential,
-  headers: credential,
+  headers,
   url: address,
   api_url: address,
 };

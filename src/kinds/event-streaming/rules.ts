@@ -26,13 +26,19 @@ export function inOneSpelling<S extends { readonly config: Config }>(spec: S): S
   return { ...spec, config: Object.fromEntries(entries) };
 }
 
-/** The configuration has the keys that its platform needs, and no others. */
+/** The configuration has the keys that its platform needs, no others, and values that can be used. */
 export function checkConfig({ platform, config }: StreamSpec): readonly Fault[] {
   const keys = platforms[platform];
   return [
     ...keys.required.filter((key) => isBlank(config[key])).map((key) => missing(platform, key)),
     ...Object.keys(config).flatMap((key) => unknown(platform, keys, key)),
+    ...Object.entries(config).flatMap(([key, value]) => unusable(keys, config, key, value)),
   ];
+}
+
+function unusable({ values }: Platform, config: Config, key: string, value: string): readonly Fault[] {
+  const message = isBlank(value) ? undefined : values[key]?.(value, config);
+  return message === undefined ? [] : [{ code: 'stream_value_invalid', path: `/config/${key}`, message }];
 }
 
 function isBlank(value: string | undefined): boolean {

@@ -151,6 +151,7 @@ export const activities = {
   'integration.delete': 'Integration deleted',
   'idp.sync.token.expire': 'The token for directory sync expires',
   'integration.delivery_failed': 'Events could not be delivered to a receiver',
+  'integration.delivery_tested': 'A sample was sent to a receiver of events',
   'integration.delivery_resumed': 'Deliveries to a receiver were resumed',
   'integration.delivery_retried': 'Events that were set aside are sent again',
   'integration.delivery_discarded': 'Events that were set aside were discarded',

@@ -67,6 +67,15 @@ const params = { id: string({ doc: 'The id of the object that receives events.' 
 const update = { module: 'config', operation: 'update' } as const;
 const query = { event: optional(integer({ doc: 'The number of the event; all of them without it.', minimum: 1 })) };
 
+/** What came of a sample. */
+export const sample = object(
+  {
+    delivered: boolean({ doc: 'Whether the receiver took it.' }),
+    message: string({ doc: 'What it answered, in a sentence.' }),
+  },
+  { doc: 'What came of a sample.', schema: 'ChannelTest' },
+);
+
 /** Deliveries of events to receivers, such as notification channels. */
 export const deliveries = {
   list: defineOperation({
@@ -109,5 +118,16 @@ export const deliveries = {
     doc: 'They are not sent any more; the audit log keeps them.',
     query,
     example: { query: { event: 4102 } },
+  }),
+  test: defineOperation({
+    id: 'testDelivery',
+    method: 'POST',
+    path: `${one}/test`,
+    params,
+    access: update,
+    summary: 'Send a sample to a receiver',
+    doc: 'Says whether the receiver took it. The sample is the audit event of this request; a receiver that is disabled gets it too.',
+    answer: sample,
+    example: { answer: { delivered: false, message: 'logs.example.com answers 503' } },
   }),
 };

@@ -1,9 +1,11 @@
-import type { Channel, DeliveryEvent, Target } from './target.ts';
+import type { Channel, DeliveryEvent, Later, Target } from './target.ts';
 
 /** What of the events behind a cursor comes next. */
 export interface NextBatch {
   /** Empty: the channel subscribes to none of them. */
   readonly events: readonly DeliveryEvent[];
+  /** The last event of the batch, also when the receiver has it already. */
+  readonly end: number;
   /** Where the cursor stands afterwards: no event to deliver lies between the last one of the batch and it. */
   readonly cursor: number;
 }
@@ -12,6 +14,8 @@ export interface NextBatch {
 export interface BatchLimits {
   /** Where a batch ends that was begun. */
   readonly end: number | undefined;
+  /** The events of that batch that the receiver did not take; `undefined`: all of them. */
+  readonly left: readonly number[] | undefined;
   /** Events up to here go one by one, because a batch of them was refused. */
   readonly singlyTo: number;
   /** The number of the newest event of the account; numbers may be missing before it. */
@@ -26,16 +30,23 @@ export function nextBatch(
   window: readonly DeliveryEvent[],
   channel: Channel,
   target: Pick<Target, 'take'> | undefined,
-  { end, singlyTo, newest }: BatchLimits,
-): NextBatch {
+  { end, left, singlyTo, newest }: BatchLimits,
+): NextBatch | Later {
   const waiting =
     target === undefined ? [] : window.filter(({ code, target: { id } }) => isSelected(channel, { code, target: id }));
   const [first] = waiting;
   const last = window.at(-1)?.id ?? newest;
-  if (first === undefined || target === undefined) return { events: [], cursor: last };
-  const count = first.id <= singlyTo ? 1 : countOf(waiting, target, end);
+  if (first === undefined || target === undefined) return { events: [], end: last, cursor: last };
+  const begun = end === undefined ? 0 : waiting.filter(({ id }) => id <= end).length;
+  const count = first.id <= singlyTo ? 1 : begun > 0 ? begun : countOf(waiting, target, last >= newest);
+  if (typeof count !== 'number') return count;
+  const chosen = waiting.slice(0, count);
   const next = waiting[count];
-  return { events: waiting.slice(0, count), cursor: next === undefined ? last : next.id - 1 };
+  return {
+    events: begun > 0 && left !== undefined ? chosen.filter(({ id }) => left.includes(id)) : chosen,
+    end: chosen.at(-1)?.id ?? last,
+    cursor: next === undefined ? last : next.id - 1,
+  };
 }
 
 /** Whether an event goes to a channel. Its own failures do not: what it could not take would make one after the other. */
@@ -46,7 +57,7 @@ export function isSelected(
   return channel.wants(code) && !(code === failedCode && target === channel.id);
 }
 
-function countOf(waiting: readonly DeliveryEvent[], target: Pick<Target, 'take'>, end: number | undefined): number {
-  const begun = end === undefined ? 0 : waiting.filter(({ id }) => id <= end).length;
-  return begun > 0 ? begun : Math.min(waiting.length, Math.max(1, target.take(waiting)));
+function countOf(waiting: readonly DeliveryEvent[], target: Pick<Target, 'take'>, isAll: boolean): number | Later {
+  const count = target.take(waiting, isAll);
+  return typeof count === 'number' ? Math.min(waiting.length, Math.max(1, count)) : count;
 }

@@ -1,4 +1,5 @@
 import type { EventRow } from '../../../db/deliveries/work.ts';
+import type { JsonObject } from '../../../lib/json.ts';
 import { activities, isActivityCode } from '../../../model/declare/activities.ts';
 import type { DeliveryEvent } from './target.ts';
 
@@ -15,4 +16,10 @@ export function deliveryEvent(row: EventRow): DeliveryEvent {
     target: { id: target_id, name: typeof name === 'string' ? name : '' },
     meta,
   };
+}
+
+/** What receivers get about an event, as JSON. */
+export function eventBody(account: string, event: DeliveryEvent): JsonObject {
+  const { id, at, code, activity, initiator, target, meta } = event;
+  return { id, timestamp: at, type: code, activity, account, initiator, target, meta };
 }

@@ -1,5 +1,4 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { type DeliveryAction, discardSetAside, resumeDelivery, retrySetAside } from '../../../db/deliveries/actions.ts';
 import {
   type DeliveryStatusRow,
   eventsBehind,
@@ -7,12 +6,9 @@ import {
   listSetAside,
   type SetAsideRow,
 } from '../../../db/deliveries/status.ts';
-import type { ActivityCode } from '../../../model/declare/activities.ts';
-import { NotFound } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import { readableNames } from '../../../objects/object-list.ts';
 import type { Delivery } from '../../../operations/config/deliveries.ts';
-import { requireRight } from '../../../plan/checks/authorize.ts';
 import { isSelected } from './batch.ts';
 import { readChannel } from './channels.ts';
 import type { Channel } from './target.ts';
@@ -107,52 +103,4 @@ function messageOf(
     default:
       return events === 0 ? `everything is delivered${rest}` : `${waiting}${rest}`;
   }
-}
-
-/** Has a delivery go on at once, from what happened since a time if one is given. Throws `NotFound`. */
-export async function resume(engine: Engine, call: Call, id: string, since?: string): Promise<void> {
-  const meta: Record<string, string> = since === undefined ? {} : { since };
-  const action = await prepare(engine, call, id, 'integration.delivery_resumed', meta);
-  await resumeDelivery(engine.database, action, since);
-  engine.notices.publish({ what: 'deliveries', account: call.account });
-}
-
-/** Has events sent again that were set aside: one, or all. Throws `NotFound`. */
-export async function retry(engine: Engine, call: Call, id: string, event?: number): Promise<void> {
-  const action = await prepare(engine, call, id, 'integration.delivery_retried', metaOf(event));
-  requireSome(await retrySetAside(engine.database, action, event), event);
-  engine.notices.publish({ what: 'deliveries', account: call.account });
-}
-
-/** Forgets events that were set aside: one, or all. Throws `NotFound`. */
-export async function discard(engine: Engine, call: Call, id: string, event?: number): Promise<void> {
-  const action = await prepare(engine, call, id, 'integration.delivery_discarded', metaOf(event));
-  requireSome(await discardSetAside(engine.database, action, event), event);
-  engine.notices.publish({ what: 'deliveries', account: call.account });
-}
-
-function metaOf(event: number | undefined): Readonly<Record<string, string>> {
-  return { event: event === undefined ? 'all' : String(event) };
-}
-
-/** That nothing was set aside matters only where one event was named. */
-function requireSome(done: boolean, event: number | undefined): void {
-  if (!done && event !== undefined) throw new NotFound(`event ${event} not found among those that were set aside`);
-}
-
-/** The receiver must be one that the caller may see and change. */
-async function prepare(
-  engine: Engine,
-  call: Call,
-  id: string,
-  code: ActivityCode,
-  meta: Readonly<Record<string, string>>,
-): Promise<DeliveryAction> {
-  const state = await engine.snapshots.at(call.account, call.revision);
-  const object = state.get(id);
-  const kind = object === undefined ? undefined : engine.registry.get(object.kind);
-  if (kind?.delivers !== true || !readableNames(state, call)(kind.name)) throw new NotFound(`delivery ${id} not found`);
-  requireRight(state, call.actor, kind.module, 'update');
-  const event = { code, target: id, meta: { kind: kind.name, ...meta } };
-  return { account: call.account, channel: id, entry: { actor: call.actor, event, at: engine.now() } };
 }

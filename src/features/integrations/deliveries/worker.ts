@@ -8,18 +8,19 @@ import {
   endSetAside,
   type HeldDelivery,
   noteFailure,
+  postpone,
   reportFailure,
   setAside,
 } from '../../../db/deliveries/progress.ts';
-import { type DeliveryRow, type DeliveryWork, readWork } from '../../../db/deliveries/work.ts';
+import { type DeliveryRow, readWork } from '../../../db/deliveries/work.ts';
 import { type Lease, renewLease } from '../../../db/leases/leases.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { Internal } from '../../../model/errors.ts';
 import { type Delays, usualDelays } from './backoff.ts';
-import { failedCode, nextBatch } from './batch.ts';
+import { failedCode, type NextBatch, nextBatch } from './batch.ts';
 import { openChannel, readChannel } from './channels.ts';
 import { deliveryEvent } from './events.ts';
-import type { Channel, DeliveryEvent, Target, Verdict } from './target.ts';
+import type { Channel, DeliveryEvent, Target, Verdict, WindowSize } from './target.ts';
 
 /** What workers on all deliveries share. */
 export interface WorkerOptions {
@@ -41,8 +42,11 @@ export interface Hold {
   readonly isStopping: () => boolean;
 }
 
-/** How many events are looked at together. */
-const windowSize = 500;
+/** How much of what waits is read together, unless a target asks for more. */
+const usualWindow: WindowSize = { events: 500, bytes: 4_000_000 };
+
+/** What waits is looked at again when twice as much does, but not for less than so many events. */
+const fewest = 1000;
 
 /** After so many failures in a row an event says so. */
 const failuresUntilReport = 5;
@@ -58,27 +62,45 @@ const actor: Actor = { type: 'system', id: 'sys', name: 'system' };
  * it in the middle, the next worker goes on behind what was noted: an event may be sent twice, and none is left out.
  */
 export async function workOn(options: WorkerOptions, hold: Hold): Promise<void> {
-  let singlyTo = 0;
+  let progress: Progress = { singlyTo: 0, window: usualWindow };
   let renewedAt = performance.now();
   while (!hold.isStopping()) {
     if (performance.now() - renewedAt > (hold.leaseSeconds * 1000) / 3) {
       renewedAt = performance.now();
       if (!(await renewLease(options.engine.database, hold.lease, hold.leaseSeconds))) return;
     }
-    const step = await takeStep(options, hold, singlyTo);
+    const step = await takeStep(options, hold, progress);
     if (step === 'done') return;
-    singlyTo = Math.max(singlyTo, step.singlyTo);
+    const { singlyTo = 0, window = progress.window, rest } = step;
+    progress = { singlyTo: Math.max(singlyTo, progress.singlyTo), window, rest };
   }
 }
 
-/** What follows a step: another one, with the events up to some one by one, or nothing for now. */
-type Step = 'done' | { readonly singlyTo: number };
+/** How far the work on a delivery is. */
+interface Progress {
+  /** Events up to here go one by one, because a batch of them was refused. */
+  readonly singlyTo: number;
+  /** How much is read at once. */
+  readonly window: WindowSize;
+  /** What was read already and comes next. */
+  readonly rest?: Rest | undefined;
+}
 
-const goOn: Step = { singlyTo: 0 };
+/** Events that were read and did not go yet; they count while nobody moves the cursor. */
+interface Rest {
+  readonly generation: number;
+  readonly events: readonly DeliveryEvent[];
+}
 
-async function takeStep(options: WorkerOptions, hold: Hold, singlyTo: number): Promise<Step> {
+/** What follows a step: another one, with what it changes, or nothing for now. */
+type Step = 'done' | Partial<Progress>;
+
+const goOn: Step = {};
+
+async function takeStep(options: WorkerOptions, hold: Hold, progress: Progress): Promise<Step> {
   const { database } = options.engine;
-  const work = await readWork(database, hold.account, hold.channel, windowSize);
+  const { rest } = progress;
+  const work = await readWork(database, hold.account, hold.channel, rest === undefined ? progress.window : nothing);
   if (work === undefined) return 'done';
   const { row } = work;
   if (row.spec === null) {
@@ -87,12 +109,22 @@ async function takeStep(options: WorkerOptions, hold: Hold, singlyTo: number): P
   }
   // Other settings are tried at once.
   if (row.wait_ms > 0 && row.tried_revision === row.updated_revision) return 'done';
+  if (rest !== undefined && rest.generation !== row.generation) return goOn;
   const held = { ...hold, generation: row.generation };
   const { channel, target, fault } = openTarget(options, hold, row, row.spec);
   const attempt = { options, held, row, channel };
   if (fault !== undefined) return fail(attempt, { outcome: 'pause', reason: fault });
   if (work.again !== undefined) return sendAgain(attempt, target, deliveryEvent(work.again));
-  return sendNext(attempt, target, work, singlyTo);
+  const events = rest?.events ?? work.events.map(deliveryEvent);
+  if (isCut(events, progress.window, target?.window)) return { window: target?.window ?? usualWindow };
+  return sendNext(attempt, target, events, progress.singlyTo);
+}
+
+const nothing: WindowSize = { events: 0, bytes: 0 };
+
+/** Whether a target wants to be shown more than was read. */
+function isCut(events: readonly DeliveryEvent[], read: WindowSize, asked: WindowSize | undefined): boolean {
+  return asked !== undefined && asked.events > read.events && events.length >= read.events;
 }
 
 interface Opened {
@@ -137,29 +169,44 @@ async function sendAgain(attempt: Attempt, target: Target | undefined, event: De
 async function sendNext(
   attempt: Attempt,
   target: Target | undefined,
-  { row, events }: DeliveryWork,
+  window: readonly DeliveryEvent[],
   singlyTo: number,
 ): Promise<Step> {
-  const { held, channel } = attempt;
-  const window = events.map(deliveryEvent);
+  const { held, channel, row } = attempt;
   if (window.length === 0 && row.cursor >= row.newest) return 'done';
   const end = row.batch_end ?? undefined;
-  const batch = nextBatch(window, channel, target, { end, singlyTo, newest: row.newest });
-  const last = batch.events.at(-1)?.id;
+  const left = row.batch_left ?? undefined;
+  const batch = nextBatch(window, channel, target, { end, left, singlyTo, newest: row.newest });
   const database = databaseOf(attempt);
-  if (last === undefined || target === undefined)
-    return isWritten(await advance(database, held, batch.cursor, { delivered: false }));
+  if ('afterMs' in batch) {
+    const behind = Math.max(fewest, 2 * (row.newest - row.cursor));
+    await postpone(database, held, { afterMs: batch.afterMs, behind });
+    return 'done';
+  }
+  const { events, cursor } = batch;
+  const [first] = events;
+  if (first === undefined || target === undefined)
+    return isWritten(await advance(database, held, cursor, { delivered: false }));
   if (row.set_aside >= mostSetAside) return fail(attempt, { outcome: 'pause', reason: tooManySetAside });
-  if (batch.events.length > 1 && last !== end && !(await beginBatch(database, held, last))) return 'done';
-  const verdict = await deliver(attempt, target, batch.events);
-  if (verdict.outcome === 'accepted')
-    return isWritten(await advance(database, held, batch.cursor, { delivered: true, note: verdict.note }));
+  const isKept = events.length > 1 || target.repeatsBatches === true;
+  if (isKept && batch.end !== end && !(await beginBatch(database, held, batch.end))) return 'done';
+  const verdict = await deliver(attempt, target, events);
+  if (verdict.outcome === 'accepted') {
+    const written = await advance(database, held, cursor, { delivered: true, note: verdict.note });
+    return written ? { rest: restOf(attempt, window, batch) } : 'done';
+  }
   if (verdict.outcome !== 'refused') return fail(attempt, verdict);
-  if (batch.events.length > 1) return (await endBatch(database, held)) ? { singlyTo: last } : 'done';
-  const step = isWritten(await setAside(database, held, last, verdict.reason));
+  if (events.length > 1) return (await endBatch(database, held)) ? { singlyTo: batch.end } : 'done';
+  const step = isWritten(await setAside(database, held, first.id, verdict.reason));
   if (step !== 'done' && row.set_aside === 0)
-    await announce(attempt, `${verdict.reason} to the event ${last}, which was set aside`);
+    await announce(attempt, `${verdict.reason} to the event ${first.id}, which was set aside`);
   return step;
+}
+
+/** What was read and comes next, unless more may be shown by reading again. */
+function restOf({ row }: Attempt, window: readonly DeliveryEvent[], { events, cursor }: NextBatch): Rest | undefined {
+  const left = window.filter(({ id }) => id > cursor);
+  return left.length > 0 && left.length >= events.length ? { generation: row.generation, events: left } : undefined;
 }
 
 const tooManySetAside = `${mostSetAside} events are set aside; send them again or discard them first`;
@@ -196,7 +243,14 @@ async function fail(
   const random = options.random();
   const waitMs = verdict.outcome === 'pause' ? delays.pause(random) : delays.retry(failures, random, verdict.afterMs);
   const revision = row.updated_revision ?? 0;
-  const noted = await noteFailure(databaseOf(attempt), held, { reason: verdict.reason, paused, waitMs, revision });
+  const left = verdict.outcome === 'retry' ? verdict.left : undefined;
+  const noted = await noteFailure(databaseOf(attempt), held, {
+    reason: verdict.reason,
+    paused,
+    waitMs,
+    revision,
+    left,
+  });
   if (noted && !row.reported && (paused || failures >= failuresUntilReport)) await announce(attempt, verdict.reason);
   return 'done';
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../lib/json.ts';
 import { asObject, isObject } from '../../../lib/json.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
+import { eventBody } from '../deliveries/events.ts';
 import type { Channel, DeliveryEvent, Target, Verdict } from '../deliveries/target.ts';
 import type { WebhookSigner } from './webhook-keys.ts';
 
@@ -44,7 +45,7 @@ async function post(
   const wrong = Object.entries(headers).find(([, value]) => !isHeaderValue(value));
   if (wrong !== undefined)
     return { outcome: 'pause', reason: `the header ${wrong[0]} has characters that headers cannot have` };
-  const body = JSON.stringify(webhookBody(account, event));
+  const body = JSON.stringify(eventBody(account, event));
   const id = webhookId(account, event);
   const timestamp = String(Math.floor(now() / 1000));
   return verdictAbout(async () => {
@@ -64,12 +65,6 @@ async function post(
 /** The id of a message, the same however often it is sent. */
 function webhookId(account: string, { id }: Pick<DeliveryEvent, 'id'>): string {
   return `evt_${account}_${id}`;
-}
-
-/** What is posted about an event. */
-function webhookBody(account: string, event: DeliveryEvent): JsonObject {
-  const { id, at, code, activity, initiator, target, meta } = event;
-  return { id, timestamp: at, type: code, activity, account, initiator, target, meta };
 }
 
 /** Names in lower case, as they are the same in any. */

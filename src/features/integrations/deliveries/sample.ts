@@ -1,10 +1,11 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { recordSample } from '../../../db/deliveries/actions.ts';
 import { activities } from '../../../model/declare/activities.ts';
-import { Internal, NotFound } from '../../../model/errors.ts';
-import { openChannel, readChannel } from '../deliveries/channels.ts';
-import type { DeliveryEvent, Target, Verdict } from '../deliveries/target.ts';
+import { Internal } from '../../../model/errors.ts';
 import type { OpenTarget } from '../targets.ts';
+import { findReceiver } from './actions.ts';
+import { openChannel, readChannel, sampleCodeOf } from './channels.ts';
+import type { DeliveryEvent, Target, Verdict } from './target.ts';
 
 /** What came of a sample. */
 export interface SampleResult {
@@ -12,19 +13,16 @@ export interface SampleResult {
   readonly message: string;
 }
 
-const code = 'notification.channel.test';
-
-/** Sends a sample to a channel, which is the audit event of doing so. Throws `NotFound`. */
+/** Sends a sample to a receiver, which is the audit event of doing so. Throws `NotFound`. */
 export async function sendSample(engine: Engine, call: Call, id: string, open: OpenTarget): Promise<SampleResult> {
   const { account, actor } = call;
-  const state = await engine.snapshots.at(account, call.revision);
-  const object = state.find('NotificationChannel', id);
-  if (object === undefined) throw new NotFound(`notificationchannel ${id} not found`);
+  const object = await findReceiver(engine, call, id);
   const stored = { account, ...object };
   const { settings, type } = readChannel(stored);
   const target = openTarget(() => open(openChannel(engine, stored)), settings === undefined);
   if (typeof target === 'string') return { delivered: false, message: target };
   const at = engine.now();
+  const code = sampleCodeOf(object.kind);
   const meta = { type };
   const event = await recordSample(engine.database, account, { actor, event: { code, target: id, meta }, at });
   const { name, email = '' } = actor;

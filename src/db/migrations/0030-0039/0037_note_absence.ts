@@ -1,7 +1,7 @@
 // Frozen: this file imports nothing of ours and never changes once released.
 
 /** The name in the ledger. */
-export const name = '0036_note_absence';
+export const name = '0037_note_absence';
 
 /** The lowest schema number of a program that may still run against the result. */
 export const oldestProgram = 1;

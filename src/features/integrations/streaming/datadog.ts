@@ -1,0 +1,93 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { JsonObject } from '../../../lib/json.ts';
+import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
+import { eventBody } from '../deliveries/events.ts';
+import type { Channel, DeliveryEvent, Target } from '../deliveries/target.ts';
+import { countWithin } from './limits.ts';
+import type { StreamOptions } from './options.ts';
+
+const compress = promisify(gzip);
+
+const usualTimeoutMs = 30_000;
+const mostAnswered = 256 * 1024;
+
+/** What the intake takes in one request, uncompressed; the brackets of the list count too. */
+const limits = { entries: 1000, bytes: 5_000_000 - 2, entryBytes: 1_000_000 };
+
+/** The intake drops what is older than 18 hours: from here on events get the time at which they are sent. */
+const oldestMs = 17 * 3_600_000;
+
+/** Sends events to the intake of logs (version 2), compressed. */
+export function openDatadog({ account, settings = {} }: Channel, options: StreamOptions): Target {
+  const { outbound, now, timeoutMs = usualTimeoutMs } = options;
+  const url = intakeOf(settings);
+  const { api_key: key } = settings;
+  const write = (event: DeliveryEvent) => JSON.stringify(entryOf(account, event, now()));
+  return {
+    window: { events: limits.entries, bytes: limits.bytes },
+    take: (waiting) => countWithin(sizesOf(waiting, write), limits),
+    async deliver(events) {
+      const entries = events.map(write);
+      if (entries.length === 1 && Buffer.byteLength(entries[0] ?? '') > limits.entryBytes)
+        return {
+          outcome: 'refused',
+          reason: `the entry is larger than the ${limits.entryBytes} bytes that Datadog takes`,
+        };
+      const body = await compress(`[${entries.join(',')}]`);
+      return verdictAbout(async () => {
+        const answer = await outbound.send('streaming', {
+          ...{ url, namedBy: 'user', method: 'POST', body, timeoutMs, maxBytes: mostAnswered },
+          headers: { 'content-type': 'application/json', 'content-encoding': 'gzip', 'dd-api-key': String(key) },
+        });
+        return verdictOf(answer, url.host, now());
+      });
+    },
+  };
+}
+
+function* sizesOf(events: readonly DeliveryEvent[], write: (event: DeliveryEvent) => string): Iterable<number> {
+  for (const event of events) yield Buffer.byteLength(write(event)) + 1;
+}
+
+/** An entry of the log. Its message is JSON, which Datadog reads as attributes; `message` among them is what people see. */
+function entryOf(account: string, event: DeliveryEvent, now: number): JsonObject {
+  const { at, code, activity, target } = event;
+  const { timestamp, ...attributes } = eventBody(account, event);
+  const isOld = now - Date.parse(at) > oldestMs;
+  const times = isOld ? { timestamp: new Date(now).toISOString(), original_timestamp: at } : { timestamp: at };
+  const message = `${activity}: ${target.name === '' ? target.id : target.name}`;
+  return {
+    ...{ ddsource: 'heddle', service: 'heddle', ddtags: `account:${account},type:${code}` },
+    message: JSON.stringify({ message, ...times, ...attributes }),
+  };
+}
+
+/** Regions by the names that clients have for them, where the site is not named after them. */
+const sites: Readonly<Record<string, string>> = {
+  ...{ us: 'datadoghq.com', us1: 'datadoghq.com', eu: 'datadoghq.eu', eu1: 'datadoghq.eu', gov: 'ddog-gov.com' },
+};
+
+const intakePath = '/api/v2/logs';
+
+/** Where entries go: `api_url` as it is, or the intake of the site. */
+function intakeOf({ api_url: address, site, region }: JsonObject): URL {
+  if (typeof address !== 'string' || address === '') return intakeOfSite(siteOf(site, region));
+  const url = new URL(address);
+  // People copy the address of the API or of the pages, which take no logs.
+  const [, named] =
+    /^(?:api|app)\.((?:[a-z0-9]+\.)?(?:datadoghq\.com|datadoghq\.eu|ddog-gov\.com))$/.exec(url.hostname) ?? [];
+  if (named !== undefined) return intakeOfSite(named);
+  if (url.pathname === '/') url.pathname = intakePath;
+  return url;
+}
+
+function siteOf(site: unknown, region: unknown): string {
+  if (typeof site === 'string' && site !== '') return site;
+  if (typeof region !== 'string' || region === '') return 'datadoghq.com';
+  return sites[region] ?? `${region}.datadoghq.com`;
+}
+
+function intakeOfSite(site: string): URL {
+  return new URL(`https://http-intake.logs.${site}${intakePath}`);
+}

@@ -1,0 +1,72 @@
+import { asObject, isObject, type JsonObject, parseJson } from '../../../lib/json.ts';
+import { type EventValues, parseEventTemplate } from '../../../model/declare/event-template.ts';
+import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
+import { eventBody } from '../deliveries/events.ts';
+import type { Channel, DeliveryEvent, Target } from '../deliveries/target.ts';
+import { countWithin } from './limits.ts';
+import { deliveryId, type StreamOptions, unusableTarget } from './options.ts';
+
+const usualTimeoutMs = 15_000;
+/** What platforms answer counts for nothing but its status. */
+const mostAnswered = 256 * 1024;
+const mostBytes = 5_000_000;
+
+/** Posts events as JSON: each by itself, or a list of them where `batch` says how many. */
+export function openGenericHttp({ account, settings = {} }: Channel, options: StreamOptions): Target {
+  const { outbound, now, timeoutMs = usualTimeoutMs } = options;
+  const url = new URL(String(settings['url']));
+  const headers = headersOf(settings);
+  const write = writerOf(account, settings);
+  if ('fault' in write) return unusableTarget(write.fault);
+  const { batch } = settings;
+  const entries = batch === undefined ? 1 : Number(batch);
+  const limits = { entries, bytes: mostBytes, entryBytes: mostBytes };
+  return {
+    take: (waiting) => (entries === 1 ? 1 : countWithin(sizesOf(waiting, write.text), limits)),
+    deliver: (events) =>
+      verdictAbout(async () => {
+        const texts = events.map(write.text);
+        const answer = await outbound.send('streaming', {
+          ...{ url, namedBy: 'user', method: 'POST', timeoutMs, maxBytes: mostAnswered },
+          headers: {
+            'content-type': 'application/json',
+            'idempotency-key': deliveryId(account, events),
+            ...headers,
+          },
+          body: batch === undefined ? texts.join('') : `[${texts.join(',')}]`,
+        });
+        return verdictOf(answer, url.host, now());
+      }),
+  };
+}
+
+function* sizesOf(events: readonly DeliveryEvent[], text: (event: DeliveryEvent) => string): Iterable<number> {
+  // A comma stands between two of them.
+  for (const event of events) yield Buffer.byteLength(text(event)) + 1;
+}
+
+/** How an event is written, or why it cannot be. */
+function writerOf(
+  account: string,
+  { body_template: text }: JsonObject,
+): { readonly text: (event: DeliveryEvent) => string } | { readonly fault: string } {
+  if (typeof text !== 'string' || text === '') return { text: (event) => JSON.stringify(eventBody(account, event)) };
+  const template = parseEventTemplate(text);
+  if ('fault' in template) return { fault: `the template of the body cannot be used: ${template.fault}` };
+  return { text: (event) => template.render(valuesOf(event)) };
+}
+
+function valuesOf({ id, at, code, activity, initiator, target, meta }: DeliveryEvent): EventValues {
+  return {
+    ...{ ID: id, Timestamp: at, Code: code, Message: activity },
+    ...{ InitiatorID: initiator.id, TargetID: target.id, Meta: meta },
+  };
+}
+
+/** Names in lower case, as they are the same in any. */
+function headersOf({ headers }: JsonObject): Readonly<Record<string, string>> {
+  if (typeof headers !== 'string' || headers === '') return {};
+  const parsed = parseJson(headers);
+  const entries = isObject(parsed) ? Object.entries(asObject(parsed)) : [];
+  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), String(value)]));
+}

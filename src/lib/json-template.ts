@@ -1,0 +1,96 @@
+import { isObject, type Json } from './json.ts';
+import { nearest } from './nearest.ts';
+
+/** The values of a template, by name. */
+type Values<Name extends string> = Readonly<Record<Name, Json>>;
+
+/** A text with places for values. It gives JSON whatever the values are. */
+export interface JsonTemplate<Name extends string> {
+  render(values: Values<Name>): string;
+}
+
+/** Where a value goes. */
+interface Place<Name extends string> {
+  readonly name: Name;
+  /** A member of the value; it is always a text. */
+  readonly member: string | undefined;
+  /** It is within a text of the JSON. */
+  readonly isQuoted: boolean;
+}
+
+interface TemplateFault {
+  readonly fault: string;
+}
+
+/**
+ * Reads a template in the spelling of Go: `{{.Name}}` and `{{.Name.member}}`. Within quotes a value becomes part of the text;
+ * elsewhere it is a value of its own. Returns why it is no template, or does not give JSON, which any values show.
+ */
+export function parseJsonTemplate<Name extends string>(
+  text: string,
+  samples: Values<Name>,
+): JsonTemplate<Name> | TemplateFault {
+  // The type of the keys is lost on the way.
+  const names = Object.keys(samples) as Name[];
+  const parts: (string | Place<Name>)[] = [];
+  let isQuoted = false;
+  let end = 0;
+  for (const match of text.matchAll(/\{\{(.*?)\}\}/gs)) {
+    const fixed = text.slice(end, match.index);
+    isQuoted = isQuotedAfter(fixed, isQuoted);
+    const place = readPlace(match[1] ?? '', names);
+    if ('fault' in place) return place;
+    parts.push(fixed, { ...place, isQuoted });
+    end = match.index + match[0].length;
+  }
+  const rest = text.slice(end);
+  if (rest.includes('{{')) return { fault: 'a `{{` has no `}}` behind it; close it' };
+  const template: JsonTemplate<Name> = {
+    render: (values) => [...parts, rest].map((part) => textOf(part, values)).join(''),
+  };
+  const fault = whyNoJson(template.render(samples));
+  return fault === undefined ? template : { fault };
+}
+
+function isQuotedAfter(fixed: string, before: boolean): boolean {
+  const quotes = [...fixed.matchAll(/\\.|"/gs)].filter(([mark]) => mark === '"');
+  return quotes.length % 2 === 0 ? before : !before;
+}
+
+function readPlace<Name extends string>(
+  inner: string,
+  names: readonly Name[],
+): Omit<Place<Name>, 'isQuoted'> | TemplateFault {
+  const [, named = '', member] = /^\s*\.(\w+)(?:\.([\w-]+))?\s*$/.exec(inner) ?? [];
+  const name = names.find((known) => known === named);
+  if (name !== undefined) return { name, member };
+  const guess = nearest(named, names);
+  const known = names.map((one) => `{{.${one}}}`).join(', ');
+  const hint = guess === undefined ? `there are ${known}` : `did you mean {{.${guess}}}?`;
+  return { fault: `\`{{${inner.slice(0, 60)}}}\` is no value; ${hint}` };
+}
+
+function textOf<Name extends string>(part: string | Place<Name>, values: Values<Name>): string {
+  if (typeof part === 'string') return part;
+  const { name, member, isQuoted } = part;
+  const value = member === undefined ? values[name] : plainText(memberOf(values[name], member));
+  return isQuoted ? JSON.stringify(plainText(value)).slice(1, -1) : JSON.stringify(value);
+}
+
+function memberOf(value: Json, member: string): Json {
+  return isObject(value) && Object.hasOwn(value, member) ? (value[member] ?? '') : '';
+}
+
+function plainText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function whyNoJson(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return `what it gives is not JSON (${error.message})`;
+  }
+}

@@ -1,0 +1,66 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import S3rver from '@20minutes/s3rver';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryDirectory } from '../../setup/database.ts';
+import { present } from '../../setup/present.ts';
+import { openPost } from '../scene.ts';
+
+const objectFile = '._S3rver_object';
+
+/** An S3 that others wrote, and a client that reads it. */
+async function openForeignS3() {
+  const directory = await temporaryDirectory();
+  const server = new S3rver({
+    ...{ port: 0, address: '127.0.0.1', silent: true, directory },
+    configureBuckets: [{ name: 'mesh-events' }],
+  });
+  const { port } = await server.run();
+  onTestFinished(() => server.close());
+  const endpoint = `http://127.0.0.1:${port}`;
+  const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+  const client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true });
+  onTestFinished(() => client.destroy());
+  const Bucket = 'mesh-events';
+  return {
+    config: {
+      ...{ access_key: 'S3RVER', secret_key: 'S3RVER', bucket_name: Bucket, region: 'us-east-1', endpoint },
+    },
+    /** It keeps an object in a file of that name, and what is known about it in others. */
+    async keys() {
+      const files = await readdir(join(directory, Bucket), { recursive: true });
+      return files.filter((name) => name.endsWith(objectFile)).map((name) => name.slice(0, -objectFile.length));
+    },
+    async lines(Key: string) {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+      return gunzipSync(await present(Body).transformToByteArray())
+        .toString('utf8')
+        .trimEnd()
+        .split('\n');
+    },
+  };
+}
+
+test('an S3 that others wrote refuses a wrong secret and bucket, and takes and gives back what is right', async () => {
+  const [post, s3] = [await openPost(), await openForeignS3()];
+  const id = await post.stream('s3', { ...s3.config, secret_key: 'another' });
+  await post.group('one');
+  post.run();
+  const error = async () => (await post.rows('select paused, last_error from deliveries'))[0];
+  await expect.poll(error).toEqual({
+    paused: true,
+    last_error: expect.stringMatching(
+      /^127\.0\.0\.1:\d+ answers 403 SignatureDoesNotMatch; see whether the credentials are right and may write there$/,
+    ),
+  });
+  await post.changeStream(id, { secret_key: 'S3RVER', bucket_name: 'elsewhere' });
+  await expect.poll(error).toMatchObject({
+    last_error: expect.stringMatching(/answers 404 NoSuchBucket; see whether the name and the region are right$/),
+  });
+  await post.changeStream(id, { bucket_name: 'mesh-events' });
+  await expect.poll(s3.keys).toHaveLength(1);
+  const events = (await s3.lines(present((await s3.keys())[0]))).map((line) => JSON.parse(line));
+  expect(events[0]).toMatchObject({ type: 'group.add', meta: { name: 'one' } });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { openPost } from '../scene.ts';
+import { credentials, startBucket } from './aws.ts';
+
+/** A post whose events go into a bucket. */
+async function openScene() {
+  const post = await openPost();
+  const bucket = await startBucket('events');
+  await post.stream('s3', { ...credentials, bucket_name: 'events', endpoint: bucket.url });
+  return { ...post, bucket };
+}
+
+test('an object whose answer is lost is put again as it was, whatever happened meanwhile', async () => {
+  const { run, group, bucket } = await openScene();
+  await group('one');
+  bucket.next((response) => {
+    void group('two', 'three').then(() => response.destroy());
+  });
+  run();
+  await expect.poll(() => bucket.accepted.length).toBe(2);
+  const [lost, again, next] = [bucket.attempts[0], ...bucket.accepted];
+  expect([again?.key, again?.body]).toEqual([lost?.key, lost?.body]);
+  expect(next?.events.map(({ meta }) => meta)).toEqual([{ name: 'two' }, { name: 'three' }]);
+  expect(bucket.faults).toEqual([]);
+});
+
+test('events are gathered, which costs neither a write nor a lease, and go together', async () => {
+  const { run, engine, group, bucket, rows } = await openScene();
+  run(engine, { gatherMs: 1500 });
+  await group('one');
+  const kept = () => rows('select xmin::text, look_behind from deliveries where look_at is not null');
+  await expect.poll(kept).toEqual([{ xmin: expect.any(String), look_behind: 1000 }]);
+  const before = await kept();
+  await group('two', 'three');
+  expect(await kept()).toEqual(before);
+  expect(bucket.attempts).toEqual([]);
+  await expect.poll(() => bucket.accepted.map(({ events }) => events.length), { timeout: 5000 }).toEqual([3]);
+  expect(await kept()).toEqual([]);
+});
+
+test('what fills an object goes at once', async () => {
+  const { run, engine, account, group, bucket, rows, database } = await openScene();
+  run(engine, { gatherMs: 3_600_000 });
+  await group('one');
+  await expect.poll(() => rows('select 1 as n from deliveries where look_at is not null')).toHaveLength(1);
+  await database.asOwner(async (query) => {
+    await query(
+      `with head as (update accounts set audit_sequence = audit_sequence + 12000 where account_id = $1 returning audit_sequence - 12000 as last)
+      insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
+      select $1, last + n, 1, now(), 'dashboard.login', 'u1', 'Ana', '', 'u1', '{}' from head, generate_series(1, 12000) n`,
+      [account],
+    );
+  });
+  await expect.poll(() => bucket.accepted.map(({ events }) => events.length), { timeout: 10_000 }).toEqual([10_000]);
+  expect(bucket.faults).toEqual([]);
+});
