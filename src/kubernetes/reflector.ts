@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Backoff, pauseMs, plainBackoff } from './backoff.ts';
 import type { Client } from './client.ts';
 import { ApiError, reasonOf } from './errors.ts';
+import { createOutage, type Outage } from './outage.ts';
 import { isEarlier, nameOf, type Resource } from './resource.ts';
 
 /** What a reflector knows at a moment. */
@@ -31,6 +32,8 @@ export interface ReflectorOptions {
   /** A handler above threw. The reflector goes on. */
   readonly onError: (error: unknown) => void;
   readonly backoff?: Backoff;
+  /** Of the API server; absent: no other reflector is known of. */
+  readonly outage?: Outage | undefined;
 }
 
 /** The objects at a path as they are on the API server, kept up to date. */
@@ -51,11 +54,11 @@ export interface Reflector {
  * the place which the watch names. Nothing is taken for deleted because a list or a watch failed.
  */
 export function startReflector(options: ReflectorOptions): Reflector {
-  const { client, path } = options;
+  const { client, path, outage = createOutage() } = options;
   const ending = new AbortController();
   const store = createStore(options);
-  const retries = createRetries(options.backoff ?? plainBackoff, ending.signal);
-  const state = createState(options);
+  const retries = createRetries(options.backoff ?? plainBackoff, ending.signal, outage);
+  const state = createState(options, outage);
   let version = '';
   let step: Step = 'list';
   /** The API server accepted the watch. */
@@ -143,14 +146,16 @@ async function compare(
   return isEarlier(resourceVersion, version) ? 'list' : 'watch';
 }
 
-function createState({ onState, onError }: Pick<ReflectorOptions, 'onState' | 'onError'>) {
+function createState({ onState, onError }: Pick<ReflectorOptions, 'onState' | 'onError'>, outage: Outage) {
   let state: ReflectorState = { state: 'starting' };
   return {
     now: () => state,
     enter(next: ReflectorState): void {
       if (JSON.stringify(next) === JSON.stringify(state)) return;
+      const isRecovered = state.state === 'failing' && next.state === 'synced';
       state = next;
       guard(() => onState(next), onError);
+      if (isRecovered) outage.end();
     },
   };
 }
@@ -196,17 +201,19 @@ function mayPass(refusal: ApiError | undefined): boolean {
 }
 
 /** Waits after failures in a row. */
-function createRetries(backoff: Backoff, signal: AbortSignal) {
+function createRetries(backoff: Backoff, ending: AbortSignal, outage: Outage) {
   let failures = 0;
   return {
     count: () => failures,
     reset(): void {
       failures = 0;
     },
-    /** The failure may say how long to wait at the least. */
+    /** The failure may say how long to wait at the least; where nothing answered, the end of the outage ends the pause. */
     async wait(error?: unknown): Promise<void> {
       const milliseconds = pauseMs(backoff, failures, error);
       failures += 1;
+      const isUnanswered = error !== undefined && !(error instanceof ApiError);
+      const signal = isUnanswered ? AbortSignal.any([ending, outage.ended]) : ending;
       await delay(milliseconds, undefined, { signal }).catch(() => undefined);
     },
   };

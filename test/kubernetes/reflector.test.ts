@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/kubernetes/client.ts';
 import type { Connection } from '../../src/kubernetes/connection.ts';
+import { createOutage } from '../../src/kubernetes/outage.ts';
 import {
   type Reflector,
   type ReflectorState,
@@ -184,6 +185,33 @@ describe('a reflector', () => {
       { state: 'synced' },
     ]);
     expect(followed.changes).toEqual(['+ a']);
+  });
+
+  test('goes on when another one of the same API server is answered after an outage', async () => {
+    const server = await startConversation({ [path]: { lists: [listOf([], '1')] } });
+    let isDown = true;
+    const reach = connectionTo(server.url);
+    const connection = {
+      ...reach,
+      credentials: () => (isDown ? Promise.reject(new Error('connect ECONNREFUSED')) : reach.credentials()),
+    };
+    const client = createClient({ connection, fieldManager: 'heddle' });
+    const outage = createOutage();
+    const [anHour, soon] = [3_600_000, 5].map((most) => {
+      const backoff = { firstMs: most, mostMs: most };
+      const nothing = () => undefined;
+      const followed = { client, path, backoff, outage, onChange: nothing, onState: nothing, onError: nothing };
+      return startReflector(followed);
+    });
+    opened.push(server, {
+      async [Symbol.asyncDispose]() {
+        await Promise.all([anHour?.stop(), soon?.stop()]);
+        client.close();
+      },
+    });
+    await expect.poll(() => [anHour?.state.state, soon?.state.state]).toEqual(['failing', 'failing']);
+    isDown = false;
+    await expect.poll(() => [anHour?.state.state, soon?.state.state]).toEqual(['synced', 'synced']);
   });
 
   test('waits as long as the API server asks for when there are too many requests', async () => {

@@ -155,6 +155,17 @@ test('of two servers one reads the cluster, and the other one goes on when that 
   await expect.poll(office.groups).toEqual(['a', 'c']);
 });
 
+test('applies nothing before every kind was listed, as what cannot be read may state something (E145)', async () => {
+  const policies = '/apis/heddle.dev/v1/policies';
+  const failing = { status: 503, body: statusOf(503, 'ServiceUnavailable', 'the server is starting') };
+  const { office, server, state, message } = await running(cluster(['a'], { [policies]: { lists: [failing] } }));
+  await expect.poll(state).toBe('unavailable');
+  expect(await message()).toMatch(/kind Policy cannot be read: the API server answered 503: the server is starting/);
+  expect(await office.groups()).toEqual([]);
+  server.turnTo(cluster(['a']));
+  await expect.poll(office.groups).toEqual(['a']);
+});
+
 test('a cluster that cannot be read is reported once, with the reason', async () => {
   const refused = { status: 401, body: statusOf(401, 'Unauthorized', 'Unauthorized') };
   const { runner } = await running(cluster([], { [namespaces]: { lists: [refused] } }));

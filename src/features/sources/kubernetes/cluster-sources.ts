@@ -7,6 +7,7 @@ import {
   type ServiceAddress,
 } from '../../../kubernetes/connection.ts';
 import { reasonOf, Unreachable } from '../../../kubernetes/errors.ts';
+import { createOutage } from '../../../kubernetes/outage.ts';
 import { apiVersion } from '../../../model/document.ts';
 import { pluralOf } from '../../../model/lower/crd/names.ts';
 import { type KubernetesConfig, type NamespaceRule, namesOf, ruleFor } from '../../../model/sources/kubernetes.ts';
@@ -73,14 +74,15 @@ export function followCluster(options: ClusterSourcesOptions): SourceFeed {
     request: { account, name: `kubernetes/${config.name}`, owner, seconds },
     async begin() {
       const client = createClient({ connection: await connectionOf(options), fieldManager: 'heddle' });
+      const outage = createOutage();
       const cluster = openCluster({
-        ...{ client, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner },
+        ...{ client, outage, apiVersion, kinds: kindsOf(engine), onError: failed, instance: owner },
         secrets: config.secrets ?? {},
         readsServices: config.services?.read === true,
         only,
       });
       const own = followOwnResources({
-        ...{ client, apiVersion, namespaces: only },
+        ...{ client, outage, apiVersion, namespaces: only },
         onError: failed,
         onChange: (namespace) => noteOwn(namespace),
         onStatus: (namespace) => shown.touchLater(namespace),

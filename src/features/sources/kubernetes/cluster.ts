@@ -1,5 +1,6 @@
 import type { Client } from '../../../kubernetes/client.ts';
 import { unlessAbsent } from '../../../kubernetes/errors.ts';
+import type { Outage } from '../../../kubernetes/outage.ts';
 import { type Reflector, type ReflectorState, startReflector } from '../../../kubernetes/reflector.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
 import type { SecretUse } from '../../../model/sources/kubernetes.ts';
@@ -39,6 +40,7 @@ export interface ClusterOptions {
   /** Such as `heddle.dev/v1`. */
   readonly apiVersion: string;
   readonly kinds: readonly ResourceKind[];
+  readonly outage?: Outage | undefined;
   readonly onError: (error: unknown) => void;
   /** Names this server in events. */
   readonly instance: string;
@@ -107,13 +109,13 @@ export function openCluster(options: ClusterOptions): Cluster {
 }
 
 function followNamespaces(
-  { client, onError, only }: ClusterOptions,
+  { client, onError, only, outage }: ClusterOptions,
   { onChange, onState }: { readonly onChange: (name: string | undefined) => void; readonly onState: () => void },
 ): Reflector {
   const keep = withoutBookkeeping;
-  if (only !== undefined) return followNamed({ client, names: only, keep, onChange, onState });
+  if (only !== undefined) return followNamed({ client, names: only, keep, outage, onChange, onState });
   return startReflector({
-    ...{ client, path: namespacesPath, keep, onState, onError },
+    ...{ client, path: namespacesPath, keep, outage, onState, onError },
     onChange: ({ after, before }) => onChange((after ?? before)?.metadata.name),
   });
 }

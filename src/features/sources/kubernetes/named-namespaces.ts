@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pauseMs, plainBackoff } from '../../../kubernetes/backoff.ts';
 import type { Client } from '../../../kubernetes/client.ts';
 import { ApiError, reasonOf } from '../../../kubernetes/errors.ts';
+import { createOutage, type Outage } from '../../../kubernetes/outage.ts';
 import type { Reflector, ReflectorState } from '../../../kubernetes/reflector.ts';
 import type { Resource } from '../../../kubernetes/resource.ts';
 
@@ -11,6 +12,7 @@ export interface NamedOptions {
   readonly names: readonly string[];
   /** What is kept of a namespace. */
   readonly keep: (namespace: Resource) => Resource;
+  readonly outage?: Outage | undefined;
   readonly onChange: (name: string) => void;
   readonly onState: (state: ReflectorState) => void;
 }
@@ -19,7 +21,8 @@ export interface NamedOptions {
 const everyMs = 30_000;
 
 /** Looks at namespaces again and again, for who has no rights beyond them. One that cannot be read stays as it was. */
-export function followNamed({ client, names, keep, onChange, onState }: NamedOptions): Reflector {
+export function followNamed(options: NamedOptions): Reflector {
+  const { client, names, keep, outage = createOutage(), onChange, onState } = options;
   const objects = new Map<string, Resource>();
   const ending = new AbortController();
   let state: ReflectorState = { state: 'starting' };
@@ -46,10 +49,14 @@ export function followNamed({ client, names, keep, onChange, onState }: NamedOpt
       const next = faults.find((fault) => fault !== undefined) ?? { state: 'synced' as const };
       failures = next.state === 'synced' ? 0 : failures + 1;
       const isNew = JSON.stringify(next) !== JSON.stringify(state);
+      const isRecovered = state.state === 'failing' && next.state === 'synced';
       state = next;
       if (isNew && !ending.signal.aborted) onState(next);
+      if (isRecovered) outage.end();
       const pause = failures === 0 ? everyMs : Math.min(everyMs, pauseMs(plainBackoff, failures));
-      await delay(pause, undefined, { signal: ending.signal }).catch(() => undefined);
+      const isUnanswered = next.state === 'failing' && next.status === undefined;
+      const signal = isUnanswered ? AbortSignal.any([ending.signal, outage.ended]) : ending.signal;
+      await delay(pause, undefined, { signal }).catch(() => undefined);
     }
   };
   const running = run();

@@ -1,4 +1,5 @@
 import { reasonOf } from '../../../kubernetes/errors.ts';
+import type { ReflectorState } from '../../../kubernetes/reflector.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import type { SourceFile } from '../../../model/document.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
@@ -185,16 +186,23 @@ function pluralsOf(paths: Iterable<string>, namespace: string): ReadonlySet<stri
   return new Set([...paths].flatMap((path) => pluralOfPath(path, namespace) ?? []));
 }
 
-/** Why a kind that matters cannot be read; a kind that states nothing and never did may be missing. */
+/** Why a kind that matters cannot be read. `plurals`: of what is stated, or was. */
 function unreadFault(
   { cluster, kinds, namespace }: NamespaceOptions,
   plurals: ReadonlySet<string>,
 ): string | undefined {
-  for (const { kind, plural } of kinds) {
+  // What states something is named before what may.
+  const ordered = [...kinds].sort((a, b) => Number(plurals.has(b.plural)) - Number(plurals.has(a.plural)));
+  for (const { kind, plural } of ordered) {
     const state = cluster.stateOf(plural, namespace);
-    if (!plurals.has(plural) || state.state === 'synced') continue;
+    if (state.state === 'synced' || (!plurals.has(plural) && isRefused(state))) continue;
     const reason = state.state === 'failing' ? state.reason : 'they were not listed yet';
     return `resources of the kind ${kind} cannot be read: ${reason}`;
   }
   return undefined;
+}
+
+/** Whether a kind is not installed, or may not be read: one that never stated anything may be missing. */
+function isRefused(state: ReflectorState): boolean {
+  return state.state === 'failing' && (state.status === 403 || state.status === 404);
 }

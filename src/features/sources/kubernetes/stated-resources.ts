@@ -1,4 +1,5 @@
 import type { Client } from '../../../kubernetes/client.ts';
+import type { Outage } from '../../../kubernetes/outage.ts';
 import {
   type Reflector,
   type ReflectorState,
@@ -36,6 +37,7 @@ export interface ResourcesOptions {
   readonly kinds: readonly ResourceKind[];
   /** The namespaces that may be read; absent: all of them. */
   readonly namespaces?: readonly string[] | undefined;
+  readonly outage?: Outage | undefined;
   readonly onError: (error: unknown) => void;
   /** Something is stated otherwise in a namespace. */
   readonly onChange: (namespace: string) => void;
@@ -45,7 +47,7 @@ export interface ResourcesOptions {
 
 /** Follows the resources of a cluster, each kind at once or, where only some namespaces may be read, in each of those. */
 export function followResources(options: ResourcesOptions): StatedResources {
-  const { client, apiVersion, kinds, onError } = options;
+  const { client, apiVersion, kinds, outage, onError } = options;
   const byNamespace = new Map<string, Map<string, Stated>>();
   const note = (kind: ResourceKind, { before, after }: ResourceChange): void => {
     const namespace = (after ?? before)?.metadata.namespace ?? '';
@@ -60,7 +62,7 @@ export function followResources(options: ResourcesOptions): StatedResources {
   const follow = (kind: ResourceKind, path: string): Reflector => {
     const onChange = (change: ResourceChange) => note(kind, change);
     const onState = () => options.onState(path);
-    return startReflector({ client, path, onChange, onState, onError, keep: withoutBookkeeping });
+    return startReflector({ client, path, outage, onChange, onState, onError, keep: withoutBookkeeping });
   };
   const reflectors = kinds.flatMap((kind) =>
     resourcePaths(apiVersion, kind.plural, options.namespaces).map(({ namespace, path }) => ({

@@ -1,4 +1,5 @@
 import type { Client } from '../../../../kubernetes/client.ts';
+import type { Outage } from '../../../../kubernetes/outage.ts';
 import { type ReflectorState, type ResourceChange, startReflector } from '../../../../kubernetes/reflector.ts';
 import type { Resource } from '../../../../kubernetes/resource.ts';
 import { pluralOf } from '../../../../model/lower/crd/names.ts';
@@ -28,6 +29,7 @@ export interface OwnResourcesOptions {
   readonly apiVersion: string;
   /** The namespaces that may be read; absent: all of them. */
   readonly namespaces?: readonly string[] | undefined;
+  readonly outage?: Outage | undefined;
   readonly onError: (error: unknown) => void;
   /** Something came, went or asks otherwise in a namespace; without one: in all of them maybe. */
   readonly onChange: (namespace: string | undefined) => void;
@@ -37,7 +39,7 @@ export interface OwnResourcesOptions {
 
 /** Follows the resources that servers make. Their definitions may be missing. */
 export function followOwnResources(options: OwnResourcesOptions): OwnResources {
-  const { client, apiVersion, namespaces, onError, onChange, onStatus } = options;
+  const { client, apiVersion, namespaces, outage, onError, onChange, onStatus } = options;
   const follow = (kind: OwnKind) => {
     const byNamespace = new Map<string, Map<string, Resource>>();
     const note = ({ before, after }: ResourceChange): void => {
@@ -59,7 +61,7 @@ export function followOwnResources(options: OwnResourcesOptions): OwnResources {
       return {
         started,
         namespace,
-        reflector: startReflector({ client, path, onError, onChange: note, keep, onState }),
+        reflector: startReflector({ client, path, outage, onError, onChange: note, keep, onState }),
       };
     });
     return { opened, byNamespace };
