@@ -137,6 +137,38 @@ test('what is to be sent again stays set aside when the channel is disabled mean
   expect(receiver.attempts).toHaveLength(1);
 });
 
+test('the status of the account names the deliveries that need attention, a sentence each', async () => {
+  const { api, call, receiver, channel } = await openScene();
+  const status = async () => (await call('GET', '/api/config/status')).body.deliveries;
+  const id = await channel();
+  expect(await status()).toBeUndefined();
+  const named = { id, kind: 'NotificationChannel', type: 'webhook' };
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  receiver.next(async (response) => {
+    await answered;
+    response.writeHead(400).end();
+  }, 403);
+  await api.group('one');
+  await api.group('two');
+  await expect.poll(() => receiver.attempts.length).toBe(1);
+  expect(await status()).toBeUndefined();
+  await rowsOf(
+    api.engine.database,
+    "update audit_events set created_at = now() - interval '3 hours' where meta ->> 'name' in ('one', 'two') returning id",
+  );
+  const behind = { ...named, state: 'delivering', message: '2 events wait, the oldest for 3 hours' };
+  expect(await status()).toEqual([behind]);
+  answer();
+  const fault = `127.0.0.1:${receiver.port} answers 403; see whether its credentials are right`;
+  const paused = `paused: ${fault}; 1 event waits for 3 hours; 1 event is set aside`;
+  await expect.poll(status).toEqual([{ ...named, state: 'paused', message: paused }]);
+  await call('POST', `${path}/${id}/resume`);
+  const settled = { ...named, state: 'idle', message: 'everything is delivered; 1 event is set aside' };
+  await expect.poll(status).toEqual([settled]);
+  await call('POST', `${path}/${id}/discard`);
+  await expect.poll(status).toBeUndefined();
+});
+
 test('a delivery begins again with what happened at a time', async () => {
   const { api, call, channel, names } = await openScene();
   await api.group('before');

@@ -65,6 +65,17 @@ cli     push       -      invalid  0        -         -
 `);
 });
 
+test('the status names the deliveries that need attention', () => {
+  const deliveries = [
+    { id: 'c1', kind: 'NotificationChannel', key: 'chat', type: 'webhook', state: 'paused', message: 'paused: see' },
+    { id: 'c2', kind: 'EventStreaming', type: 's3', state: 'delivering', message: '2 events wait' },
+  ] as const;
+  const account = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded' };
+  expect(renderStatus({ ...account, objects: {}, sources: [], deliveries }, 'http://x', paint(false))).toMatch(
+    /\n\nDeliveries, as `heddle deliveries` says:\n {4}chat \(webhook\): paused: see\n {4}c2 \(s3\): 2 events wait\n$/,
+  );
+});
+
 test('an account without sources says how to get one', () => {
   const status = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded', objects: {}, sources: [] };
   expect(renderStatus(status, 'http://x', paint(false))).toContain(

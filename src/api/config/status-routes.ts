@@ -1,5 +1,6 @@
 import { rotateKeys } from '../../features/auth/provider/keys.ts';
 import { rotateSecrets } from '../../features/config/archive/secrets.ts';
+import { troubledDeliveries } from '../../features/integrations/deliveries/status.ts';
 import { accountStatus } from '../../features/sources/status.ts';
 import { Conflict } from '../../model/errors.ts';
 import { status as operations } from '../../operations/config/status.ts';
@@ -7,7 +8,13 @@ import { implement } from '../operations/implement.ts';
 
 /** The account as a whole, and the keys of the server. */
 export const status = implement(operations, (engine, { version }) => ({
-  read: ({ call }) => accountStatus(engine, call, version),
+  async read({ call }) {
+    const [account, deliveries] = await Promise.all([
+      accountStatus(engine, call, version),
+      troubledDeliveries(engine, call),
+    ]);
+    return { ...account, ...(deliveries.length === 0 ? {} : { deliveries }) };
+  },
   rotateSecrets: ({ body }) => rotateSecrets(engine, body),
   async rotateIdpKeys() {
     if (!engine.registry.installation.embeddedIdp)

@@ -19,6 +19,7 @@ export function renderStatus(status: AccountStatus, server: string, paint: Paint
     ...facts.map(([name, text]) => `${paint('faint', name.padEnd(8))}  ${text}`),
     '',
     ...renderSourceTable(status.sources, paint),
+    ...deliveryLines(status.deliveries, paint),
     '',
   ].join('\n');
 }
@@ -28,4 +29,13 @@ function testFacts(tests: AccountStatus['accessTests']): readonly (readonly [str
   const { passed, failed, conditional } = tests;
   const open = conditional === 0 ? '' : `, ${conditional} depending on posture checks`;
   return [['tests', `${passed} passed, ${failed} failed${open}`]];
+}
+
+/** The deliveries that need attention, a line each. */
+function deliveryLines(deliveries: AccountStatus['deliveries'], paint: Paint): readonly string[] {
+  if (deliveries === undefined) return [];
+  const lines = deliveries.map(
+    ({ key, id, type, message }) => `    ${cell(key ?? id)} (${cell(type)}): ${printable(message)}`,
+  );
+  return ['', `${paint('warning', 'Deliveries')}, as \`heddle deliveries\` says:`, ...lines];
 }

@@ -3,7 +3,7 @@ import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, integer, list, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
 
 /** How a delivery fares, in one word. */
-const deliveryStates = ['idle', 'delivering', 'retrying', 'paused', 'disabled'] as const;
+export const deliveryStates = ['idle', 'delivering', 'retrying', 'paused', 'disabled'] as const;
 
 const setAside = object(
   {

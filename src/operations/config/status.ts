@@ -1,7 +1,20 @@
 import { count, optional } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
-import { boolean, integer, list, mapOf, object, string, type ValueOf } from '../../model/schema/field.ts';
+import { boolean, integer, list, mapOf, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
+import { deliveryStates } from './deliveries.ts';
 import { source, sourceExample } from './sources.ts';
+
+const troubledDelivery = object(
+  {
+    id: string({ doc: 'The id of the object that receives events.' }),
+    kind: string({ doc: 'Its kind.' }),
+    key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
+    type: string({ doc: 'How it receives them, such as `webhook`.' }),
+    state: oneOf(deliveryStates, { doc: 'In one word.' }),
+    message: string({ doc: 'In a sentence.' }),
+  },
+  { doc: 'Deliveries that fail, are over five minutes behind, or have events that were set aside.' },
+);
 
 const standing = object(
   {
@@ -20,6 +33,9 @@ const standing = object(
         },
         { doc: 'How its access tests fare; absent when there are none.' },
       ),
+    ),
+    deliveries: optional(
+      list(troubledDelivery, { doc: 'Deliveries of events that need attention; absent when there are none.' }),
     ),
   },
   { doc: 'How the account stands.', schema: 'Status' },
@@ -53,6 +69,12 @@ export const status = {
         account: 'ch8i4ug6lnn4g9hqv7a0',
         ...{ revision: 18, version: '0.1.0', database: 'postgres', objects: { Group: 7, Peer: 25, Policy: 6 } },
         sources: [sourceExample],
+        deliveries: [
+          {
+            ...{ id: 'ch8i4ug6lnn4g9hqv7mg', kind: 'NotificationChannel', key: 'network-chat', type: 'webhook' },
+            ...{ state: 'paused', message: 'paused: chat.example.com answers 401; 12 events wait' },
+          },
+        ],
       },
     },
   }),

@@ -9,9 +9,12 @@ import {
 import type { StoredObject } from '../../../model/state/object.ts';
 import { readableNames } from '../../../objects/object-list.ts';
 import type { Delivery } from '../../../operations/config/deliveries.ts';
+import type { AccountStatus } from '../../../operations/config/status.ts';
 import { isSelected } from './batch.ts';
 import { readChannel } from './channels.ts';
 import type { Channel } from './target.ts';
+
+type TroubledDelivery = NonNullable<AccountStatus['deliveries']>[number];
 
 /** More events that wait are not counted. */
 const mostCounted = 10_000;
@@ -35,6 +38,20 @@ export async function showDeliveries(engine: Engine, call: Call): Promise<readon
     shown.push(view({ row, object, channel, lag, aside: aside.get(row.channel_id) ?? [] }));
   }
   return shown;
+}
+
+/** From then on a delivery counts as behind, in seconds: targets that gather events take less. */
+const behindSeconds = 300;
+
+/** The deliveries that people have to look at: they fail, are behind, or have events that were set aside. */
+export async function troubledDeliveries(engine: Engine, call: Call): Promise<readonly TroubledDelivery[]> {
+  return (await showDeliveries(engine, call)).filter(isTroubled).map(({ id, kind, key, type, state, message }) => ({
+    ...{ id, kind, ...(key === undefined ? {} : { key }), type, state, message },
+  }));
+}
+
+function isTroubled({ state, lag, setAsideCount }: Delivery): boolean {
+  return state === 'paused' || state === 'retrying' || lag.seconds >= behindSeconds || setAsideCount > 0;
 }
 
 /** What waits for a channel. */
@@ -89,9 +106,10 @@ function messageOf(
   state: Delivery['state'],
   { last_error: error, set_aside: aside }: DeliveryStatusRow,
   { enabled }: Channel,
-  { events }: Delivery['lag'],
+  { events, seconds }: Delivery['lag'],
 ): string {
-  const waiting = events === 1 ? '1 event waits' : `${events === mostCounted ? 'over 9,999' : events} events wait`;
+  const since = seconds < behindSeconds ? '' : `${events === 1 ? '' : ', the oldest'} for ${durationText(seconds)}`;
+  const waiting = `${events === 1 ? '1 event waits' : `${events === mostCounted ? 'over 9,999' : events} events wait`}${since}`;
   const rest = aside === 0 ? '' : `; ${aside === 1 ? '1 event is' : `${aside} events are`} set aside`;
   switch (state) {
     case 'disabled':
@@ -103,4 +121,10 @@ function messageOf(
     default:
       return events === 0 ? `everything is delivered${rest}` : `${waiting}${rest}`;
   }
+}
+
+/** In whole minutes, and from two hours on in hours. */
+function durationText(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 120 ? `${minutes} minutes` : `${Math.floor(minutes / 60)} hours`;
 }
