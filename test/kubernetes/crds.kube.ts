@@ -85,6 +85,17 @@ describe('on a real API server', () => {
     expect([harmless > 400, refused > 800, Object.keys(reasons).length > 3]).toEqual([true, true, true]);
   }, 120_000);
 
+  test('a resource that a network carries has an address or names a Service', async () => {
+    const kind = registry.get('Network');
+    await accepted(kind);
+    const refusals = (entry: JsonObject) =>
+      refusalsOf(kind, { name: 'Cluster', resources: [{ name: 'Wiki', ...entry }] });
+    const [address, serviceRef] = ['10.20.0.10', { name: 'wiki', port: 443 }];
+    expect(await Promise.all([refusals({ address }), refusals({ serviceRef })])).toEqual([[], []]);
+    const sentence = [expect.stringContaining('give either `address` or `serviceRef`')];
+    expect(await Promise.all([refusals({}), refusals({ address, serviceRef })])).toEqual([sentence, sentence]);
+  });
+
   test('what only creation writes can neither change nor be taken out', async () => {
     const kind = registry.get('SetupKey');
     await accepted(kind);

@@ -80,6 +80,38 @@ describe('a network resource that names a Service', () => {
     expect(await address()).toBeUndefined();
   });
 
+  test('may be one of those that a network carries, and the place of each that has no address is named', async () => {
+    const inline = (port: number) => ({
+      name: 'Cluster',
+      resources: [
+        { name: 'File server', address: '10.20.0.10' },
+        { name: 'Wiki', serviceRef: { name: 'wiki', port } },
+        { name: 'Board', serviceRef: { name: 'wiki' }, enabled: false },
+      ],
+    });
+    const conversation = (port: number) =>
+      cluster(['a'], {
+        [networks]: { lists: [listOf([resource('Network', 'cluster', inline(port))], '100')] },
+        [path]: { lists: [service('10.0.0.7')] },
+      });
+    const { office } = await running(conversation(443), { services: { read: true } });
+    const addresses = async () => {
+      const state = await office.engine.snapshots.fresh(office.account);
+      return state
+        .ofKind('NetworkResource')
+        .map(({ name, spec: { address } }) => `${name} ${address}`)
+        .sort();
+    };
+    await expect.poll(addresses).toEqual(['Board 10.0.0.7/32', 'File server 10.20.0.10/32', 'Wiki 10.0.0.7/32']);
+    const { problems } = await running(conversation(8443), { services: { read: true } });
+    await expect.poll(problems).toMatchObject([
+      {
+        ...{ code: 'service_unresolved', path: '/spec/resources/1/serviceRef' },
+        message: expect.stringMatching(/has no port 8443/),
+      },
+    ]);
+  });
+
   test('asks for nothing elsewhere, and for nothing unless the settings permit it', async () => {
     const elsewhere = await naming([], { ...spec, serviceRef: { name: '../../other/services/x' } });
     await expect
@@ -95,12 +127,16 @@ test('documents that are in no cluster name an address', async () => {
   const office = await openOffice();
   const of = (kind: string, name: string, stated: object) =>
     JSON.stringify({ apiVersion: 'heddle.dev/v1', kind, metadata: { name }, spec: stated });
+  const { network: _, ...child } = spec;
   office.run([
-    newMemoryOrigin('files', [of('Network', 'cluster', {}), of('NetworkResource', 'wiki', spec)].join('\n---\n')),
+    newMemoryOrigin(
+      'files',
+      [of('Network', 'cluster', { resources: [child] }), of('NetworkResource', 'wiki', spec)].join('\n---\n'),
+    ),
   ]);
-  await expect
-    .poll(async () => (await office.statusOf('files')).problems?.map(({ message }) => message))
-    .toContain(
-      '`serviceRef` names a Service, and only a resource in a cluster has Services beside it; write `address` here',
-    );
+  const hint =
+    '`serviceRef` names a Service, and only a resource in a cluster has Services beside it; write `address` here';
+  const named = async () =>
+    (await office.statusOf('files')).problems?.flatMap(({ path, message }) => (message === hint ? [path] : []));
+  await expect.poll(named).toEqual(['/spec/resources/0/serviceRef', '/spec/serviceRef']);
 });

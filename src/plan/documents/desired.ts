@@ -66,7 +66,7 @@ function expandDocument({ registry, validator, storedTexts }: Checking, document
     return;
   }
   const shape = validator.check(kind.name, 'document', document.spec, storedTexts(kind.name));
-  const faults = documentFaults(kind, document, shape);
+  const faults = documentFaults(registry, kind, document, shape);
   if (faults.length > 0) {
     sink.broken.add(`${kind.name}/${document.metadata.name}`);
     for (const fault of faults) sink.problems.push(problemAt(document.place, '/spec', document, fault));
@@ -84,11 +84,14 @@ function kindFault(registry: Registry, name: string, kind: Kind | undefined): Fa
   return { code: 'kind_unknown', path: '', message: `unknown kind \`${name.slice(0, 200)}\`; ${hint}` };
 }
 
-function documentFaults(kind: Kind, document: Document, shape: readonly Fault[]): readonly Fault[] {
+function documentFaults(registry: Registry, kind: Kind, document: Document, shape: readonly Fault[]): readonly Fault[] {
   const faults =
     shape.length === 0
       ? []
-      : [...shape.map((fault) => withServiceHint(kind, fault)), ...otherFormatFaults(kind.spec, document.spec, shape)];
+      : [
+          ...shape.map((fault) => withServiceHint(registry, kind, fault)),
+          ...otherFormatFaults(kind.spec, document.spec, shape),
+        ];
   if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
   return [
     {
@@ -101,9 +104,18 @@ function documentFaults(kind: Kind, document: Document, shape: readonly Fault[])
 }
 
 /** In a cluster the name of a Service becomes an address before documents are read; elsewhere there are no Services. */
-function withServiceHint({ service }: Kind, fault: Fault): Fault {
-  if (service === undefined || fault.code !== 'field_unknown' || fault.path !== `/${service.member}`) return fault;
-  const message = `\`${service.member}\` names a Service, and only a resource in a cluster has Services beside it; write \`${service.field}\` here`;
+function withServiceHint(registry: Registry, { name, service }: Kind, fault: Fault): Fault {
+  if (fault.code !== 'field_unknown') return fault;
+  const places = [
+    { service, list: '' },
+    ...registry.inlineOf(name).map(({ child, member }) => ({ service: child.service, list: `/${member}/*` })),
+  ];
+  const path = fault.path.replace(/\/\d+\//, '/*/');
+  const found = places.find(
+    (one) => one.service !== undefined && path === `${one.list}/${one.service.member}`,
+  )?.service;
+  if (found === undefined) return fault;
+  const message = `\`${found.member}\` names a Service, and only a resource in a cluster has Services beside it; write \`${found.field}\` here`;
   return { ...fault, message };
 }
 

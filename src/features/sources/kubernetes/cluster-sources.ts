@@ -144,7 +144,12 @@ function connectionOf({ config, ownCluster }: ClusterSourcesOptions): Promise<Co
 function kindsOf({ registry }: Engine) {
   return registry.kinds
     .filter(({ document }) => document.allowed)
-    .map(({ name: kind, service }) => ({ kind, plural: pluralOf(kind), service }));
+    .map(({ name: kind, service }) => ({
+      ...{ kind, plural: pluralOf(kind), service },
+      childServices: registry
+        .inlineOf(kind)
+        .flatMap(({ child, member: list }) => (child.service === undefined ? [] : [{ list, ...child.service }])),
+    }));
 }
 
 /** The namespaces that a rule covers, and those that stated something and are not covered, or not there, any more. */

@@ -6,8 +6,15 @@ import type { SourceFile } from '../../../model/document.ts';
 export interface ResourceKind {
   readonly kind: string;
   readonly plural: string;
-  /** The member in which a resource may name a Service, in place of the field that is its address. */
-  readonly service?: { readonly member: string; readonly field: string } | undefined;
+  readonly service?: ServiceMember | undefined;
+  /** The same of children that a resource carries in a list. */
+  readonly childServices?: readonly (ServiceMember & { readonly list: string })[];
+}
+
+/** The member in which a Service may be named, in place of the field that is an address. */
+export interface ServiceMember {
+  readonly member: string;
+  readonly field: string;
 }
 
 /** What the API server, or a tool, keeps for itself among annotations. */

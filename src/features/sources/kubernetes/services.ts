@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, membersOf } from '../../../lib/js
 import type { Problem } from '../../../model/problem.ts';
 import { isServiceName } from '../../../model/schema/values.ts';
 import type { Cluster } from './cluster.ts';
-import { pathOf } from './resource-file.ts';
+import { pathOf, type ResourceKind, type ServiceMember } from './resource-file.ts';
 import type { Stated } from './stated-resources.ts';
 
 /** Where Services are looked up. */
@@ -25,31 +25,86 @@ export interface WithServices {
  */
 export async function resolveServices(options: ServicesOptions, stated: readonly Stated[]): Promise<WithServices> {
   const found = await Promise.all(stated.map((one) => resolveOne(options, one)));
-  return {
-    stated: found.map((one, at) => ('stated' in one ? one.stated : (stated[at] ?? one.of))),
-    problems: found.flatMap((one) => ('problem' in one ? [one.problem] : [])),
-  };
+  return { stated: found.map(({ stated }) => stated), problems: found.flatMap(({ problems }) => problems) };
 }
 
 async function resolveOne(
   options: ServicesOptions,
   one: Stated,
-): Promise<{ readonly stated: Stated } | { readonly problem: Problem; readonly of: Stated }> {
+): Promise<{ readonly stated: Stated; readonly problems: readonly Problem[] }> {
   const { kind, resource } = one;
-  const { [kind.service?.member ?? '']: reference, ...spec } = membersOf(resource.spec);
-  if (kind.service === undefined || !isObject(reference)) return { stated: one };
-  const address = await addressOf(options, reference);
-  if ('reason' in address) {
-    const message = `\`${kind.service.member}\` cannot be followed: ${address.reason}`;
-    return { of: one, problem: problemOf(options, one, `/spec/${kind.service.member}`, message) };
-  }
-  return { stated: { kind, resource: { ...resource, spec: { ...spec, [kind.service.field]: address.text } } } };
+  const { spec, faults } = await resolveSpec(options, kind, membersOf(resource.spec));
+  if (faults.length > 0) return { stated: one, problems: faults.map((fault) => problemOf(options, one, fault)) };
+  return { stated: spec === resource.spec ? one : { kind, resource: { ...resource, spec } }, problems: [] };
 }
 
-function problemOf({ namespace }: ServicesOptions, { kind, resource }: Stated, path: string, message: string): Problem {
+/** What is stated with addresses in place of Services; the same value where none is named. */
+interface Resolved {
+  readonly spec: JsonObject;
+  readonly faults: readonly ServiceFault[];
+}
+
+interface ServiceFault {
+  /** Where it is named, below the spec. */
+  readonly path: string;
+  readonly message: string;
+}
+
+async function resolveSpec(
+  options: ServicesOptions,
+  { service, childServices = [] }: ResourceKind,
+  stated: JsonObject,
+): Promise<Resolved> {
+  const own = await resolveMember(options, stated, service);
+  const lists = await Promise.all(
+    childServices.map(({ list, ...child }) => resolveList(options, own.spec[list], { list, child })),
+  );
+  const resolved = lists.filter((one) => one !== undefined);
+  if (resolved.length === 0) return own;
+  return {
+    spec: { ...own.spec, ...Object.fromEntries(resolved.map(({ list, entries }) => [list, entries])) },
+    faults: [...own.faults, ...resolved.flatMap(({ faults }) => faults)],
+  };
+}
+
+/** The children of one list; `undefined` where none names a Service. */
+async function resolveList(
+  options: ServicesOptions,
+  stated: Json | undefined,
+  { list, child }: { readonly list: string; readonly child: ServiceMember },
+) {
+  // The API server lets in nothing but objects there.
+  const children = Array.isArray(stated) ? stated.map((one) => membersOf(one)) : [];
+  if (!children.some((one) => isObject(one[child.member]))) return undefined;
+  const found = await Promise.all(children.map((one) => resolveMember(options, one, child)));
+  const faults = found.flatMap((one, at) =>
+    one.faults.map(({ path, message }) => ({ path: `/${list}/${at}${path}`, message })),
+  );
+  return { list, entries: found.map(({ spec }) => spec), faults };
+}
+
+async function resolveMember(
+  options: ServicesOptions,
+  stated: JsonObject,
+  service: ServiceMember | undefined,
+): Promise<Resolved> {
+  const { [service?.member ?? '']: reference, ...others } = stated;
+  if (service === undefined || !isObject(reference)) return { spec: stated, faults: [] };
+  const { member, field } = service;
+  const address = await addressOf(options, reference);
+  if ('text' in address) return { spec: { ...others, [field]: address.text }, faults: [] };
+  const message = `\`${member}\` cannot be followed: ${address.reason}`;
+  return { spec: stated, faults: [{ path: `/${member}`, message }] };
+}
+
+function problemOf(
+  { namespace }: ServicesOptions,
+  { kind, resource }: Stated,
+  { path, message }: ServiceFault,
+): Problem {
   const { name } = resource.metadata;
   const file = pathOf({ namespace, plural: kind.plural, name });
-  return { code: 'service_unresolved', kind: kind.kind, key: name, file, line: 1, path, message };
+  return { code: 'service_unresolved', kind: kind.kind, key: name, file, line: 1, path: `/spec${path}`, message };
 }
 
 type Address = { readonly text: string } | { readonly reason: string };

@@ -51,14 +51,26 @@ function resourceSchema(registry: Registry, kind: Kind): JsonObject {
       metadata: { type: 'object', ...onlyName },
       spec: {
         description: 'The desired state, as in a document.',
-        ...withService(kind, withRules(registry, kind, structural(spec))),
+        ...withServices(registry, kind, withRules(registry, kind, structural(spec))),
       },
       status: statusSchema,
     },
   };
 }
 
-/** A resource may name a Service in place of an address, which is then required no more. */
+/** Where an address is stated a Service may be named: by the resource itself, and by children that it carries. */
+function withServices(registry: Registry, kind: Kind, schema: JsonObject): JsonObject {
+  const lists = registry.inlineOf(kind.name).filter(({ child }) => child.service !== undefined);
+  if (lists.length === 0) return withService(kind, schema);
+  const properties = asObject(schema['properties']);
+  const changed = lists.map(({ child, member }) => {
+    const list = asObject(properties[member]);
+    return [member, { ...list, items: withService(child, asObject(list['items'])) }] as const;
+  });
+  return withService(kind, { ...schema, properties: { ...properties, ...Object.fromEntries(changed) } });
+}
+
+/** A Service in place of an address, which is then required no more. */
 function withService({ service }: Kind, schema: JsonObject): JsonObject {
   if (service === undefined) return schema;
   const { member, field } = service;
