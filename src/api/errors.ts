@@ -40,7 +40,7 @@ const conflictStatus: Readonly<Record<ConflictReason, number>> = {
 };
 
 /** The HTTP status of an exception: the only such mapping. */
-function statusOf(error: unknown): number {
+export function statusOf(error: unknown): number {
   if (error instanceof Conflict) return conflictStatus[error.reason];
   if (error instanceof InvalidInput) return 422;
   if (error instanceof NotFound) return 404;
@@ -100,7 +100,8 @@ const frameworkMessages: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'this content type is not accepted; send `Content-Type: application/json`',
 };
 
-function messageOf(error: unknown): string {
+/** What a caller is shown of an exception. */
+export function messageOf(error: unknown): string {
   const known = frameworkMessages[codeOf(error) ?? ''];
   return known ?? (error instanceof Error ? error.message : String(error));
 }

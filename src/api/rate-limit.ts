@@ -6,6 +6,13 @@ import type { RateLimit } from '../model/rate-limit.ts';
 import { callOf } from './authenticate.ts';
 import { pathOf } from './other-methods.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route counts requests itself. */
+    ownRate?: true;
+  }
+}
+
 /** A caller that asked too often. */
 class TooManyRequests extends Error {
   readonly statusCode = 429;
@@ -21,6 +28,7 @@ export type Limiter = (request: FastifyRequest, reply: FastifyReply) => Promise<
 export function createRateLimit(limit: RateLimit, now: () => number = () => performance.now()): Limiter {
   const buckets = createBuckets(limit);
   return async (request, reply) => {
+    if (request.routeOptions.config.ownRate === true) return;
     // The route and not the address as it was written: `/%61pi` leads to the same one.
     if (!(pathOf(request) ?? request.url).startsWith('/api')) return;
     refuse(reply, limit, buckets.take(request.call?.actor.id ?? neighbourhoodOf(request.ip), now()), 'requests');

@@ -39,6 +39,7 @@ import {
   limitAnonymous,
 } from './rate-limit.ts';
 import { refuseBrokenRequest, refuseMalformedRequests, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
+import { addScim, scimRoutes } from './scim.ts';
 
 /** What the HTTP interface is built from. */
 export interface ApiOptions {
@@ -138,6 +139,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const services = { ...servicesOf(options, people), planLimit, describe };
   app.addHook('onClose', () => services.feeds.close());
   for (const area of areas) await area.add(app, engine, services);
+  await addScim(app, engine, { publicUrl: people.publicUrl, report });
   if (options.identityProvider !== undefined) await addIdentityProvider(app, options.identityProvider);
   refuseOthers();
   await app.ready();
@@ -197,6 +199,7 @@ function trusted(proxies: TrustedProxies | undefined) {
  */
 export const openRoutes: Readonly<Record<string, string>> = {
   ...openOperations,
+  ...scimRoutes,
   'GET /oidc/me': 'wants a token of the identity provider itself',
   'GET /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',
   'POST /oidc/*': 'is how programs get people signed in; OpenID Connect says what guards each step',

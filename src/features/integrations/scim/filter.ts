@@ -1,0 +1,176 @@
+import { type ScimRefusal, type ScimType, wrong } from './refusal.ts';
+
+/** The name of an attribute, with the schema before it and the sub-attribute behind it where they are written. */
+export interface AttributePath {
+  readonly schema?: string;
+  readonly name: string;
+  readonly sub?: string;
+}
+
+/** Operators that compare an attribute with a value. */
+export type Comparison = (typeof comparisons)[number];
+
+/** What an attribute is compared with. */
+export type Literal = string | number | boolean | null;
+
+/** A filter of RFC 7644, section 3.4.2.2. */
+export type Filter =
+  | { readonly op: 'and' | 'or'; readonly filters: readonly Filter[] }
+  | { readonly op: 'not'; readonly filter: Filter }
+  | { readonly op: 'present'; readonly path: AttributePath }
+  | { readonly op: 'values'; readonly path: AttributePath; readonly filter: Filter }
+  | { readonly op: Comparison; readonly path: AttributePath; readonly value: Literal };
+
+/** The path of an operation of a PATCH: an attribute, or those of its values that a filter finds. */
+export interface PatchPath extends AttributePath {
+  readonly filter?: Filter;
+}
+
+const comparisons = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
+
+/** Longer filters, and deeper ones, are none that a provider sends. */
+const longest = 8192;
+const deepest = 32;
+
+/** Reads a filter. Throws `invalidFilter` with the place of the fault. */
+export function parseFilter(text: string): Filter {
+  const tokens = readTokens(text, 'invalidFilter');
+  const filter = readOr(tokens, 0);
+  if (tokens.peek() !== undefined) throw tokens.unexpected('`and`, `or` or the end');
+  return filter;
+}
+
+/** Reads the path of an operation. Throws `invalidPath` with the place of the fault. */
+export function parsePath(text: string): PatchPath {
+  const tokens = readTokens(text, 'invalidPath');
+  const path = pathOf(tokens, tokens.next()?.text ?? '');
+  if (tokens.peek()?.text !== '[') {
+    if (tokens.peek() !== undefined) throw tokens.unexpected('the end');
+    return path;
+  }
+  tokens.next();
+  const filter = readOr(tokens, 0);
+  tokens.take(']');
+  const sub = tokens.next()?.text;
+  if (sub !== undefined && (!/^\.[A-Za-z$][\w$-]*$/.test(sub) || path.sub !== undefined || tokens.peek() !== undefined))
+    throw tokens.unexpected('the end, or `.` and the name of a sub-attribute');
+  return { ...path, filter, ...(sub === undefined ? {} : { sub: sub.slice(1) }) };
+}
+
+interface Token {
+  readonly text: string;
+  readonly at: number;
+}
+
+interface Tokens {
+  peek(): Token | undefined;
+  next(): Token | undefined;
+  take(text: string): void;
+  unexpected(expected: string): ScimRefusal;
+}
+
+/** Each step takes at least one character, so that reading costs by the length. */
+const tokenPattern = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+))/y;
+
+function readTokens(text: string, scimType: ScimType): Tokens {
+  const what = scimType === 'invalidPath' ? 'path' : 'filter';
+  if (text.length > longest) throw wrong(scimType, `the ${what} has more than ${longest} characters`);
+  const found: Token[] = [];
+  const end = text.trimEnd().length;
+  for (let at = 0; at < end; at = tokenPattern.lastIndex) {
+    tokenPattern.lastIndex = at;
+    const [match] = tokenPattern.exec(text) ?? [];
+    if (match === undefined) throw wrong(scimType, `the ${what} has a text that does not end, at character ${at + 1}`);
+    found.push({ text: match.trimStart(), at: at + match.length - match.trimStart().length });
+  }
+  let next = 0;
+  const unexpected = (expected: string): ScimRefusal => {
+    const token = found[Math.max(next - 1, 0)];
+    const last = found[next] ?? token;
+    const where = last === undefined ? 'it is empty' : `at character ${last.at + 1}, \`${last.text.slice(0, 50)}\``;
+    return wrong(scimType, `the ${what} cannot be read: ${where}; expected ${expected}`);
+  };
+  return {
+    peek: () => found[next],
+    next: () => found[next++],
+    take(expected) {
+      if (found[next]?.text !== expected) throw unexpected(`\`${expected}\``);
+      next += 1;
+    },
+    unexpected,
+  };
+}
+
+function readOr(tokens: Tokens, depth: number): Filter {
+  return readChain(tokens, 'or', () => readChain(tokens, 'and', () => readTerm(tokens, depth)));
+}
+
+function readChain(tokens: Tokens, op: 'and' | 'or', read: () => Filter): Filter {
+  const filters = [read()];
+  while (tokens.peek()?.text.toLowerCase() === op) {
+    tokens.next();
+    filters.push(read());
+  }
+  const [only] = filters;
+  return filters.length === 1 && only !== undefined ? only : { op, filters };
+}
+
+function readTerm(tokens: Tokens, depth: number): Filter {
+  if (depth > deepest) throw tokens.unexpected(`at most ${deepest} brackets inside each other`);
+  const token = tokens.next();
+  const word = token?.text ?? '';
+  if (word === '(') {
+    const filter = readOr(tokens, depth + 1);
+    tokens.take(')');
+    return filter;
+  }
+  if (word.toLowerCase() === 'not' && tokens.peek()?.text === '(') {
+    tokens.next();
+    const filter = readOr(tokens, depth + 1);
+    tokens.take(')');
+    return { op: 'not', filter };
+  }
+  const path = pathOf(tokens, word);
+  if (tokens.peek()?.text !== '[') return readComparison(tokens, path);
+  tokens.next();
+  const filter = readOr(tokens, depth + 1);
+  tokens.take(']');
+  return { op: 'values', path, filter };
+}
+
+function readComparison(tokens: Tokens, path: AttributePath): Filter {
+  const word = tokens.peek()?.text.toLowerCase() ?? '';
+  if (word === 'pr') {
+    tokens.next();
+    return { op: 'present', path };
+  }
+  const op = comparisons.find((name) => name === word);
+  if (op === undefined) throw tokens.unexpected(`an operator: ${comparisons.join(', ')} or pr`);
+  tokens.next();
+  return { op, path, value: literalOf(tokens) };
+}
+
+function literalOf(tokens: Tokens): Literal {
+  const text = tokens.peek()?.text ?? '';
+  const expected = 'a value: a text in quotes, a number, `true`, `false` or `null`';
+  // Some providers write `True`.
+  const word = /^(true|false|null)$/i.test(text) ? text.toLowerCase() : text;
+  if (!/^(".*"|-?\d{1,15}(\.\d{1,15})?|true|false|null)$/s.test(word)) throw tokens.unexpected(expected);
+  try {
+    const value: Literal = JSON.parse(word);
+    tokens.next();
+    return value;
+  } catch {
+    throw tokens.unexpected(expected);
+  }
+}
+
+const namePattern = /^(?:(urn:[\w.:-]+):)?([A-Za-z$][\w$-]*)(?:\.([A-Za-z$][\w$-]*))?$/i;
+
+function pathOf(tokens: Tokens, word: string): AttributePath {
+  // The version in the name of a schema has a dot, which separates nothing.
+  const match = namePattern.exec(word);
+  if (match === null) throw tokens.unexpected('the name of an attribute');
+  const [, schema, name = '', sub] = match;
+  return { name, ...(schema === undefined ? {} : { schema }), ...(sub === undefined ? {} : { sub }) };
+}

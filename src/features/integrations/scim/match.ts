@@ -1,0 +1,163 @@
+import { asObject, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import type { AttributePath, Comparison, Filter, Literal } from './filter.ts';
+import { wrong } from './refusal.ts';
+import { type Attribute, attributeOf, isIgnored, type ResourceType, subAttributeOf } from './schema.ts';
+
+/** Checks that a filter can be asked of a type of resources. Throws `invalidFilter`. */
+export function checkFilter(type: ResourceType, filter: Filter): void {
+  eachPath(filter, (path, op) => {
+    const attribute = lookUp(type, path);
+    if (attribute?.type === 'boolean' && op !== undefined && ['gt', 'ge', 'lt', 'le', 'co', 'sw', 'ew'].includes(op))
+      throw wrong('invalidFilter', `\`${attribute.name}\` is true or false: compare it with eq or ne`);
+  });
+}
+
+function eachPath(filter: Filter, visit: (path: AttributePath, op?: Comparison) => void): void {
+  switch (filter.op) {
+    case 'and':
+    case 'or':
+      for (const part of filter.filters) eachPath(part, visit);
+      return;
+    case 'not':
+      eachPath(filter.filter, visit);
+      return;
+    case 'values': {
+      const { path } = filter;
+      eachPath(filter.filter, ({ name }, op) => visit({ ...path, sub: name }, op));
+      return;
+    }
+    case 'present':
+      visit(filter.path);
+      return;
+    default:
+      visit(filter.path, filter.op);
+  }
+}
+
+/** The names of the attributes that a filter is about. */
+export function attributesIn(type: ResourceType, filter: Filter): ReadonlySet<string> {
+  const names = new Set<string>();
+  eachPath(filter, ({ name }) => {
+    const attribute = attributeOf(type, name);
+    if (attribute !== undefined) names.add(attribute.name);
+  });
+  return names;
+}
+
+/** A value that an attribute must equal for a filter to pass, where the filter demands one. */
+export function equalityIn(type: ResourceType, filter: Filter, name: string): string | undefined {
+  if (filter.op === 'and')
+    return filter.filters.map((part) => equalityIn(type, part, name)).find((it) => it !== undefined);
+  if (filter.op !== 'eq' || filter.path.sub !== undefined || typeof filter.value !== 'string') return undefined;
+  return attributeOf(type, filter.path.name)?.name === name ? filter.value : undefined;
+}
+
+/** The attribute of a path; `undefined` for one of which nothing is kept. Throws `invalidFilter` for one that is unknown. */
+function lookUp(type: ResourceType, { schema, name, sub }: AttributePath): Attribute | undefined {
+  const isOther = schema !== undefined && schema.toLowerCase() !== type.schema.toLowerCase();
+  if (isOther || isIgnored(type, name)) return undefined;
+  const attribute = attributeOf(type, name);
+  const found = attribute === undefined || sub === undefined ? attribute : subAttributeOf(attribute, sub);
+  if (found === undefined)
+    throw wrong('invalidFilter', `a ${type.name} has no attribute \`${sub === undefined ? name : `${name}.${sub}`}\``);
+  return found;
+}
+
+/** Whether a resource passes a filter that was checked. */
+export function matches(type: ResourceType, filter: Filter, resource: JsonObject): boolean {
+  return passes(filter, (path) => {
+    const attribute = attributeOf(type, path.name);
+    if (attribute === undefined || isIgnored(type, path.name)) return { values: [] };
+    return { attribute, values: listed(resource[attribute.name]) };
+  });
+}
+
+/** Whether one value of a multi-valued attribute passes a filter about its sub-attributes. */
+export function valueMatches(attribute: Attribute, filter: Filter, value: Json): boolean {
+  return passes(filter, ({ name }) => {
+    const sub = subAttributeOf(attribute, name);
+    return sub === undefined ? { values: [] } : { attribute: sub, values: listed(asObject(value)[sub.name]) };
+  });
+}
+
+interface Found {
+  readonly attribute?: Attribute;
+  readonly values: readonly Json[];
+}
+
+function passes(filter: Filter, find: (path: AttributePath) => Found): boolean {
+  switch (filter.op) {
+    case 'and':
+      return filter.filters.every((part) => passes(part, find));
+    case 'or':
+      return filter.filters.some((part) => passes(part, find));
+    case 'not':
+      return !passes(filter.filter, find);
+    case 'values': {
+      const { attribute, values } = find(filter.path);
+      return attribute !== undefined && values.some((value) => valueMatches(attribute, filter.filter, value));
+    }
+    case 'present':
+      return scalars(filter.path, find(filter.path)).values.some((value) => value !== null && value !== '');
+    default:
+      return compares(filter, scalars(filter.path, find(filter.path)));
+  }
+}
+
+/** The values to compare: of complex ones their sub-attribute, `value` unless another one is named. */
+function scalars({ sub }: AttributePath, { attribute, values }: Found): Found {
+  if (attribute?.type !== 'complex') return { ...(attribute && { attribute }), values };
+  const inner = subAttributeOf(attribute, sub ?? 'value');
+  if (inner === undefined) return { values: [] };
+  return { attribute: inner, values: values.flatMap((value) => listed(asObject(value)[inner.name])) };
+}
+
+function compares(
+  { op, value }: { readonly op: Comparison; readonly value: Literal },
+  { attribute, values }: Found,
+): boolean {
+  if (value === null) return op === 'eq' ? values.length === 0 : op === 'ne' && values.length > 0;
+  const expected = comparable(value, attribute);
+  const test = (one: Json) => tests[op](comparable(one, attribute), expected);
+  return op === 'ne' ? !values.some((one) => comparable(one, attribute) === expected) : values.some(test);
+}
+
+type Comparable = string | number | boolean;
+
+function comparable(value: Json, attribute: Attribute | undefined): Comparable {
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  // Some providers write true and false in quotes.
+  if (attribute?.type === 'boolean') return /^true$/i.test(text);
+  if (attribute?.type === 'dateTime') return Date.parse(text);
+  return attribute?.caseExact === true ? text : text.toLowerCase();
+}
+
+const tests: Readonly<Record<Comparison, (one: Comparable, expected: Comparable) => boolean>> = {
+  eq: (one, expected) => one === expected,
+  ne: (one, expected) => one !== expected,
+  co: (one, expected) => String(one).includes(String(expected)),
+  sw: (one, expected) => String(one).startsWith(String(expected)),
+  ew: (one, expected) => String(one).endsWith(String(expected)),
+  gt: (one, expected) => one > expected,
+  ge: (one, expected) => one >= expected,
+  lt: (one, expected) => one < expected,
+  le: (one, expected) => one <= expected,
+};
+
+/** The value by which a resource is sorted; of several the primary one, or the first. */
+export function sortValueOf(type: ResourceType, path: AttributePath, resource: JsonObject): Comparable | undefined {
+  const attribute = attributeOf(type, path.name);
+  if (attribute === undefined) return undefined;
+  const values = listed(resource[attribute.name]);
+  const primary = values.find((value) => isObject(value) && value['primary'] === true) ?? values[0];
+  if (primary === undefined) return undefined;
+  const { attribute: inner, values: found } = scalars(path, { attribute, values: [primary] });
+  const [first] = found;
+  return first === undefined || first === null ? undefined : comparable(first, inner);
+}
+
+function listed(value: Json | undefined): readonly Json[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}

@@ -1,0 +1,170 @@
+import { asList, asObject, equalJson, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import { nearestAll } from '../../../lib/nearest.ts';
+import { type Filter, type PatchPath, parsePath } from './filter.ts';
+import { valueMatches } from './match.ts';
+import { readValue, withOnePrimary } from './read-resource.ts';
+import { wrong } from './refusal.ts';
+import { type Attribute, attributeOf, isIgnored, messages, type ResourceType, subAttributeOf } from './schema.ts';
+
+/** One step of a PATCH: an operation on an attribute that the schema knows, or on some of its values. */
+export interface Step {
+  readonly op: 'add' | 'replace' | 'remove';
+  readonly attribute: Attribute;
+  readonly sub?: Attribute;
+  readonly filter?: Filter;
+  /** With the types of the schema. Absent: nothing is given, which only a removal may. */
+  readonly value?: Json;
+}
+
+/** How many operations one request may have. */
+const mostOperations = 1000;
+
+/** The steps of a PATCH, in order. Throws before the first of them for whatever is wrong with any. */
+export function readPatch(type: ResourceType, body: JsonObject): readonly Step[] {
+  const members = Object.entries(body);
+  const find = (name: string) => members.find(([one]) => one.toLowerCase() === name)?.[1];
+  const schemas = asList(find('schemas'));
+  if (schemas.length > 0 && !schemas.some((name) => String(name).toLowerCase() === messages.patch.toLowerCase()))
+    throw wrong('invalidSyntax', `\`schemas\` must name ${messages.patch}`);
+  const operations = find('operations');
+  if (!Array.isArray(operations) || operations.length === 0)
+    throw wrong('invalidSyntax', '`Operations` must be a list of at least one operation');
+  if (operations.length > mostOperations)
+    throw wrong('tooMany', `up to ${mostOperations} operations are taken at once, and there are ${operations.length}`);
+  return operations.flatMap((operation: Json, at) => readOperation(type, operation, at));
+}
+
+function readOperation(type: ResourceType, operation: Json, at: number): readonly Step[] {
+  if (!isObject(operation)) throw wrong('invalidSyntax', `operation ${at + 1} is no object`);
+  const given = new Map(Object.entries(operation as JsonObject).map(([name, value]) => [name.toLowerCase(), value]));
+  // Some providers write `Add` and `Replace`.
+  const op = String(given.get('op') ?? '').toLowerCase();
+  if (op !== 'add' && op !== 'replace' && op !== 'remove')
+    throw wrong('invalidSyntax', `operation ${at + 1}: \`op\` must be add, replace or remove`);
+  const [path, value] = [given.get('path'), given.get('value')];
+  if (typeof path === 'string' && path.trim() !== '') return stepsAt(type, op, path, value);
+  if (path !== undefined && path !== null && path !== '')
+    throw wrong('invalidPath', `operation ${at + 1}: \`path\` must be a text`);
+  if (op === 'remove') throw wrong('noTarget', `operation ${at + 1}: a removal needs a \`path\``);
+  if (!isObject(value))
+    throw wrong('invalidValue', `operation ${at + 1}: without \`path\`, \`value\` must be an object of attributes`);
+  // Some providers write paths as the names of members. What is read-only is in whole resources that are sent back.
+  return Object.entries(value as JsonObject).flatMap(([name, item]) =>
+    attributeOf(type, name)?.mutability === 'readOnly' ? [] : stepsAt(type, op, name, item),
+  );
+}
+
+function stepsAt(type: ResourceType, op: Step['op'], text: string, value: Json | undefined): readonly Step[] {
+  // The name of the schema alone stands for the attributes in it; those of extensions are of no use here.
+  if (/^urn:[\w.:-]+$/i.test(text)) {
+    const isOurs = text.toLowerCase() === type.schema.toLowerCase();
+    if (isOurs && isObject(value))
+      return Object.entries(value as JsonObject).flatMap(([name, item]) => stepsAt(type, op, name, item));
+    if (isOurs || !text.toLowerCase().startsWith(`${type.schema.toLowerCase()}:`)) return [];
+  }
+  const path = parsePath(text);
+  const isExtension = path.schema !== undefined && path.schema.toLowerCase() !== type.schema.toLowerCase();
+  if (isExtension || isIgnored(type, path.name)) return [];
+  const attribute = attributeOf(type, path.name);
+  if (attribute === undefined) throw wrong('invalidPath', unknownPath(type, path));
+  if (attribute.mutability === 'readOnly')
+    throw wrong('mutability', `\`${attribute.name}\` is the server's own and cannot be changed`);
+  const sub = subOf(type, attribute, path);
+  if (path.filter !== undefined && attribute.multiValued !== true)
+    throw wrong('invalidPath', `\`${attribute.name}\` has one value, and no filter finds any in it`);
+  const { filter } = path;
+  const step = { op, attribute, ...(sub === undefined ? {} : { sub }), ...(filter === undefined ? {} : { filter }) };
+  if (op === 'remove') {
+    if (attribute.required === true && sub === undefined)
+      throw wrong('mutability', `\`${attribute.name}\` is required and cannot be removed`);
+    return [value === undefined || value === null ? step : { ...step, value: readStepValue(step, value) }];
+  }
+  if (value === undefined) throw wrong('invalidValue', `\`${text}\` is to be changed, and there is no \`value\``);
+  // Nothing is what a removal leaves.
+  if (value === null) return attribute.required === true ? [] : [{ ...step, op: 'remove' }];
+  return [{ ...step, value: readStepValue(step, value) }];
+}
+
+function readStepValue({ attribute, sub, filter }: Omit<Step, 'value'>, value: Json): Json {
+  if (sub !== undefined) return readValue(sub, value, `${attribute.name}.${sub.name}`);
+  if (filter === undefined) return readValue(attribute, value, attribute.name);
+  return asList(readValue(attribute, value, attribute.name))[0] ?? {};
+}
+
+function subOf(type: ResourceType, attribute: Attribute, path: PatchPath): Attribute | undefined {
+  if (path.sub === undefined) return undefined;
+  const sub = subAttributeOf(attribute, path.sub);
+  if (sub === undefined) throw wrong('invalidPath', unknownPath(type, path));
+  return sub;
+}
+
+function unknownPath(type: ResourceType, { name, sub }: PatchPath): string {
+  const known = type.attributes.map((attribute) => attribute.name);
+  const [near] = nearestAll(name, known, 1);
+  const hint = near === undefined || near === name ? '' : `; did you mean \`${near}\`?`;
+  return `a ${type.name} has no attribute \`${sub === undefined ? name : `${name}.${sub}`}\`${hint}`;
+}
+
+/** The resource after some steps. */
+export function applySteps(resource: JsonObject, steps: readonly Step[]): JsonObject {
+  return steps.reduce(
+    (result, step) =>
+      withOnePrimary(withValue(result, step.attribute.name, changed(result[step.attribute.name], step))),
+    resource,
+  );
+}
+
+function withValue(resource: JsonObject, name: string, value: Json | undefined): JsonObject {
+  const rest = Object.fromEntries(Object.entries(resource).filter(([one]) => one !== name));
+  return value === undefined ? rest : { ...rest, [name]: value };
+}
+
+function changed(before: Json | undefined, step: Step): Json | undefined {
+  if (step.attribute.multiValued === true) {
+    const values = changedValues(asList(before), step);
+    return values.length === 0 ? undefined : values;
+  }
+  if (step.sub !== undefined) return changedObject(asObject(before), step.sub, step);
+  if (step.op === 'remove') return undefined;
+  return step.attribute.type === 'complex' ? { ...asObject(before), ...asObject(step.value) } : step.value;
+}
+
+function changedObject(before: JsonObject, sub: Attribute, { op, value }: Step): JsonObject | undefined {
+  const after = withValue(before, sub.name, op === 'remove' ? undefined : value);
+  return Object.keys(after).length === 0 ? undefined : after;
+}
+
+function changedValues(before: readonly Json[], step: Step): readonly Json[] {
+  const { op, attribute, sub, filter, value } = step;
+  if (filter === undefined && sub === undefined) {
+    if (op === 'remove')
+      return value === undefined ? [] : before.filter((one) => !asList(value).some((gone) => isSameValue(one, gone)));
+    const given = asList(value);
+    if (op === 'replace') return given;
+    return [...before.filter((one) => !given.some((item) => isSameValue(one, item))), ...given];
+  }
+  const isMeant = (one: Json) => filter === undefined || valueMatches(attribute, filter, one);
+  if (op === 'remove' && sub === undefined) return before.filter((one) => !isMeant(one));
+  const change = (one: Json): JsonObject =>
+    sub === undefined ? { ...asObject(one), ...asObject(value) } : (changedObject(asObject(one), sub, step) ?? {});
+  const after = before.map((one) => (isMeant(one) ? change(one) : one));
+  if (op === 'remove' || before.some(isMeant)) return after.filter((one) => Object.keys(asObject(one)).length > 0);
+  // Some providers replace a value that is not there yet: it begins with what the filter says about it.
+  return [...before, change(seedOf(attribute, filter))];
+}
+
+/** Values of one attribute are the same by their `value`, where they have one. */
+function isSameValue(one: Json, other: Json): boolean {
+  const [a, b] = [asObject(one)['value'], asObject(other)['value']];
+  return a === undefined || b === undefined ? equalJson(one, other) : equalJson(a, b);
+}
+
+/** What a filter of equalities says about a value. Throws `noTarget` for any other filter. */
+function seedOf(attribute: Attribute, filter: Filter | undefined): JsonObject {
+  if (filter === undefined) return {};
+  if (filter.op === 'and') return Object.assign({}, ...filter.filters.map((part) => seedOf(attribute, part)));
+  const sub = filter.op === 'eq' ? subAttributeOf(attribute, filter.path.name) : undefined;
+  if (filter.op !== 'eq' || sub === undefined || filter.value === null)
+    throw wrong('noTarget', `no value of \`${attribute.name}\` is one that the filter of the path finds`);
+  return { [sub.name]: readValue(sub, filter.value, `${attribute.name}.${sub.name}`) };
+}

@@ -1,0 +1,83 @@
+import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import { wrong } from './refusal.ts';
+import { type Attribute, attributeOf, isIgnored, type ResourceType, subAttributeOf } from './schema.ts';
+
+/** How many values an attribute of a user may have, and how long a text may be. */
+const most = { values: 100, characters: 1024 };
+
+/** How many members one request may name. */
+export const mostMembers = 20_000;
+
+/**
+ * A resource that a provider sends, with the names and types of its schema: what is read-only or of no use here is left out.
+ * Throws `invalidValue` for a value of another type.
+ */
+export function readResource(type: ResourceType, body: JsonObject): JsonObject {
+  const entries = Object.entries(body).flatMap(([name, value]): readonly (readonly [string, Json])[] => {
+    const attribute = isIgnored(type, name) ? undefined : attributeOf(type, name);
+    if (attribute === undefined || attribute.mutability === 'readOnly' || value === null) return [];
+    return [[attribute.name, readValue(attribute, value, attribute.name)]];
+  });
+  return withOnePrimary(Object.fromEntries(entries));
+}
+
+/** A value of an attribute, of the type that its schema gives it. */
+export function readValue(attribute: Attribute, value: Json, path: string): Json {
+  if (attribute.multiValued !== true) return readSingle(attribute, value, path);
+  // Some providers send a single value where a list belongs.
+  const list = Array.isArray(value) ? value : [value];
+  const limit = attribute.name === 'members' ? mostMembers : most.values;
+  if (list.length > limit)
+    throw wrong('tooMany', `\`${path}\` has ${list.length} values; up to ${limit} are taken at once`);
+  return list.map((item: Json) => readSingle(attribute, item, path));
+}
+
+function readSingle(attribute: Attribute, value: Json, path: string): Json {
+  switch (attribute.type) {
+    case 'boolean':
+      return readBoolean(value, path);
+    case 'complex':
+      return readComplex(attribute, value, path);
+    default:
+      if (typeof value !== 'string') throw wrong('invalidValue', `\`${path}\` must be a text`);
+      if (value.length > most.characters)
+        throw wrong('invalidValue', `\`${path}\` has more than ${most.characters} characters`);
+      return value;
+  }
+}
+
+/** Some providers write true and false in quotes. */
+function readBoolean(value: Json, path: string): boolean {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';
+  throw wrong('invalidValue', `\`${path}\` must be true or false`);
+}
+
+function readComplex(attribute: Attribute, value: Json, path: string): JsonObject {
+  // Some providers send the bare value of a value with sub-attributes.
+  const whole = typeof value === 'string' && subAttributeOf(attribute, 'value') !== undefined ? { value } : value;
+  if (!isObject(whole)) throw wrong('invalidValue', `\`${path}\` must be an object`);
+  return Object.fromEntries(
+    Object.entries(whole as JsonObject).flatMap(([name, item]): readonly (readonly [string, Json])[] => {
+      const sub = subAttributeOf(attribute, name);
+      if (sub === undefined || item === null) return [];
+      return [[sub.name, readSingle(sub, item, `${path}.${sub.name}`)]];
+    }),
+  );
+}
+
+/** Of the values of an attribute one at most is the primary one: the last that says so. */
+export function withOnePrimary(resource: JsonObject): JsonObject {
+  const { emails } = resource;
+  if (!Array.isArray(emails)) return resource;
+  const last = emails.findLastIndex((email: Json) => isObject(email) && email['primary'] === true);
+  if (last < 0) return resource;
+  const marked = emails.map((email: Json, at) =>
+    isObject(email) && at !== last ? without(email as JsonObject, 'primary') : email,
+  );
+  return { ...resource, emails: marked };
+}
+
+function without(value: JsonObject, name: string): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([one]) => one !== name));
+}

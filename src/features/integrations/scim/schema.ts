@@ -1,0 +1,183 @@
+import type { JsonObject } from '../../../lib/json.ts';
+
+/** One attribute of a schema, RFC 7643, section 7. What is absent has the default of that section. */
+export interface Attribute {
+  readonly name: string;
+  readonly type: 'string' | 'boolean' | 'complex' | 'reference' | 'dateTime';
+  readonly description: string;
+  readonly multiValued?: true;
+  readonly required?: true;
+  readonly caseExact?: true;
+  readonly mutability?: 'readOnly' | 'readWrite' | 'immutable';
+  readonly returned?: 'always' | 'default';
+  readonly uniqueness?: 'server';
+  readonly canonicalValues?: readonly string[];
+  readonly referenceTypes?: readonly string[];
+  readonly subAttributes?: readonly Attribute[];
+}
+
+/** What a resource is, and where. */
+export interface ResourceType {
+  readonly name: 'User' | 'Group';
+  readonly endpoint: '/Users' | '/Groups';
+  readonly schema: string;
+  readonly description: string;
+  readonly attributes: readonly Attribute[];
+  /** Attributes of the RFC of which nothing is kept here: providers may send them. */
+  readonly ignored: readonly string[];
+}
+
+const core = 'urn:ietf:params:scim:schemas:core:2.0';
+
+/** What the messages of SCIM are called. */
+export const messages = {
+  list: 'urn:ietf:params:scim:api:messages:2.0:ListResponse',
+  search: 'urn:ietf:params:scim:api:messages:2.0:SearchRequest',
+  patch: 'urn:ietf:params:scim:api:messages:2.0:PatchOp',
+  error: 'urn:ietf:params:scim:api:messages:2.0:Error',
+} as const;
+
+const text = (name: string, description: string): Attribute => ({ name, type: 'string', description });
+
+/** What every resource has. They stand in no schema. */
+const common: readonly Attribute[] = [
+  {
+    ...text('id', 'The id that the server gave.'),
+    ...{ caseExact: true, mutability: 'readOnly', returned: 'always', uniqueness: 'server' },
+  },
+  { ...text('externalId', 'The id that the identity provider gave.'), caseExact: true },
+  {
+    ...{ name: 'schemas', type: 'reference', description: 'The schemas of the resource.' },
+    ...{ multiValued: true, caseExact: true, mutability: 'readOnly', returned: 'always' },
+  },
+  {
+    ...{ name: 'meta', type: 'complex', description: 'About the resource.', mutability: 'readOnly' },
+    subAttributes: [
+      { ...text('resourceType', 'What it is.'), caseExact: true },
+      { name: 'created', type: 'dateTime', description: 'When it was made.' },
+      { name: 'lastModified', type: 'dateTime', description: 'When it last changed.' },
+      { ...text('location', 'Where it is.'), caseExact: true },
+      { ...text('version', 'Its ETag.'), caseExact: true },
+    ],
+  },
+];
+
+/** Users. */
+export const userType: ResourceType = {
+  name: 'User',
+  endpoint: '/Users',
+  schema: `${core}:User`,
+  description: 'A person',
+  attributes: [
+    {
+      ...text('userName', 'The name by which the person is known to the provider.'),
+      required: true,
+      uniqueness: 'server',
+    },
+    {
+      ...{ name: 'name', type: 'complex', description: 'The parts of the name.' },
+      subAttributes: [
+        text('formatted', 'The whole name.'),
+        text('familyName', 'The family name.'),
+        text('givenName', 'The given name.'),
+      ],
+    },
+    text('displayName', 'The name that people see.'),
+    {
+      ...{
+        name: 'emails',
+        type: 'complex',
+        description: 'E-mail addresses; the primary one is kept.',
+        multiValued: true,
+      },
+      subAttributes: [
+        text('value', 'The address.'),
+        text('display', 'How it is shown.'),
+        { ...text('type', 'What it is for.'), canonicalValues: ['work', 'home', 'other'] },
+        { name: 'primary', type: 'boolean', description: 'Whether it is the one to use.' },
+      ],
+    },
+    { name: 'active', type: 'boolean', description: 'Whether the person may sign in.' },
+    {
+      ...{ name: 'groups', type: 'complex', description: 'The groups of the person.', multiValued: true },
+      mutability: 'readOnly',
+      subAttributes: [
+        { ...text('value', 'The id of the group.'), caseExact: true },
+        { name: '$ref', type: 'reference', description: 'Where it is.', referenceTypes: ['Group'] },
+        text('display', 'Its name.'),
+        text('type', 'How the person is in it.'),
+      ],
+    },
+  ],
+  ignored: [
+    ...['nickName', 'profileUrl', 'title', 'userType', 'preferredLanguage', 'locale', 'timezone', 'password'],
+    ...['phoneNumbers', 'ims', 'photos', 'addresses', 'entitlements', 'roles', 'x509Certificates'],
+  ],
+};
+
+/** Groups. */
+export const groupType: ResourceType = {
+  name: 'Group',
+  endpoint: '/Groups',
+  schema: `${core}:Group`,
+  description: 'A group of persons',
+  attributes: [
+    { ...text('displayName', 'The name of the group.'), required: true },
+    {
+      ...{ name: 'members', type: 'complex', description: 'The users in the group.', multiValued: true },
+      subAttributes: [
+        { ...text('value', 'The id of the user.'), caseExact: true, mutability: 'immutable' },
+        {
+          name: '$ref',
+          type: 'reference',
+          description: 'Where it is.',
+          referenceTypes: ['User'],
+          mutability: 'immutable',
+        },
+        text('display', 'Their name.'),
+        { ...text('type', 'What it is: a user.'), canonicalValues: ['User'], mutability: 'immutable' },
+      ],
+    },
+  ],
+  ignored: [],
+};
+
+/** All types of resources. */
+export const resourceTypes: readonly ResourceType[] = [userType, groupType];
+
+/** Finds an attribute by its name, in whatever letter case, among those of a type and those of every resource. */
+export function attributeOf(type: ResourceType, name: string): Attribute | undefined {
+  return named([...type.attributes, ...common], name);
+}
+
+/** Finds a sub-attribute by its name, in whatever letter case. */
+export function subAttributeOf(attribute: Attribute, name: string): Attribute | undefined {
+  return named(attribute.subAttributes ?? [], name);
+}
+
+function named(attributes: readonly Attribute[], name: string): Attribute | undefined {
+  const expected = name.toLowerCase();
+  return attributes.find((attribute) => attribute.name.toLowerCase() === expected);
+}
+
+/** Whether providers may send an attribute of which nothing is kept. */
+export function isIgnored(type: ResourceType, name: string): boolean {
+  return type.ignored.some((one) => one.toLowerCase() === name.toLowerCase());
+}
+
+/** An attribute as `/Schemas` describes it. */
+export function describeAttribute(attribute: Attribute): JsonObject {
+  const { name, type, description, subAttributes, canonicalValues, referenceTypes } = attribute;
+  return {
+    ...{ name, type, description },
+    multiValued: attribute.multiValued === true,
+    required: attribute.required === true,
+    ...(type === 'complex' ? {} : { caseExact: attribute.caseExact === true }),
+    mutability: attribute.mutability ?? 'readWrite',
+    returned: attribute.returned ?? 'default',
+    uniqueness: attribute.uniqueness ?? 'none',
+    ...(canonicalValues === undefined ? {} : { canonicalValues }),
+    ...(referenceTypes === undefined ? {} : { referenceTypes }),
+    ...(subAttributes === undefined ? {} : { subAttributes: subAttributes.map(describeAttribute) }),
+  };
+}

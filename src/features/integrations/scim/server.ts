@@ -1,0 +1,188 @@
+import type { Engine } from '../../../commit/engine.ts';
+import { asObject, type JsonObject } from '../../../lib/json.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Finding, FindingCode, ProvisioningChange } from '../provisioning/change.ts';
+import { type Provisioned, provision } from '../provisioning/provision.ts';
+import { syncLogsOf } from '../provisioning/report.ts';
+import { type ListQuery, listResources, showResource } from './list.ts';
+import { readPatch } from './patch.ts';
+import type { Projection } from './project.ts';
+import { missing, ScimRefusal, type ScimType } from './refusal.ts';
+import type { SyncRecorder } from './sync-recorder.ts';
+import { everything, type Resources, type View, versionOf } from './view.ts';
+
+/** A request of an identity provider, which a token tied to one integration. */
+export interface ScimCall {
+  readonly account: string;
+  readonly integration: string;
+  /** The account's revision when the token was looked up. */
+  readonly revision: number;
+  /** Where the interface is, without a slash at the end. */
+  readonly base: string;
+}
+
+/** Versions one of which a resource must have; `*` for any. */
+export type IfMatch = readonly string[] | undefined;
+
+/** What is shown of a resource, with its ETag. */
+export interface Shown {
+  readonly id: string;
+  readonly resource: JsonObject;
+  readonly version?: string;
+}
+
+/** What providers do with resources of one type. */
+export interface ScimEndpoint {
+  list(call: ScimCall, query: ListQuery): Promise<JsonObject>;
+  read(call: ScimCall, id: string, projection: Projection): Promise<Shown>;
+  create(call: ScimCall, body: JsonObject, projection: Projection): Promise<Shown>;
+  replace(call: ScimCall, id: string, body: JsonObject, options: WriteOptions): Promise<Shown>;
+  /** Returns nothing where the resource is too large to be shown without being asked for. */
+  patch(call: ScimCall, id: string, body: JsonObject, options: WriteOptions): Promise<Shown | undefined>;
+  remove(call: ScimCall, id: string, ifMatch: IfMatch): Promise<void>;
+}
+
+/** Conditions of a change, and what is shown of its result. */
+export interface WriteOptions {
+  readonly ifMatch: IfMatch;
+  readonly projection: Projection;
+}
+
+/** Lets providers read and change resources of one type. */
+export function createEndpoint<O extends StoredObject>(
+  engine: Engine,
+  resources: Resources<O>,
+  recorder: SyncRecorder,
+): ScimEndpoint {
+  const viewOf = ({ integration, base }: ScimCall, state: Snapshot): View => ({ state, integration, base });
+  const viewNow = async (call: ScimCall) => viewOf(call, await engine.snapshots.at(call.account, call.revision));
+  const required = (view: View, id: string): O => {
+    const object = resources.find(view, id);
+    if (object === undefined) throw missing(resources.type.name, id);
+    return object;
+  };
+  const show = (view: View, object: O, projection: Projection): Shown => {
+    const resource = showResource(resources, view, object, projection);
+    const { version } = asObject(resource['meta']);
+    return { id: object.id, resource, ...(typeof version === 'string' ? { version } : {}) };
+  };
+  const write = async (call: ScimCall, change: (view: View) => ProvisioningChange): Promise<Provisioned> => {
+    const { account, integration, revision } = call;
+    const made = await provision(engine, {
+      ...{ account, integration, revision, change: (state) => change(viewOf(call, state)), check: refuseFindings },
+    });
+    recorder.note(account, integration, syncLogsOf(made, engine.now()));
+    if (made.waiting !== undefined)
+      throw waitsFor(
+        made.waiting.id,
+        made.waiting.guards.map(({ message }) => message),
+      );
+    return made;
+  };
+  /** Changes one resource, which must have one of these versions at that moment. */
+  const alter = async (
+    call: ScimCall,
+    id: string,
+    ifMatch: IfMatch,
+    change: (view: View, object: O) => ProvisioningChange,
+  ): Promise<View> => {
+    const made = await write(call, (view) => {
+      const object = required(view, id);
+      requireVersion(view, resources, object, ifMatch);
+      return change(view, object);
+    });
+    return viewOf(call, made.after);
+  };
+  return {
+    list: async (call, query) => listResources(resources, await viewNow(call), query),
+    async read(call, id, projection) {
+      const view = await viewNow(call);
+      return show(view, required(view, id), projection);
+    },
+    async create(call, body, projection) {
+      const key = engine.newId();
+      const made = await write(call, (view) => resources.create(view, key, body));
+      const view = viewOf(call, made.after);
+      return show(view, required(view, made.ids.get(key) ?? key), projection);
+    },
+    async replace(call, id, body, { ifMatch, projection }) {
+      const view = await alter(call, id, ifMatch, (now, object) => resources.replace(now, object, body));
+      return show(view, required(view, id), projection);
+    },
+    async patch(call, id, body, { ifMatch, projection }) {
+      const steps = readPatch(resources.type, body);
+      const view = await alter(call, id, ifMatch, (now, object) => resources.patch(now, object, steps));
+      const isAsked = projection.attributes !== undefined || projection.excluded !== undefined;
+      if (resources.isLarge && !isAsked) return undefined;
+      return show(view, required(view, id), projection);
+    },
+    async remove(call, id, ifMatch) {
+      await alter(call, id, ifMatch, (_, object) => resources.remove(object));
+    },
+  };
+}
+
+function requireVersion<O extends StoredObject>(
+  view: View,
+  resources: Resources<O>,
+  object: O,
+  ifMatch: IfMatch,
+): void {
+  if (ifMatch === undefined || ifMatch.includes('*')) return;
+  const version = versionOf(resources.render(view, object, everything));
+  if (ifMatch.some((one) => one.replace(/^W\//, '') === version.replace(/^W\//, ''))) return;
+  throw new ScimRefusal(
+    412,
+    `${resources.type.name} ${object.id} has the version ${version} now; read it again and repeat the change`,
+  );
+}
+
+/** What a refusal by what could not be taken over says; absent: the rest is done, and the log says what was left. */
+const refusals: Partial<Record<FindingCode, { readonly status: number; readonly scimType?: ScimType }>> = {
+  email_invalid: { status: 400, scimType: 'invalidValue' },
+  email_taken: { status: 409, scimType: 'uniqueness' },
+  external_id_taken: { status: 409, scimType: 'uniqueness' },
+  login_taken: { status: 409, scimType: 'uniqueness' },
+  managed_field: { status: 409 },
+  member_unknown: { status: 400, scimType: 'invalidValue' },
+  name_unusable: { status: 400, scimType: 'invalidValue' },
+  owner_kept: { status: 403 },
+};
+
+/** A request is carried out as it is or not at all. */
+function refuseFindings({
+  findings,
+  outside,
+}: {
+  readonly findings: readonly Finding[];
+  readonly outside: Provisioned['outside'];
+}): void {
+  const refused = findings.flatMap(({ code, message }) => {
+    const how = refusals[code];
+    return how === undefined ? [] : [{ ...how, message }];
+  });
+  const [first] = refused;
+  if (first !== undefined) {
+    const { status, scimType } = first;
+    const text = refused
+      .slice(0, 10)
+      .map(({ message }) => message)
+      .join('; ');
+    throw new ScimRefusal(status, text, scimType === undefined ? {} : { scimType });
+  }
+  if (outside.users.length + outside.groups.length === 0) return;
+  const what = outside.users.length > 0 ? 'user is in no group' : 'name of the group begins';
+  throw new ScimRefusal(403, `it is not taken over: the ${what} with a prefix that the integration asks for`);
+}
+
+/** How long a provider waits before it asks again for what waits for an approval, in seconds. */
+const approvalSeconds = 300;
+
+function waitsFor(plan: string, guards: readonly string[]): ScimRefusal {
+  return new ScimRefusal(
+    503,
+    `nothing was changed: ${guards.join('; ')}. It waits for an approval of the plan ${plan}, and is carried out when it is sent again afterwards`,
+    { retryAfter: approvalSeconds },
+  );
+}
