@@ -11,6 +11,7 @@ import { createSyncRecorder } from '../features/integrations/scim/sync-recorder.
 import { createScimAuthenticator } from '../features/integrations/scim/token.ts';
 import { users } from '../features/integrations/scim/users.ts';
 import { createBuckets } from '../lib/buckets.ts';
+import { codeOf } from '../lib/error-code.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { Conflict } from '../model/errors.ts';
 import { messageOf, statusOf } from './errors.ts';
@@ -226,12 +227,22 @@ function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyRepl
     schemas: [messages.error],
     status: String(status),
     ...(scimType === undefined ? {} : { scimType }),
-    detail: status === 500 ? 'internal server error' : messageOf(error),
+    detail: detailOf(error, status),
   });
+}
+
+function detailOf(error: unknown, status: number): string {
+  if (status === 500) return 'internal server error';
+  if (status === 413)
+    return `the body is too large; send at most ${bodyLimit / 1024 / 1024} MiB, and large groups in parts`;
+  if (codeOf(error) === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return 'this content type is not accepted; send `Content-Type: application/scim+json`';
+  return messageOf(error);
 }
 
 /** Whatever is wrong with a request is 400 in SCIM. */
 function scimStatusOf(error: unknown): number {
+  if (error instanceof ScimRefusal) return error.statusCode;
   const status = statusOf(error);
   return status === 422 ? 400 : status;
 }

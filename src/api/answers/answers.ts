@@ -108,7 +108,8 @@ export function isKnown({ method, headers }: FastifyRequest, etag: string): bool
 }
 
 function matches(header: string, etag: string): boolean {
-  return header.split(',').some((item) => item.trim() === '*' || item.trim().replace(/^W\//, '') === etag);
+  const plain = (tag: string) => tag.trim().replace(/^W\//, '');
+  return header.split(',').some((item) => item.trim() === '*' || plain(item) === plain(etag));
 }
 
 /** The versions that `If-Match` names; a part of an ETag that is not ours matches nothing. */

@@ -28,16 +28,37 @@ export interface PatchPath extends AttributePath {
 
 const comparisons = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
 
-/** Longer filters, and deeper ones, are none that a provider sends. */
+/** Longer filters, deeper ones, and those of more comparisons are none that a provider sends. */
 const longest = 8192;
 const deepest = 32;
+const mostComparisons = 100;
 
 /** Reads a filter. Throws `invalidFilter` with the place of the fault. */
 export function parseFilter(text: string): Filter {
   const tokens = readTokens(text, 'invalidFilter');
   const filter = readOr(tokens, 0);
   if (tokens.peek() !== undefined) throw tokens.unexpected('`and`, `or` or the end');
-  return filter;
+  return bounded(filter, 'invalidFilter');
+}
+
+function bounded(filter: Filter, scimType: ScimType): Filter {
+  const count = countComparisons(filter);
+  if (count <= mostComparisons) return filter;
+  throw wrong(scimType, `the filter has ${count} comparisons; up to ${mostComparisons} are taken`);
+}
+
+/** How many comparisons a filter makes at most for one resource, or one value. */
+export function countComparisons(filter: Filter): number {
+  switch (filter.op) {
+    case 'and':
+    case 'or':
+      return filter.filters.reduce((count, part) => count + countComparisons(part), 0);
+    case 'not':
+    case 'values':
+      return countComparisons(filter.filter);
+    default:
+      return 1;
+  }
 }
 
 /** Reads the path of an operation. Throws `invalidPath` with the place of the fault. */
@@ -49,7 +70,7 @@ export function parsePath(text: string): PatchPath {
     return path;
   }
   tokens.next();
-  const filter = readOr(tokens, 0);
+  const filter = bounded(readOr(tokens, 0), 'invalidPath');
   tokens.take(']');
   const sub = tokens.next()?.text;
   if (sub !== undefined && (!/^\.[A-Za-z$][\w$-]*$/.test(sub) || path.sub !== undefined || tokens.peek() !== undefined))
@@ -80,7 +101,8 @@ function readTokens(text: string, scimType: ScimType): Tokens {
   for (let at = 0; at < end; at = tokenPattern.lastIndex) {
     tokenPattern.lastIndex = at;
     const [match] = tokenPattern.exec(text) ?? [];
-    if (match === undefined) throw wrong(scimType, `the ${what} has a text that does not end, at character ${at + 1}`);
+    if (match === undefined)
+      throw wrong(scimType, `the ${what} has a text that does not end, at character ${text.indexOf('"', at) + 1}`);
     found.push({ text: match.trimStart(), at: at + match.length - match.trimStart().length });
   }
   let next = 0;

@@ -1,8 +1,9 @@
-import { asList, asObject, asObjects, type Json, type JsonObject } from '../../../lib/json.ts';
+import { type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
 import { providedIndex, providedValue } from '../../../model/declare/provided.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import { noChange, type ProvidedGroup } from '../provisioning/change.ts';
-import { equalityIn, valueMatches } from './match.ts';
+import { countComparisons } from './filter.ts';
+import { equalityIn, valueMatches, valuesIn } from './match.ts';
 import type { Step } from './patch.ts';
 import { readResource } from './read-resource.ts';
 import { ScimRefusal, wrong } from './refusal.ts';
@@ -57,7 +58,7 @@ function refuseTwin(view: View, { name = '', externalId }: ProvidedGroup): void 
 
 function render(view: View, group: Stored<'Group'>, needs: Needs): JsonObject {
   const { external_id: external } = group.derived.provided ?? {};
-  const members = needs('members') ? membersOf(view, group) : [];
+  const members = needs('members') ? memberList(view, group) : [];
   return {
     schemas: [groupType.schema],
     id: group.id,
@@ -67,7 +68,7 @@ function render(view: View, group: Stored<'Group'>, needs: Needs): JsonObject {
   };
 }
 
-function membersOf(view: View, { id }: Stored<'Group'>): readonly JsonObject[] {
+function memberList(view: View, { id }: Stored<'Group'>): readonly JsonObject[] {
   return view.state
     .referrersBy('User', 'auto_groups', id)
     .filter((user) => isPresent(view, user))
@@ -86,7 +87,8 @@ function groupOf(key: string, resource: JsonObject): ProvidedGroup {
 }
 
 function idsIn(members: Json): readonly string[] {
-  return asObjects(members).map(({ value, type }) => {
+  return valuesIn(members).map((member) => {
+    const { value, type } = membersOf(member);
     if (typeof type === 'string' && type.toLowerCase() === 'group')
       throw wrong('invalidValue', 'a group cannot be a member of a group here; assign its users');
     if (typeof value !== 'string' || value === '')
@@ -98,7 +100,7 @@ function idsIn(members: Json): readonly string[] {
 /** What steps change, without the members that they leave alone. */
 function patched(view: View, group: Stored<'Group'>, steps: readonly Step[]): ProvidedGroup {
   const said: { name?: string; externalId?: string | null } = {};
-  const change: MemberChange = { joined: new Set(), left: new Set() };
+  const change: MemberChange = { joined: new Set(), left: new Set(), comparisonsLeft: mostComparisons };
   for (const step of steps) {
     if (step.attribute.name === 'displayName') said.name = nameOf(step.value);
     else if (step.attribute.name === 'externalId') said.externalId = typeof step.value === 'string' ? step.value : null;
@@ -119,22 +121,27 @@ interface MemberChange {
   whole?: Set<string>;
   readonly joined: Set<string>;
   readonly left: Set<string>;
+  /** How many comparisons filters may still make. */
+  comparisonsLeft: number;
 }
+
+/** How many comparisons the filters of one request may make with members, all together. */
+const mostComparisons = 1_000_000;
 
 function moveMembers(view: View, group: Stored<'Group'>, step: Step, change: MemberChange): void {
   const { op, value } = step;
   if (op !== 'remove') {
     if (step.filter !== undefined || step.sub !== undefined)
       throw wrong('mutability', 'what is said about a member cannot be changed; add or remove members');
-    if (op === 'replace') change.whole = new Set(idsIn(asList(value)));
-    else for (const id of idsIn(asList(value))) join(change, id);
+    if (op === 'replace') change.whole = new Set(idsIn(valuesIn(value)));
+    else for (const id of idsIn(valuesIn(value))) join(change, id);
     return;
   }
   if (step.sub !== undefined)
     throw wrong('mutability', 'what is said about a member cannot be removed; remove the member');
   if (step.filter !== undefined) for (const id of found(view, group, step, change)) leave(change, id);
   // By the letter of the RFC the list would be ignored, and the group left empty.
-  else if (value !== undefined) for (const id of idsIn(asList(value))) leave(change, id);
+  else if (value !== undefined) for (const id of idsIn(valuesIn(value))) leave(change, id);
   else change.whole = new Set();
 }
 
@@ -159,12 +166,17 @@ function found(
 ): readonly string[] {
   if (filter === undefined) return [];
   if (filter.op === 'eq' && filter.path.name.toLowerCase() === 'value') return [String(filter.value)];
-  const known = membersOf(view, group).filter(
+  const size = view.state.countReferrers(group.id, 'User', 'auto_groups') + (change.whole ?? change.joined).size;
+  change.comparisonsLeft -= countComparisons(filter) * size;
+  if (change.comparisonsLeft < 0)
+    throw wrong(
+      'tooMany',
+      'the filters look at too many members; name those to remove by `value`, or send less at once',
+    );
+  const known = memberList(view, group).filter(
     ({ value }) => change.whole?.has(String(value)) ?? !change.left.has(String(value)),
   );
   const ids = new Set([...known.map(({ value }) => String(value)), ...(change.whole ?? change.joined)]);
   const described = new Map(known.map((member) => [String(member['value']), member] as const));
-  return [...ids].filter((id) =>
-    valueMatches(attribute, filter, described.get(id) ?? asObject({ value: id, type: 'User' })),
-  );
+  return [...ids].filter((id) => valueMatches(attribute, filter, described.get(id) ?? { value: id, type: 'User' }));
 }

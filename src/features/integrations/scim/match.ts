@@ -1,4 +1,4 @@
-import { asObject, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import { isObject, type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
 import type { AttributePath, Comparison, Filter, Literal } from './filter.ts';
 import { wrong } from './refusal.ts';
 import { type Attribute, attributeOf, isIgnored, type ResourceType, subAttributeOf } from './schema.ts';
@@ -68,7 +68,7 @@ export function matches(type: ResourceType, filter: Filter, resource: JsonObject
   return passes(filter, (path) => {
     const attribute = attributeOf(type, path.name);
     if (attribute === undefined || isIgnored(type, path.name)) return { values: [] };
-    return { attribute, values: listed(resource[attribute.name]) };
+    return { attribute, values: valuesIn(resource[attribute.name]) };
   });
 }
 
@@ -76,7 +76,7 @@ export function matches(type: ResourceType, filter: Filter, resource: JsonObject
 export function valueMatches(attribute: Attribute, filter: Filter, value: Json): boolean {
   return passes(filter, ({ name }) => {
     const sub = subAttributeOf(attribute, name);
-    return sub === undefined ? { values: [] } : { attribute: sub, values: listed(asObject(value)[sub.name]) };
+    return sub === undefined ? { values: [] } : { attribute: sub, values: valuesIn(membersOf(value)[sub.name]) };
   });
 }
 
@@ -98,10 +98,17 @@ function passes(filter: Filter, find: (path: AttributePath) => Found): boolean {
       return attribute !== undefined && values.some((value) => valueMatches(attribute, filter.filter, value));
     }
     case 'present':
-      return scalars(filter.path, find(filter.path)).values.some((value) => value !== null && value !== '');
+      return isPresent(filter.path, find(filter.path));
     default:
       return compares(filter, scalars(filter.path, find(filter.path)));
   }
+}
+
+/** A complex value is there when anything in it is. */
+function isPresent(path: AttributePath, found: Found): boolean {
+  const isWhole = found.attribute?.type === 'complex' && path.sub === undefined;
+  const { values } = isWhole ? found : scalars(path, found);
+  return values.some((value) => value !== null && value !== '' && (!isObject(value) || Object.keys(value).length > 0));
 }
 
 /** The values to compare: of complex ones their sub-attribute, `value` unless another one is named. */
@@ -109,7 +116,7 @@ function scalars({ sub }: AttributePath, { attribute, values }: Found): Found {
   if (attribute?.type !== 'complex') return { ...(attribute && { attribute }), values };
   const inner = subAttributeOf(attribute, sub ?? 'value');
   if (inner === undefined) return { values: [] };
-  return { attribute: inner, values: values.flatMap((value) => listed(asObject(value)[inner.name])) };
+  return { attribute: inner, values: values.flatMap((value) => valuesIn(membersOf(value)[inner.name])) };
 }
 
 function compares(
@@ -149,7 +156,7 @@ const tests: Readonly<Record<Comparison, (one: Comparable, expected: Comparable)
 export function sortValueOf(type: ResourceType, path: AttributePath, resource: JsonObject): Comparable | undefined {
   const attribute = attributeOf(type, path.name);
   if (attribute === undefined) return undefined;
-  const values = listed(resource[attribute.name]);
+  const values = valuesIn(resource[attribute.name]);
   const primary = values.find((value) => isObject(value) && value['primary'] === true) ?? values[0];
   if (primary === undefined) return undefined;
   const { attribute: inner, values: found } = scalars(path, { attribute, values: [primary] });
@@ -157,7 +164,8 @@ export function sortValueOf(type: ResourceType, path: AttributePath, resource: J
   return first === undefined || first === null ? undefined : comparable(first, inner);
 }
 
-function listed(value: Json | undefined): readonly Json[] {
+/** What an attribute has: none, one, or the values of a list. */
+export function valuesIn(value: Json | undefined): readonly Json[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];
 }

@@ -1,7 +1,7 @@
-import { asList, asObject, equalJson, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import { equalJson, isObject, type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
 import { nearestAll } from '../../../lib/nearest.ts';
 import { type Filter, type PatchPath, parsePath } from './filter.ts';
-import { valueMatches } from './match.ts';
+import { valueMatches, valuesIn } from './match.ts';
 import { readValue, withOnePrimary } from './read-resource.ts';
 import { wrong } from './refusal.ts';
 import { type Attribute, attributeOf, isIgnored, messages, type ResourceType, subAttributeOf } from './schema.ts';
@@ -23,7 +23,7 @@ const mostOperations = 1000;
 export function readPatch(type: ResourceType, body: JsonObject): readonly Step[] {
   const members = Object.entries(body);
   const find = (name: string) => members.find(([one]) => one.toLowerCase() === name)?.[1];
-  const schemas = asList(find('schemas'));
+  const schemas = valuesIn(find('schemas'));
   if (schemas.length > 0 && !schemas.some((name) => String(name).toLowerCase() === messages.patch.toLowerCase()))
     throw wrong('invalidSyntax', `\`schemas\` must name ${messages.patch}`);
   const operations = find('operations');
@@ -54,12 +54,18 @@ function readOperation(type: ResourceType, operation: Json, at: number): readonl
   );
 }
 
+/** What has no brackets and begins as schemas do: the name of a schema, or of an attribute with that of its schema. */
+const schemaName = /^urn:[\w.:-]+$/i;
+
 function stepsAt(type: ResourceType, op: Step['op'], text: string, value: Json | undefined): readonly Step[] {
   // The name of the schema alone stands for the attributes in it; those of extensions are of no use here.
-  if (/^urn:[\w.:-]+$/i.test(text)) {
+  if (schemaName.test(text)) {
     const isOurs = text.toLowerCase() === type.schema.toLowerCase();
+    // Members that are schemas again would nest without an end.
     if (isOurs && isObject(value))
-      return Object.entries(value as JsonObject).flatMap(([name, item]) => stepsAt(type, op, name, item));
+      return Object.entries(value as JsonObject).flatMap(([name, item]) =>
+        schemaName.test(name) ? [] : stepsAt(type, op, name, item),
+      );
     if (isOurs || !text.toLowerCase().startsWith(`${type.schema.toLowerCase()}:`)) return [];
   }
   const path = parsePath(text);
@@ -88,7 +94,7 @@ function stepsAt(type: ResourceType, op: Step['op'], text: string, value: Json |
 function readStepValue({ attribute, sub, filter }: Omit<Step, 'value'>, value: Json): Json {
   if (sub !== undefined) return readValue(sub, value, `${attribute.name}.${sub.name}`);
   if (filter === undefined) return readValue(attribute, value, attribute.name);
-  return asList(readValue(attribute, value, attribute.name))[0] ?? {};
+  return valuesIn(readValue(attribute, value, attribute.name))[0] ?? {};
 }
 
 function subOf(type: ResourceType, attribute: Attribute, path: PatchPath): Attribute | undefined {
@@ -121,12 +127,12 @@ function withValue(resource: JsonObject, name: string, value: Json | undefined):
 
 function changed(before: Json | undefined, step: Step): Json | undefined {
   if (step.attribute.multiValued === true) {
-    const values = changedValues(asList(before), step);
+    const values = changedValues(valuesIn(before), step);
     return values.length === 0 ? undefined : values;
   }
-  if (step.sub !== undefined) return changedObject(asObject(before), step.sub, step);
+  if (step.sub !== undefined) return changedObject(membersOf(before), step.sub, step);
   if (step.op === 'remove') return undefined;
-  return step.attribute.type === 'complex' ? { ...asObject(before), ...asObject(step.value) } : step.value;
+  return step.attribute.type === 'complex' ? { ...membersOf(before), ...membersOf(step.value) } : step.value;
 }
 
 function changedObject(before: JsonObject, sub: Attribute, { op, value }: Step): JsonObject | undefined {
@@ -138,24 +144,24 @@ function changedValues(before: readonly Json[], step: Step): readonly Json[] {
   const { op, attribute, sub, filter, value } = step;
   if (filter === undefined && sub === undefined) {
     if (op === 'remove')
-      return value === undefined ? [] : before.filter((one) => !asList(value).some((gone) => isSameValue(one, gone)));
-    const given = asList(value);
+      return value === undefined ? [] : before.filter((one) => !valuesIn(value).some((gone) => isSameValue(one, gone)));
+    const given = valuesIn(value);
     if (op === 'replace') return given;
     return [...before.filter((one) => !given.some((item) => isSameValue(one, item))), ...given];
   }
   const isMeant = (one: Json) => filter === undefined || valueMatches(attribute, filter, one);
   if (op === 'remove' && sub === undefined) return before.filter((one) => !isMeant(one));
   const change = (one: Json): JsonObject =>
-    sub === undefined ? { ...asObject(one), ...asObject(value) } : (changedObject(asObject(one), sub, step) ?? {});
+    sub === undefined ? { ...membersOf(one), ...membersOf(value) } : (changedObject(membersOf(one), sub, step) ?? {});
   const after = before.map((one) => (isMeant(one) ? change(one) : one));
-  if (op === 'remove' || before.some(isMeant)) return after.filter((one) => Object.keys(asObject(one)).length > 0);
+  if (op === 'remove' || before.some(isMeant)) return after.filter((one) => Object.keys(membersOf(one)).length > 0);
   // Some providers replace a value that is not there yet: it begins with what the filter says about it.
   return [...before, change(seedOf(attribute, filter))];
 }
 
 /** Values of one attribute are the same by their `value`, where they have one. */
 function isSameValue(one: Json, other: Json): boolean {
-  const [a, b] = [asObject(one)['value'], asObject(other)['value']];
+  const [a, b] = [membersOf(one)['value'], membersOf(other)['value']];
   return a === undefined || b === undefined ? equalJson(one, other) : equalJson(a, b);
 }
 

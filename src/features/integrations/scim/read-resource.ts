@@ -6,7 +6,7 @@ import { type Attribute, attributeOf, isIgnored, type ResourceType, subAttribute
 const most = { values: 100, characters: 1024 };
 
 /** How many members one request may name. */
-export const mostMembers = 20_000;
+const mostMembers = 20_000;
 
 /**
  * A resource that a provider sends, with the names and types of its schema: what is read-only or of no use here is left out.

@@ -1,5 +1,5 @@
 import type { Engine } from '../../../commit/engine.ts';
-import { asObject, type JsonObject } from '../../../lib/json.ts';
+import { type JsonObject, membersOf } from '../../../lib/json.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Finding, FindingCode, ProvisioningChange } from '../provisioning/change.ts';
@@ -64,7 +64,7 @@ export function createEndpoint<O extends StoredObject>(
   };
   const show = (view: View, object: O, projection: Projection): Shown => {
     const resource = showResource(resources, view, object, projection);
-    const { version } = asObject(resource['meta']);
+    const { version } = membersOf(resource['meta']);
     return { id: object.id, resource, ...(typeof version === 'string' ? { version } : {}) };
   };
   const write = async (call: ScimCall, change: (view: View) => ProvisioningChange): Promise<Provisioned> => {

@@ -1,8 +1,8 @@
-import { asObject, asObjects, type JsonObject } from '../../../lib/json.ts';
+import { type JsonObject, membersOf } from '../../../lib/json.ts';
 import { providedIndex, providedValue } from '../../../model/declare/provided.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import { noChange, type ProvidedUser } from '../provisioning/change.ts';
-import { equalityIn } from './match.ts';
+import { equalityIn, valuesIn } from './match.ts';
 import { applySteps } from './patch.ts';
 import { readResource } from './read-resource.ts';
 import { wrong } from './refusal.ts';
@@ -98,7 +98,7 @@ function userOf(key: string, resource: JsonObject): ProvidedUser {
 
 /** The name that people see. Some providers send an empty one. */
 function nameIn(resource: JsonObject, login: string): string {
-  const { formatted, givenName, familyName } = asObject(resource['name']);
+  const { formatted, givenName, familyName } = membersOf(resource['name']);
   const parts = [givenName, familyName].filter((part) => typeof part === 'string' && part.trim() !== '').join(' ');
   const names = [resource['displayName'], formatted, parts, login];
   return String(names.find((name) => typeof name === 'string' && name.trim() !== '') ?? login).trim();
@@ -106,7 +106,9 @@ function nameIn(resource: JsonObject, login: string): string {
 
 /** The primary address, that for work, or the first; the name by which the provider knows the person, when it is one. */
 function addressIn(resource: JsonObject, login: string): string | undefined {
-  const emails = asObjects(resource['emails']).filter(({ value }) => typeof value === 'string' && value !== '');
+  const emails = valuesIn(resource['emails'])
+    .map(membersOf)
+    .filter(({ value }) => typeof value === 'string' && value !== '');
   const found =
     emails.find(({ primary }) => primary === true) ?? emails.find(({ type }) => type === 'work') ?? emails[0];
   if (found !== undefined) return String(found['value']);
