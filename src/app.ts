@@ -128,7 +128,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(async () => localPeople.mailer?.close());
     const identityProvider = openIdentityProvider(engine, options, onDefect, localPeople);
     const leases = openLeases(options, log, closing);
-    const integrations = await createIntegrations(engine, options, { outbound, closing });
+    const integrations = await createIntegrations(engine, options, { outbound, closing, report, ...leases });
     const machines = createMachines(engine, options.geoDatabase, { onDefect, log, closing, leases: leases.leases });
     const api = await createApi({
       engine,
@@ -147,7 +147,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     const url = await listen(api, options, { log, closing });
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());
-    closing.unshift(runLapseLoop({ engine, report }), machines.run(), integrations.run({ ...leases, report }));
+    closing.unshift(runLapseLoop({ engine, report }), machines.run(), integrations.run());
     const running = { ...sources, engine, reader, ...leases, version: programVersion() };
     closing.unshift(superviseSources({ ...running, report: reporter(log) }));
     closing.unshift(startHistoryLoop(engine, options, log), startFeedLoop(database, options, log));

@@ -53,6 +53,7 @@ describe('the configuration', () => {
         gitProcesses: 8,
         outboundAllow: { ranges: [], hosts: new Set() },
         outboundGuard: 'heddle',
+        directoryHosts: {},
         idp: 'embedded',
         localAuthDisabled: false,
         publicUrl: undefined,

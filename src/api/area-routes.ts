@@ -3,6 +3,7 @@ import type { Engine } from '../commit/engine.ts';
 import type { Reader } from '../documents/reader.ts';
 import type { Authenticator } from '../features/auth/authenticate.ts';
 import type { LocalPeople } from '../features/auth/local-people.ts';
+import type { RequestSync } from '../features/integrations/directory/dispatcher.ts';
 import type { OpenTarget } from '../features/integrations/targets.ts';
 import type { Feeds } from '../features/logs/feeds.ts';
 import type { Peering } from '../features/peers/peering.ts';
@@ -64,6 +65,8 @@ export interface Services {
   readonly sources: SourceRules;
   /** Opens the targets of channels, for samples. */
   readonly openTarget: OpenTarget;
+  /** Syncs a directory. */
+  readonly requestSync: RequestSync;
   /** Runs before everything that makes a plan. */
   readonly planLimit: Limiter;
   /** The OpenAPI document of the interface. */

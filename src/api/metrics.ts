@@ -101,6 +101,17 @@ export const metrics = {
     help: 'Events behind the cursor of the channel that is furthest behind.',
     labels: [],
   },
+  directory_sync_seconds: {
+    type: 'histogram',
+    help: 'Time of a sync of users and groups with a directory, by what came of it.',
+    labels: ['outcome'],
+    buckets: [0.1, 0.5, 2, 10, 30, 120, 600],
+  },
+  directory_syncs_failing: {
+    type: 'gauge',
+    help: 'Directories of all accounts whose last sync failed.',
+    labels: [],
+  },
   process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory.', labels: [] },
 } as const satisfies Readonly<Record<string, Metric>>;
 
@@ -173,6 +184,12 @@ function record(meters: Meters, inPlace: InPlace, observation: Observation): voi
     case 'delivery_backlog':
       meters.set('delivery_channels_failing', observation.failing);
       meters.set('delivery_lag_events', observation.behind);
+      return;
+    case 'directory_sync':
+      meters.observe('directory_sync_seconds', observation.seconds, { outcome: observation.outcome });
+      return;
+    case 'directory_syncs_failing':
+      meters.set('directory_syncs_failing', observation.failing);
       return;
     case 'unreadable':
       // It is logged; a number would not say where.

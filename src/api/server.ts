@@ -6,6 +6,7 @@ import type { Authenticator } from '../features/auth/authenticate.ts';
 import { createLocalPeople, type LocalPeople } from '../features/auth/local-people.ts';
 import { createUser } from '../features/auth/new-user.ts';
 import type { IdentityProvider } from '../features/auth/provider/provider.ts';
+import type { RequestSync } from '../features/integrations/directory/dispatcher.ts';
 import type { OpenTarget } from '../features/integrations/targets.ts';
 import { createFeeds } from '../features/logs/feeds.ts';
 import type { FeedRetention } from '../features/logs/maintenance.ts';
@@ -68,6 +69,8 @@ export interface ApiOptions {
   readonly sources?: SourceRules;
   /** Opens the targets of channels; absent: nothing is sent. */
   readonly openTarget?: OpenTarget;
+  /** Syncs a directory; absent: none is read here. */
+  readonly requestSync?: RequestSync;
   /** Origins whose pages may call the interface; absent: all, since nothing here goes by cookies. */
   readonly corsOrigins?: CorsOrigins;
   /** Proxies whose word about addresses counts: how many, or which. */
@@ -155,6 +158,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
     authenticator,
     sources = plainRules,
     openTarget = () => undefined,
+    requestSync = async () => ({ result: 'this server reads no directories' }),
     peering = plainPeering(engine),
     connectionTracker = noListener,
     report,
@@ -165,7 +169,7 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
     if (!(error instanceof Unavailable)) report(error, 'the streams of peers');
   };
   return {
-    ...{ authenticator, peering, people, pendingTenants, reader, version, sources, openTarget },
+    ...{ authenticator, peering, people, pendingTenants, reader, version, sources, openTarget, requestSync },
     anonymous: createAddressLimit(options.anonymousRateLimit ?? { perMinute: 10, burst: 5 }),
     hub: createHub({ engine, listener: connectionTracker, now: Date.now, failed }),
     feeds: createFeeds(engine, options.feedDays ?? { proxy: 30, traffic: 30 }),

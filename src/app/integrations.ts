@@ -2,6 +2,7 @@ import type { Engine } from '../commit/engine.ts';
 import type { Report } from '../commit/report-once.ts';
 import type { LeaseKeeper } from '../db/leases/lease-keeper.ts';
 import { runDeliveries } from '../features/integrations/deliveries/dispatcher.ts';
+import { createDirectorySyncs, type RequestSync } from '../features/integrations/directory/dispatcher.ts';
 import { createWebhookSigner } from '../features/integrations/notifications/webhook-keys.ts';
 import { runRemovals } from '../features/integrations/provisioning/upkeep.ts';
 import { createTargets, type OpenTarget } from '../features/integrations/targets.ts';
@@ -11,17 +12,14 @@ import type { ServeOptions } from './serve-options.ts';
 /** What a server does for integrations. */
 interface Integrations {
   /** What the interface needs of it. */
-  readonly services: { readonly openTarget: OpenTarget };
+  readonly services: { readonly openTarget: OpenTarget; readonly requestSync: RequestSync };
   /** Delivers from now on, and ends what identity providers do not have any more; the function it returns stops that. */
-  run(options: RunOptions): () => Promise<void>;
+  run(): () => Promise<void>;
 }
 
 interface IntegrationParts {
   readonly outbound: Outbound;
   readonly closing: (() => Promise<unknown>)[];
-}
-
-interface RunOptions {
   readonly leaseSeconds: number;
   readonly leases?: LeaseKeeper;
   readonly report: Report<'warn' | 'error'>;
@@ -30,20 +28,23 @@ interface RunOptions {
 /** Wires what a server does for integrations. */
 export async function createIntegrations(
   engine: Engine,
-  { mail: server, publicUrl }: Pick<ServeOptions, 'mail' | 'publicUrl'>,
-  { outbound, closing }: IntegrationParts,
+  { mail: server, publicUrl, directoryHosts: hosts }: Pick<ServeOptions, 'mail' | 'publicUrl' | 'directoryHosts'>,
+  { outbound, closing, ...parts }: IntegrationParts,
 ): Promise<Integrations> {
   // Few servers send mails.
   const transport = server && (await import('../outbound/mail.ts')).createMailTransport({ ...server, pool: true });
   const mail = server && transport && { transport, from: server.from };
   closing.unshift(async () => transport?.close());
   const open = createTargets({ outbound, mail, publicUrl, signer: createWebhookSigner(engine), now: Date.now });
+  const common = { ...parts, engine, random: Math.random };
+  const directories = createDirectorySyncs({ ...common, outbound, hosts });
   return {
-    services: { openTarget: open },
-    run(options) {
+    services: { openTarget: open, requestSync: directories.requestSync },
+    run() {
       const stops = [
-        runDeliveries({ ...options, engine, open, random: Math.random }),
-        runRemovals({ engine, report: options.report }),
+        runDeliveries({ ...common, open }),
+        runRemovals({ engine, report: parts.report }),
+        directories.run(),
       ];
       return async () => void (await Promise.all(stops.map((stop) => stop())));
     },

@@ -13,7 +13,15 @@ import type { UpstreamProxy } from '../outbound/upstream-proxy.ts';
 type ServeSetting =
   | ('sources' | 'listen' | 'metricsListen' | 'corsOrigins' | 'trustProxy' | 'openEndpoints' | 'log')
   | ('dataDir' | 'poolSize' | 'waitForDatabaseMs' | 'preparedStatements' | 'secretKey' | 'secretKeyFile' | 'valuesDir')
-  | ('edition' | 'rateLimit' | 'planRateLimit' | 'pendingTenants' | 'userDeleteFromIdp' | 'outboundAllow')
+  | (
+      | 'edition'
+      | 'rateLimit'
+      | 'planRateLimit'
+      | 'pendingTenants'
+      | 'userDeleteFromIdp'
+      | 'outboundAllow'
+      | 'directoryHosts'
+    )
   | ('leaseSeconds' | 'claimLapseSeconds')
   | Exclude<keyof IdpConfig, 'configDir'>
   | keyof (OidcConfig & GitSettings & RetentionConfig & ValuesConfig);

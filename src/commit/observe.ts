@@ -28,6 +28,10 @@ export type Observation =
     }
   /** How many channels of this database fail, as far as this server sees it. */
   | { readonly what: 'delivery_backlog'; readonly failing: number; readonly behind: number }
+  /** A directory was synced, or could not be. */
+  | { readonly what: 'directory_sync'; readonly outcome: string; readonly seconds: number }
+  /** How many directories of this database cannot be synced, as far as this server sees it. */
+  | { readonly what: 'directory_syncs_failing'; readonly failing: number }
   /** A stored secret does not open, and stays as it is when the others are sealed again. */
   | { readonly what: 'unreadable'; readonly secret: UnreadableSecret }
   /** A source that reconciles again and again was stopped, or goes on. */

@@ -58,6 +58,7 @@ const written: { readonly [K in keyof Config]?: Written } = {
   singleAccount: { name: 'singleAccount', type: 'boolean' },
   outboundAllow: { name: 'outboundAllow', type: 'list' },
   outboundGuard: { name: 'outboundGuard', type: 'string' },
+  directoryHosts: { name: 'directoryHosts', type: 'list' },
 };
 
 const names = namesOf(written);

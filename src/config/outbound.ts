@@ -1,4 +1,5 @@
 import type { Setting } from '../config.ts';
+import { type DirectoryHosts, parseDirectoryHosts } from '../lib/directory-hosts.ts';
 import { type AllowList, nothingAllowed, parseAllowList } from '../lib/net/public-address.ts';
 import type { Parsed } from './parse.ts';
 
@@ -6,6 +7,7 @@ import type { Parsed } from './parse.ts';
 export interface OutboundConfig {
   readonly outboundAllow: AllowList;
   readonly outboundGuard: 'heddle' | 'proxy';
+  readonly directoryHosts: DirectoryHosts;
 }
 
 /** These settings. */
@@ -26,7 +28,23 @@ export const outboundSettings: { readonly [K in keyof OutboundConfig]: Setting<O
     parse: ([text = '']) =>
       text === 'heddle' || text === 'proxy' ? { value: text } : { fault: `is \`${text}\`; write heddle or proxy` },
   },
+  directoryHosts: {
+    variable: 'HEDDLE_DIRECTORY_HOSTS',
+    placeholder: 'LIST',
+    doc: 'Directories beside those of the public clouds, by the `host` of integrations: `NAME=URL`, or `NAME=SIGN-IN-URL API-URL` where that is another one (default none).',
+    multiple: 'commas',
+    default: {},
+    parse: parseHosts,
+  },
 };
+
+function parseHosts(texts: readonly string[]): Parsed<DirectoryHosts> {
+  const list = parseDirectoryHosts(texts);
+  if (!('wrong' in list)) return { value: list.hosts };
+  return {
+    fault: `names \`${list.wrong}\`; write entries such as directory.internal=https://graph.internal`,
+  };
+}
 
 function parseAllow(texts: readonly string[]): Parsed<AllowList> {
   const list = parseAllowList(texts);

@@ -1,18 +1,17 @@
 import { syncLogLevels } from '../model/declare/list-words.ts';
-import { time } from '../model/operation/fields.ts';
+import { optional, time } from '../model/operation/fields.ts';
 import { defineOperation } from '../model/operation/operation.ts';
-import { integer, list, object, oneOf, string } from '../model/schema/field.ts';
+import { boolean, integer, list, object, oneOf, string } from '../model/schema/field.ts';
+import { plan } from './config/plan.ts';
 
 const directory = '/api/integrations/directory-idp/{id}';
 const scim = '/api/integrations/scim-idp/{id}';
 const params = { id: integer({ doc: 'The id of the integration.' }) };
 
 /** An entry of the log of a run, as `GET …/logs` shows it. */
-const noConnector = {
-  id: 1,
-  level: 'error',
-  timestamp: '2026-01-02T03:04:05.000Z',
-  message: 'this version has no connector to directories yet: nothing was synced',
+const example = {
+  ...{ id: 1, level: 'info', timestamp: '2026-01-02T03:04:05.000Z' },
+  message: 'revision 18: 3 created, 1 changed, 0 deleted',
 };
 
 const entry = object(
@@ -32,7 +31,7 @@ const logs = {
   doc: 'Newest first; the newest 1,000 entries are kept.',
   params,
   answer: list(entry, { doc: '' }),
-  example: { answer: [noConnector] },
+  example: { answer: [example] },
 } as const;
 
 /** What integrations with directories do beside being configured. */
@@ -42,14 +41,18 @@ export const integrations = {
     method: 'POST',
     path: `${directory}/sync`,
     access: { module: 'idp', operation: 'update' },
-    summary: 'Ask for a sync of users and groups',
-    doc: 'The answer says what became of the run; the logs of the integration keep it.',
+    summary: 'Sync users and groups with the directory now',
+    doc: 'The answer says what became of it; a sync that takes longer than 25 seconds goes on after the answer. With `dry_run` the directory is read, and the answer says what would change.',
     params,
+    query: { dry_run: boolean({ doc: 'Whether nothing is taken over.', default: false }) },
     answer: object(
-      { result: string({ doc: 'What became of the run, in a sentence.' }) },
-      { doc: 'What became of a run.', schema: 'SyncResult' },
+      {
+        result: string({ doc: 'What became of it, in a sentence.' }),
+        plan: optional({ ...plan, doc: 'What would change, of a dry run.' }),
+      },
+      { doc: 'What became of a sync.', schema: 'SyncResult' },
     ),
-    example: { answer: { result: noConnector.message } },
+    example: { answer: { result: '25 users and 4 groups were read: 3 created, 1 changed, 0 deleted' } },
   }),
   listDirectoryLogs: defineOperation({ ...logs, id: 'listDirectoryIntegrationLogs', path: `${directory}/logs` }),
   listScimLogs: defineOperation({ ...logs, id: 'listScimIntegrationLogs', path: `${scim}/logs` }),

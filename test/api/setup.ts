@@ -8,6 +8,7 @@ import { createReader } from '../../src/documents/reader.ts';
 import { createAuthenticator, createTokenUses, type People } from '../../src/features/auth/authenticate.ts';
 import { ensureMachineOwner } from '../../src/features/auth/bootstrap.ts';
 import type { LocalPeople } from '../../src/features/auth/local-people.ts';
+import type { RequestSync } from '../../src/features/integrations/directory/dispatcher.ts';
 import type { OpenTarget } from '../../src/features/integrations/targets.ts';
 import type { SourceRules } from '../../src/features/sources/source-admin.ts';
 import type { Json } from '../../src/lib/json.ts';
@@ -90,6 +91,8 @@ export interface TestApiOptions {
   readonly sources?: (engine: Engine, account: string) => SourceRules;
   /** Opens the targets of channels. */
   readonly openTarget?: OpenTarget;
+  /** Syncs directories. */
+  readonly requestSync?: (engine: Engine) => RequestSync;
   /** Knows people by the tokens of identity providers. */
   readonly people?: (engine: Engine) => People;
 }
@@ -127,6 +130,7 @@ export async function apiOn(
     people,
     localPeople,
     openTarget,
+    requestSync,
     ...given
   }: TestApiOptions = {},
 ): Promise<TestApi> {
@@ -155,6 +159,7 @@ export async function apiOn(
     anonymousRateLimit: given.anonymousRateLimit ?? { perMinute: 1e6, burst: 1e6 },
     ...(localPeople === undefined ? {} : { localPeople }),
     ...(openTarget === undefined ? {} : { openTarget }),
+    ...(requestSync === undefined ? {} : { requestSync: requestSync(engine) }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(planRateLimit === undefined ? {} : { planRateLimit }),
     ...(pendingTenants === undefined ? {} : { pendingTenants }),
@@ -194,7 +199,7 @@ function engineOn(
     installation,
     shareValues = false,
     ...planEnvironment
-  }: Omit<TestApiOptions, 'people' | 'localPeople' | 'openTarget'>,
+  }: Omit<TestApiOptions, 'people' | 'localPeople' | 'openTarget' | 'requestSync'>,
 ): Engine {
   const plain = createEngine({ database, log, kinds: productRegistry(installation), resolveTxt });
   return createEngine({

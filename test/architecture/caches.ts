@@ -50,7 +50,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/commit/observe.ts listeners': 'who listens',
   'src/commit/presence.ts listeners': 'who listens; each is told of which account',
   'src/commit/presence.ts written': 'who listens; each is told of which account',
-  'src/features/integrations/deliveries/dispatcher.ts running': 'account and channel',
+  'src/features/integrations/held-work.ts running': 'account and lease',
   'src/features/integrations/provisioning/drafts.ts made': 'of one change',
   'src/features/integrations/provisioning/drafts.ts touched': 'of one change',
   'src/features/logs/ingest.ts queues': 'feed and account',

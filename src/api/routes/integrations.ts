@@ -1,21 +1,21 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { ObjectOutput } from '../../commit/shown-once.ts';
-import { readSyncLogs, recordSyncRun } from '../../features/logs/sync-logs.ts';
+import { readSyncLogs } from '../../features/logs/sync-logs.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import { storedId } from '../../model/declare/wire-id.ts';
 import { NotFound } from '../../model/errors.ts';
-import { renewObject } from '../../objects/objects.ts';
+import { readObject, renewObject } from '../../objects/objects.ts';
 import { integrations as operations } from '../../operations/integrations.ts';
 import { sendLong, versionsOf } from '../answers/answers.ts';
 import { keepInstead } from '../idempotency.ts';
 import { implement } from '../operations/implement.ts';
 
 /** What integrations with directories do beside being configured. */
-export const integrations = implement(operations, (engine) => ({
-  async sync({ call, params }) {
+export const integrations = implement(operations, (engine, { requestSync }) => ({
+  async sync({ call, params, query: { dry_run: dryRun } }) {
     const { kind, id } = subjectOf(engine, 'DirectoryIntegration', params);
-    const { result } = await recordSyncRun(engine, call, kind, id);
-    return { result };
+    const { object } = await readObject(engine, call, kind, id);
+    return await requestSync(call, object, { dryRun });
   },
   listDirectoryLogs: async ({ call, params, request, reply }) =>
     sendLong(request, reply, await readLogs(engine, call, 'DirectoryIntegration', params)),

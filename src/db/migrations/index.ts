@@ -28,6 +28,7 @@ import * as addDeliveries from './0030-0039/0034_add_deliveries.ts';
 import * as addProvisioning from './0030-0039/0035_add_provisioning.ts';
 import * as addBatches from './0030-0039/0036_add_batches.ts';
 import * as noteAbsence from './0030-0039/0037_note_absence.ts';
+import * as addDirectorySync from './0030-0039/0038_add_directory_sync.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
   addProvisioning,
   addBatches,
   noteAbsence,
+  addDirectorySync,
 ];

@@ -15,7 +15,7 @@ const spec = {
   tenant_id: string({ doc: 'The tenant whose directory is read.', required: true, minLength: 1 }),
   sync_interval: integer({ doc: 'How often the directory is read.', default: 300, minimum: 300, unit: 'seconds' }),
   host: string({
-    doc: 'The host of the directory. It stays as it was when the integration was made.',
+    doc: 'The cloud of the directory: microsoft.com, microsoft.us, chinacloudapi.cn, the host of its API, or a name that the operator gave. It stays as it was when the integration was made.',
     access: 'createOnly',
     required: true,
     minLength: 1,

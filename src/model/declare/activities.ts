@@ -150,6 +150,7 @@ export const activities = {
   'integration.update': 'Integration updated',
   'integration.delete': 'Integration deleted',
   'idp.sync.token.expire': 'The token for directory sync expires',
+  'integration.sync_failed': 'Users and groups could not be read from a directory',
   'integration.delivery_failed': 'Events could not be delivered to a receiver',
   'integration.delivery_tested': 'A sample was sent to a receiver of events',
   'integration.delivery_resumed': 'Deliveries to a receiver were resumed',

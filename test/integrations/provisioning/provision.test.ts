@@ -154,7 +154,7 @@ describe('what an identity provider says', () => {
     const halted = await scene.say({ whole: true });
     const { id, digest, guards } = present(halted.waiting);
     expect(guards).toEqual([
-      { guard: 'deletes', message: 'keeps out 20 of 20 users; up to 5 an hour need no approval' },
+      { guard: 'empty', message: 'keeps out 20 of 20 users: the identity provider names none any more' },
     ]);
     expect(halted.revision).toBeUndefined();
     expect((await scene.user('u0@example.com')).spec.is_blocked).toBe(false);

@@ -31,7 +31,7 @@ function verdictOfFailure(failure: OutboundFailure): Verdict {
 }
 
 /** The milliseconds of a `Retry-After`: seconds, or a date. */
-function retryAfter(header: string | readonly string[] | undefined, now: number): number | undefined {
+export function retryAfter(header: string | readonly string[] | undefined, now: number): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
   // The parser takes almost any number for a date.

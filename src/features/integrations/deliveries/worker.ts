@@ -13,9 +13,9 @@ import {
   setAside,
 } from '../../../db/deliveries/progress.ts';
 import { type DeliveryRow, readWork } from '../../../db/deliveries/work.ts';
-import { type Lease, renewLease } from '../../../db/leases/leases.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { Internal } from '../../../model/errors.ts';
+import type { Hold as HeldLease } from '../held-work.ts';
 import { type Delays, usualDelays } from './backoff.ts';
 import { failedCode, type NextBatch, nextBatch } from './batch.ts';
 import { openChannel, readChannel } from './channels.ts';
@@ -34,12 +34,8 @@ export interface WorkerOptions {
 }
 
 /** One delivery, held by this server. */
-export interface Hold {
-  readonly account: string;
+interface Hold extends HeldLease {
   readonly channel: string;
-  readonly lease: Lease;
-  readonly leaseSeconds: number;
-  readonly isStopping: () => boolean;
 }
 
 /** How much of what waits is read together, unless a target asks for more. */
@@ -63,12 +59,7 @@ const actor: Actor = { type: 'system', id: 'sys', name: 'system' };
  */
 export async function workOn(options: WorkerOptions, hold: Hold): Promise<void> {
   let progress: Progress = { singlyTo: 0, window: usualWindow };
-  let renewedAt = performance.now();
-  while (!hold.isStopping()) {
-    if (performance.now() - renewedAt > (hold.leaseSeconds * 1000) / 3) {
-      renewedAt = performance.now();
-      if (!(await renewLease(options.engine.database, hold.lease, hold.leaseSeconds))) return;
-    }
+  while (!hold.signal.aborted) {
     const step = await takeStep(options, hold, progress);
     if (step === 'done') return;
     const { singlyTo = 0, window = progress.window, rest } = step;

@@ -13,6 +13,8 @@ export interface GuardInput {
   readonly state: Snapshot;
   readonly integration: string;
   readonly removals: Removals;
+  /** The provider has no users at all. */
+  readonly isEmpty: boolean;
   /** ISO 8601. */
   readonly now: string;
   /** What was removed before this time was approved, ISO 8601. */
@@ -29,7 +31,14 @@ export function removalGuards(input: GuardInput): readonly TrippedGuard[] {
 
 const { deletes, deleteShare, kindShare } = plainSettings.limits;
 
-function userGuard({ state, integration, removals, now, approvedAt = '' }: GuardInput): readonly TrippedGuard[] {
+function userGuard({
+  state,
+  integration,
+  removals,
+  isEmpty,
+  now,
+  approvedAt = '',
+}: GuardInput): readonly TrippedGuard[] {
   const going = removals.users.length;
   // Users who are kept out one by one are as many as those who are kept out at once.
   if (going === 0) return [];
@@ -42,6 +51,10 @@ function userGuard({ state, integration, removals, now, approvedAt = '' }: Guard
     if (spec.is_blocked !== true) active += 1;
     else if ((derived.provided.inactive_since ?? '') > since) before += 1;
   }
+  if (isEmpty)
+    return [
+      { guard: 'empty', message: `keeps out ${going} of ${active} users: the identity provider names none any more` },
+    ];
   const most = Math.max(deletes, Math.floor((active + before) * deleteShare));
   if (going + before <= most) return [];
   const earlier = before === 0 ? '' : ` after ${before} in the hour before`;

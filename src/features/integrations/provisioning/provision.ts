@@ -49,7 +49,7 @@ export interface Provisioned extends Omit<Provisioning, 'edits'> {
 }
 
 /** On whose behalf an integration changes an account. */
-function actorOf(integration: Stored<ProvidingKind>): Actor {
+export function actorOf(integration: Stored<ProvidingKind>): Actor {
   const { id, name } = integration;
   const what = isOfKind<ProvidingKind>(integration, 'ScimIntegration') ? 'SCIM' : 'directory';
   return {
@@ -149,7 +149,8 @@ async function proposeOn(
   const made = planProvisioning({ ...input, usedByInvites: invited });
   request.check?.(made, state);
   const { removals } = made;
-  const guards = removalGuards({ state, integration: object.id, removals, now, approvedAt });
+  const isEmpty = change.whole && change.users.length === 0;
+  const guards = removalGuards({ state, integration: object.id, removals, isEmpty, now, approvedAt });
   const finished = await runInSlices(
     finishInSteps({
       ...{ snapshot: state, edits: made.edits, now, newId: engine.newId, planEnvironment: engine.planEnvironment },

@@ -1,0 +1,213 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+import { type HeldSync, heldParameters, isHeld } from './progress.ts';
+
+/** A group that the prefixes select. */
+export interface MirroredGroup {
+  readonly id: string;
+  readonly name: string;
+  /** Whether the group is taken over. */
+  readonly synced: boolean;
+  /** Whether its members are. */
+  readonly selecting: boolean;
+}
+
+/** What a page of groups says. Each group stands in one of the lists, each member of it in one of the lists. */
+export interface GroupsPage {
+  readonly link: string;
+  /** The list ends with it. */
+  readonly last: boolean;
+  readonly groups: readonly MirroredGroup[];
+  /** Groups that are gone, or not selected any more. */
+  readonly gone: readonly string[];
+  readonly joined: readonly GroupMember[];
+  readonly left: readonly GroupMember[];
+}
+
+/** A user in a group, by their ids. */
+export interface GroupMember {
+  readonly group: string;
+  readonly user: string;
+}
+
+/** What a page of users says. */
+export interface UsersPage {
+  /** Absent: the link stays. */
+  readonly link?: string;
+  /** The list ends with it. */
+  readonly last?: boolean;
+  readonly users: readonly { readonly id: string; readonly data: JsonObject }[];
+  readonly gone: readonly string[];
+}
+
+/** Which users are kept. */
+export interface UserScope {
+  /** Users who are in no group that selects its members are left out. */
+  readonly restricted: boolean;
+  /** What is said of users who are not known yet is all that there is, so that they can be added. */
+  readonly whole: boolean;
+}
+
+/** The groups among these ids that are known in this generation. */
+export async function knownGroups(
+  database: Database,
+  { account, integration }: HeldSync,
+  generation: number,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly id: string; readonly name: string }>(
+      `select id, name from directory_groups
+      where account_id = $1 and integration_id = $2 and generation = $3 and id = any($4::text[])`,
+      [account, integration, generation, ids],
+    ),
+  ]);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** Writes a page of groups and where the list goes on, or nothing when the lease is lost: then it returns `false`. */
+export async function writeGroups(database: Database, held: HeldSync, page: GroupsPage): Promise<boolean> {
+  const { link, last, groups, gone, joined, left } = page;
+  const lists = [JSON.stringify(groups), gone, JSON.stringify(joined), JSON.stringify(left)];
+  return write(database, held, groupsText, [link, ...lists, last]);
+}
+
+const mine = 'account_id = $1 and integration_id = $2';
+
+const groupsText = `with held as (
+  update directory_syncs s set groups_link = $5, groups_read = groups_read or $10, linked_at = clock_timestamp(), applied_revision = null where ${isHeld} returning generation
+), gone as (
+  delete from directory_groups using held where ${mine} and id = any($7::text[])
+), gone_members as (
+  delete from directory_members using held where ${mine} and group_id = any($7::text[])
+), left_members as (
+  delete from directory_members m using held, json_to_recordset($9::json) as x("group" text, "user" text)
+  where ${mine} and m.group_id = x."group" and m.user_id = x."user"
+), groups as (
+  insert into directory_groups (account_id, integration_id, id, generation, name, synced, selecting)
+  select $1, $2, x.id, held.generation, x.name, x.synced, x.selecting
+  from held, json_to_recordset($6::json) as x(id text, name text, synced boolean, selecting boolean)
+  on conflict (account_id, integration_id, id) do update
+    set generation = excluded.generation, name = excluded.name, synced = excluded.synced, selecting = excluded.selecting
+), members as (
+  insert into directory_members (account_id, integration_id, group_id, user_id, generation)
+  select $1, $2, x."group", x."user", held.generation
+  from held, json_to_recordset($8::json) as x("group" text, "user" text)
+  on conflict (account_id, integration_id, group_id, user_id) do update set generation = excluded.generation
+)
+select 1 from held`;
+
+const selectedUsers = `select m.user_id from directory_members m
+  join directory_groups g on g.account_id = m.account_id and g.integration_id = m.integration_id and g.id = m.group_id
+  join directory_syncs c on c.account_id = m.account_id and c.integration_id = m.integration_id
+  where m.account_id = $1 and m.integration_id = $2 and g.selecting
+    and m.generation = c.generation and g.generation = c.generation`;
+
+/** Writes a page of users and where the list goes on; as `writeGroups`. */
+export async function writeUsers(
+  database: Database,
+  held: HeldSync,
+  { link, last = false, users, gone }: UsersPage,
+  { restricted, whole }: UserScope,
+): Promise<boolean> {
+  return write(database, held, usersText, [link ?? null, JSON.stringify(users), gone, restricted, whole, last]);
+}
+
+const usersText = `with held as (
+  update directory_syncs s set users_link = coalesce($5, users_link), users_read = users_read or $10, linked_at = clock_timestamp(), applied_revision = null
+  where ${isHeld}
+  returning generation
+), gone as (
+  update directory_users u set data = null, generation = held.generation from held
+  where ${mine} and id = any($7::text[]) and data is not null
+), users as (
+  insert into directory_users as u (account_id, integration_id, id, generation, data)
+  select $1, $2, x.id, held.generation, x.data from held, json_to_recordset($6::json) as x(id text, data jsonb)
+  where exists (select from directory_users k where k.account_id = $1 and k.integration_id = $2 and k.id = x.id and k.generation = held.generation)
+    or ((not $8 or x.id in (${selectedUsers})) and ($9 or not $8))
+  on conflict (account_id, integration_id, id) do update set generation = excluded.generation,
+    data = case when u.generation = excluded.generation then coalesce(u.data, '{}') || excluded.data else excluded.data end
+)
+select 1 from held`;
+
+/** Members of groups that select their members of whom nothing is known yet, behind an id. */
+export async function unknownMembers(
+  database: Database,
+  { account, integration }: HeldSync,
+  after: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const [rows] = await database.inAccount(account, [
+    statement<{ readonly user_id: string }>(unknownText, [account, integration, after, limit]),
+  ]);
+  return rows.map(({ user_id: id }) => id);
+}
+
+const unknownText = `select distinct x.user_id from (${selectedUsers}) x where x.user_id > $3
+and not exists (select from directory_users u, directory_syncs c where u.account_id = $1 and u.integration_id = $2 and u.id = x.user_id
+  and c.account_id = $1 and c.integration_id = $2 and u.generation = c.generation)
+order by 1 limit $4`;
+
+/** Ends a list: forgets what was not seen when everything was read anew, and users whom no group selects any more. */
+export async function endRead(database: Database, held: HeldSync, restricted: boolean): Promise<boolean> {
+  const own = heldParameters(held);
+  const [rows] = await database.inAccount(
+    held.account,
+    [
+      statement<object>(`update directory_syncs s set "full" = false where ${isHeld} returning 1`, own),
+      ...['directory_groups', 'directory_members', 'directory_users'].map((table) =>
+        statement<object>(forgetText(table), own),
+      ),
+      statement<object>(outsideText, [...own, restricted]),
+    ],
+    { write: true },
+  );
+  return rows.length > 0;
+}
+
+function forgetText(table: string): string {
+  return `delete from ${table} t using directory_syncs s where t.account_id = $1 and t.integration_id = $2
+    and ${isHeld} and t.generation < s.generation`;
+}
+
+const outsideText = `delete from directory_users u using directory_syncs s where u.account_id = $1 and u.integration_id = $2
+  and ${isHeld} and $5 and u.id not in (${selectedUsers})`;
+
+/** What is known of a directory, as far as it is selected. */
+export interface Mirror {
+  readonly users: readonly { readonly id: string; readonly data: JsonObject }[];
+  readonly groups: readonly { readonly id: string; readonly name: string; readonly members: readonly string[] }[];
+}
+
+/** Everything that is known, at one moment. */
+export async function readMirror(database: Database, account: string, integration: string): Promise<Mirror> {
+  const own = [account, integration];
+  const [users, groups, members] = await database.inAccount(
+    account,
+    [
+      statement<Mirror['users'][number]>(
+        `select id, data from directory_users where ${mine} and data is not null order by id`,
+        own,
+      ),
+      statement<{ readonly id: string; readonly name: string }>(
+        `select id, name from directory_groups where ${mine} order by id`,
+        own,
+      ),
+      statement<{ readonly id: string; readonly users: readonly string[] }>(membersText, own),
+    ],
+    { snapshot: true },
+  );
+  const usersOf = new Map(members.map(({ id, users: listed }) => [id, listed]));
+  return { users, groups: groups.map((group) => ({ ...group, members: usersOf.get(group.id) ?? [] })) };
+}
+
+const membersText = `select m.group_id as id, array_agg(m.user_id order by m.user_id) as users from directory_members m
+join directory_users u on u.account_id = m.account_id and u.integration_id = m.integration_id and u.id = m.user_id
+where m.account_id = $1 and m.integration_id = $2 and u.data is not null group by m.group_id`;
+
+async function write(database: Database, held: HeldSync, text: string, values: readonly unknown[]): Promise<boolean> {
+  const parameters = [...heldParameters(held), ...values];
+  const [rows] = await database.inAccount(held.account, [statement<object>(text, parameters)], { write: true });
+  return rows.length > 0;
+}

@@ -1,0 +1,197 @@
+import { isObject, type Json } from '../../../lib/json.ts';
+import type { OutboundAnswer, OutboundRequest } from '../../../outbound/client.ts';
+import { OutboundFailure } from '../../../outbound/failure.ts';
+import { retryAfter } from '../deliveries/answer.ts';
+import type { Cloud } from './clouds.ts';
+import { DirectoryFailure } from './failure.ts';
+import { type GroupDelta, readGroups, readIds, readUsers, type UserDelta } from './items.ts';
+import { type AccessToken, type Credentials, readObject, requestToken } from './token.ts';
+
+/** What a client is made of. */
+export interface ClientParts {
+  readonly cloud: Cloud;
+  readonly credentials: Credentials;
+  send(request: OutboundRequest): Promise<OutboundAnswer>;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+/** Part of a list, and where it goes on. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly link: string;
+  /** The list ends here; behind the link is what changes from now on. */
+  readonly last: boolean;
+}
+
+/** A password of an application. */
+export interface SecretEnd {
+  /** The first characters of the secret. */
+  readonly hint: string | undefined;
+  readonly ends: string;
+}
+
+/** Reads a directory. Everything throws `DirectoryFailure`. */
+export interface DirectoryClient {
+  /** Groups that changed, with members who joined and left; without a link all of them. */
+  groups(link: string | null): Promise<Page<GroupDelta>>;
+  /** Users who changed; without a link all of them. */
+  users(link: string | null): Promise<Page<UserDelta>>;
+  /** The ids of the users who are members of a group themselves. */
+  members(group: string): Promise<readonly string[]>;
+  /** These users, `usersAtOnce` at most; those that the directory does not have are missing. */
+  findUsers(ids: readonly string[]): Promise<readonly UserDelta[]>;
+  /** The secrets of the application; `undefined` when it may not read them. */
+  secrets(): Promise<readonly SecretEnd[] | undefined>;
+}
+
+/** How many users are named in one request: a filter takes no more. */
+export const usersAtOnce = 15;
+
+const pageSize = 999;
+const timeoutMs = 60_000;
+const mostBytes = 32 * 1024 * 1024;
+const userFields = 'id,displayName,userPrincipalName,mail,accountEnabled';
+
+/** Creates a client, which signs in when it is first used, and again when its token ends. */
+export function createDirectoryClient(parts: ClientParts): DirectoryClient {
+  const { cloud, credentials } = parts;
+  const guarded: ClientParts = { ...parts, send: (request) => sent(parts.send({ timeoutMs, ...request })) };
+  let token: AccessToken | undefined;
+  const get = async (url: URL, isAgain = false): Promise<OutboundAnswer> => {
+    if (token === undefined || token.until <= parts.now()) token = await requestToken(guarded);
+    const answer = await guarded.send({
+      ...{ url, namedBy: cloud.namedBy, maxBytes: mostBytes },
+      headers: {
+        authorization: `Bearer ${token.text}`,
+        accept: 'application/json',
+        prefer: `odata.maxpagesize=${pageSize}`,
+      },
+    });
+    if (answer.status !== 401 || isAgain) return answer;
+    // It was revoked, or its end is another one than was said.
+    token = undefined;
+    return get(url, true);
+  };
+  const read = async (url: URL): Promise<Readonly<Record<string, Json>>> => {
+    const answer = await get(url);
+    if (answer.status !== 200) throw failureOf(answer, url, parts.now());
+    return wholeObject(answer.body, url.host);
+  };
+  const page = async <Item>(url: URL, items: (values: readonly Json[]) => readonly Item[]): Promise<Page<Item>> => {
+    const body = await read(url);
+    const { '@odata.nextLink': next, '@odata.deltaLink': delta } = body;
+    const link = typeof next === 'string' ? next : delta;
+    if (typeof link !== 'string')
+      throw new DirectoryFailure('away', `${url.host} answers a page that says not where the list goes on`);
+    return { items: items(valuesOf(body, url.host)), link: linkTo(cloud, link).href, last: link !== next };
+  };
+  const begin = (path: string, query: Readonly<Record<string, string>>): URL => {
+    const url = new URL(`/v1.0/${path}`, cloud.api);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return url;
+  };
+  const from = (link: string | null, path: string, select: string): URL =>
+    link === null ? begin(path, { $select: select }) : linkTo(cloud, link);
+  return {
+    groups: (link) => page(from(link, 'groups/delta', 'id,displayName,members'), readGroups),
+    users: (link) => page(from(link, 'users/delta', userFields), readUsers),
+    async members(group) {
+      const ids: string[] = [];
+      let url: URL | undefined = begin(`groups/${encodeURIComponent(group)}/members`, {
+        $select: 'id',
+        $top: String(pageSize),
+      });
+      while (url !== undefined) {
+        const body = await read(url);
+        ids.push(...readIds(valuesOf(body, url.host)));
+        const { '@odata.nextLink': next } = body;
+        url = typeof next === 'string' ? linkTo(cloud, next) : undefined;
+      }
+      return ids;
+    },
+    async findUsers(ids) {
+      const named = ids.map((id) => `'${id.replaceAll("'", "''")}'`).join(',');
+      const url = begin('users', { $filter: `id in (${named})`, $select: userFields });
+      return readUsers(valuesOf(await read(url), url.host));
+    },
+    async secrets() {
+      const url = begin(`applications(appId='${encodeURIComponent(credentials.clientId)}')`, {
+        $select: 'id,passwordCredentials',
+      });
+      const answer = await get(url);
+      if (answer.status === 403 || answer.status === 404) return undefined;
+      if (answer.status !== 200) throw failureOf(answer, url, parts.now());
+      const { passwordCredentials: secrets } = wholeObject(answer.body, url.host);
+      return (Array.isArray(secrets) ? secrets : []).flatMap(secretOf);
+    },
+  };
+}
+
+async function sent(answer: Promise<OutboundAnswer>): Promise<OutboundAnswer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof OutboundFailure)) throw error;
+    const outcome = ['redirected', 'refused'].includes(error.outcome) ? 'refused' : 'away';
+    throw new DirectoryFailure(outcome, error.message, { cause: error });
+  }
+}
+
+/** The token goes to the directory alone, wherever a link of it leads. */
+function linkTo({ api }: Cloud, link: string): URL {
+  const url = URL.parse(link);
+  if (url !== null && url.origin === api && url.username === '') return url;
+  throw new DirectoryFailure(
+    'away',
+    `${new URL(api).host} answers with a link to another place, which is not followed`,
+  );
+}
+
+/** Links that are not known any more are answered so, beside 410. */
+const expiredCodes: ReadonlySet<string> = new Set([
+  'syncstatenotfound',
+  'syncstateinvalid',
+  'resyncrequired',
+  'directory_expiredpagetoken',
+]);
+
+function failureOf({ status, headers, body }: OutboundAnswer, url: URL, now: number): DirectoryFailure {
+  const { error } = readObject(body);
+  const given = isObject(error) ? error['code'] : undefined;
+  const code = typeof given === 'string' && /^\w{1,64}$/.test(given) ? given : undefined;
+  const said = `${url.host} answers ${status}${code === undefined ? '' : ` (${code})`}`;
+  const isKnownTo = /[?&](\$|%24)(deltatoken|skiptoken)=/i.test(url.search);
+  if (isKnownTo && (status === 410 || (code !== undefined && expiredCodes.has(code.toLowerCase()))))
+    return new DirectoryFailure('expired', `${said}: what changed since the last sync is not known there any more`);
+  const afterMs = retryAfter(headers['retry-after'], now);
+  if (status === 429 || status === 408 || status >= 500)
+    return new DirectoryFailure('away', said, afterMs === undefined ? {} : { afterMs });
+  if (status === 401)
+    return new DirectoryFailure('away', `${said}: the token that it issued a moment ago is not accepted`);
+  if (status === 403)
+    return new DirectoryFailure(
+      'refused',
+      `${said}: the application may not read users and groups; grant it User.Read.All and GroupMember.Read.All as application permissions, with the consent of an administrator`,
+    );
+  return new DirectoryFailure('refused', said);
+}
+
+/** Half an answer is none. */
+function wholeObject(body: Buffer, host: string): Readonly<Record<string, Json>> {
+  const value = readObject(body);
+  if (Object.keys(value).length === 0) throw new DirectoryFailure('away', `${host} answers 200 with what is no JSON`);
+  return value;
+}
+
+function valuesOf({ value }: Readonly<Record<string, Json>>, host: string): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  throw new DirectoryFailure('away', `${host} answers 200 without a list`);
+}
+
+function secretOf(value: Json): readonly SecretEnd[] {
+  if (!isObject(value)) return [];
+  const { hint, endDateTime: ends } = value;
+  if (typeof ends !== 'string' || Number.isNaN(Date.parse(ends))) return [];
+  return [{ hint: typeof hint === 'string' ? hint : undefined, ends: new Date(ends).toISOString() }];
+}

@@ -1,0 +1,35 @@
+import type { DirectoryHost, DirectoryHosts } from '../../../lib/directory-hosts.ts';
+import { DirectoryFailure } from './failure.ts';
+
+/** Where a directory is reached, and on whose word. */
+export interface Cloud extends DirectoryHost {
+  readonly namedBy: 'operator' | 'user';
+}
+
+const world = { signIn: 'https://login.microsoftonline.com', api: 'https://graph.microsoft.com' };
+const government = { signIn: 'https://login.microsoftonline.us', api: 'https://graph.microsoft.us' };
+const defence = { ...government, api: 'https://dod-graph.microsoft.us' };
+const china = { signIn: 'https://login.partner.microsoftonline.cn', api: 'https://microsoftgraph.chinacloudapi.cn' };
+
+/** The clouds of the directory, by their domain and by the host of their API. */
+const clouds: DirectoryHosts = {
+  'microsoft.com': world,
+  'graph.microsoft.com': world,
+  'microsoft.us': government,
+  'graph.microsoft.us': government,
+  'dod-graph.microsoft.us': defence,
+  'chinacloudapi.cn': china,
+  'microsoftgraph.chinacloudapi.cn': china,
+};
+
+/** The cloud that an integration names. Those of the operator come first. Throws `DirectoryFailure` for an unknown one. */
+export function cloudOf(host: string, operated: DirectoryHosts): Cloud {
+  const name = host.toLowerCase();
+  if (Object.hasOwn(operated, name) && operated[name] !== undefined) return { ...operated[name], namedBy: 'operator' };
+  if (Object.hasOwn(clouds, name) && clouds[name] !== undefined) return { ...clouds[name], namedBy: 'user' };
+  const known = [...new Set([...Object.keys(operated), 'microsoft.com', 'microsoft.us', 'chinacloudapi.cn'])];
+  throw new DirectoryFailure(
+    'refused',
+    `${host} is no directory that this server knows: there are ${known.join(', ')}; make the integration again with one of them, or the operator can name it with HEDDLE_DIRECTORY_HOSTS`,
+  );
+}

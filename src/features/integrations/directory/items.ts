@@ -1,0 +1,73 @@
+import { isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import { DirectoryFailure } from './failure.ts';
+
+/** What the directory says about a user; of one that is known, at least what changed. */
+export interface UserDelta {
+  readonly id: string;
+  readonly removed: boolean;
+  /** By the names of the directory; `null` for what it does not have. */
+  readonly data: JsonObject;
+}
+
+/** What the directory says about a group; of one that is known, at least what changed. */
+export interface GroupDelta {
+  readonly id: string;
+  readonly removed: boolean;
+  readonly name?: string;
+  /** Ids of users. Members of other types, groups among them, are left out. */
+  readonly joined: readonly string[];
+  readonly left: readonly string[];
+}
+
+const userMembers = ['displayName', 'userPrincipalName', 'mail'] as const;
+
+/** The users of a page. Throws `DirectoryFailure`. */
+export function readUsers(values: readonly Json[]): readonly UserDelta[] {
+  return values.map((value) => {
+    const { id, item } = identified(value, 'user');
+    const texts = userMembers.flatMap((name) => {
+      const member = item[name];
+      return typeof member === 'string' || member === null ? [[name, member] as const] : [];
+    });
+    const { accountEnabled: enabled } = item;
+    const data = { ...Object.fromEntries(texts), ...(typeof enabled === 'boolean' ? { accountEnabled: enabled } : {}) };
+    return { id, removed: '@removed' in item, data };
+  });
+}
+
+/** The groups of a page. Throws `DirectoryFailure`. */
+export function readGroups(values: readonly Json[]): readonly GroupDelta[] {
+  return values.map((value) => {
+    const { id, item } = identified(value, 'group');
+    const { displayName: name, 'members@delta': listed } = item;
+    const members = (Array.isArray(listed) ? listed : []).map((member) => identified(member, 'member'));
+    const users = members.filter(({ item: { '@odata.type': type } }) => isUser(type));
+    const idsOf = (removed: boolean) =>
+      users.filter(({ item: member }) => '@removed' in member === removed).map((member) => member.id);
+    return {
+      ...{ id, removed: '@removed' in item, joined: idsOf(false), left: idsOf(true) },
+      ...(typeof name === 'string' ? { name } : {}),
+    };
+  });
+}
+
+/** The ids of the users in a list of members. Throws `DirectoryFailure`. */
+export function readIds(values: readonly Json[]): readonly string[] {
+  return values
+    .map((value) => identified(value, 'member'))
+    .filter(({ item: { '@odata.type': type } }) => isUser(type))
+    .map(({ id }) => id);
+}
+
+function isUser(type: Json | undefined): boolean {
+  return type === '#microsoft.graph.user';
+}
+
+/** Ids are short: what is longer is none. */
+const longestId = 128;
+
+function identified(value: Json, what: string): { readonly id: string; readonly item: JsonObject } {
+  const id = isObject(value) ? value['id'] : undefined;
+  if (isObject(value) && typeof id === 'string' && id !== '' && id.length <= longestId) return { id, item: value };
+  throw new DirectoryFailure('away', `the directory answers a ${what} without an id`);
+}

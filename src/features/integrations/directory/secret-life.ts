@@ -1,0 +1,81 @@
+import type { Engine } from '../../../commit/engine.ts';
+import {
+  type DirectorySyncRow,
+  type HeldSync,
+  noteSecretLife,
+  type SecretLife,
+  warnOfSecretEnd,
+} from '../../../db/directory-sync/progress.ts';
+import type { Actor } from '../../../model/declare/actor.ts';
+import type { DirectoryClient, SecretEnd } from './client.ts';
+import { DirectoryFailure } from './failure.ts';
+
+/** How many days before its end an event says that a secret ends. */
+const warnings = [7, 30] as const;
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** What is checked about the secret of an integration. */
+export interface SecretCheck {
+  readonly held: HeldSync;
+  readonly client: Pick<DirectoryClient, 'secrets'>;
+  readonly row: DirectorySyncRow | undefined;
+  readonly actor: Actor;
+  /** Stands for the secret. */
+  readonly basis: string;
+  readonly secret: string;
+}
+
+/**
+ * Asks the directory once a day when the secret ends, and writes an event 30 and 7 days before that. Returns why nothing can,
+ * when that was not known.
+ */
+export async function checkSecret(engine: Engine, check: SecretCheck): Promise<string | undefined> {
+  const { held, row, basis } = check;
+  const isKnown = row?.secret_basis === basis && row.secret_age_ms !== null && row.secret_age_ms < dayMs;
+  const life = isKnown ? { ends: row.secret_ends_at?.toISOString() } : await askSecretLife(check);
+  if (life === undefined) return undefined;
+  if (!isKnown && !(await noteSecretLife(engine.database, held, { ...life, basis }))) return undefined;
+  const { ends, note } = { note: undefined, ...life };
+  if (ends !== undefined) await warn(engine, check, ends);
+  return note === row?.secret_note ? undefined : note;
+}
+
+async function warn(engine: Engine, { held, row, basis, actor }: SecretCheck, ends: string): Promise<void> {
+  const now = engine.now();
+  const leftMs = Date.parse(ends) - Date.parse(now);
+  const days = warnings.find((one) => leftMs <= one * dayMs);
+  const warned = row?.secret_basis === basis ? (row.secret_warned ?? Infinity) : Infinity;
+  if (days === undefined || warned <= days) return;
+  const event = {
+    code: 'idp.sync.token.expire',
+    target: held.integration,
+    meta: { ends, platform: 'directory' },
+  } as const;
+  await warnOfSecretEnd(engine.database, held, days, { actor, event, at: now });
+}
+
+/** `undefined`: it could not be asked now. */
+async function askSecretLife({ client, secret }: SecretCheck): Promise<Omit<SecretLife, 'basis'> | undefined> {
+  try {
+    const secrets = await client.secrets();
+    if (secrets !== undefined) return lifeOf(secrets, secret);
+    const note =
+      'the application may not read itself, so that nothing warns before the secret ends; grant it Application.Read.All for that';
+    return { note };
+  } catch (error) {
+    if (error instanceof DirectoryFailure) return undefined;
+    throw error;
+  }
+}
+
+/** The directory shows how secrets begin. Of several that begin so, the one that ends first warns, at worst too early. */
+function lifeOf(secrets: readonly SecretEnd[], secret: string): Omit<SecretLife, 'basis'> {
+  const [ends] = secrets
+    .filter(({ hint }) => hint !== undefined && hint !== '' && secret.startsWith(hint))
+    .map((one) => one.ends)
+    .sort();
+  return ends === undefined
+    ? { note: 'the directory lists no secret of the application that begins as this one' }
+    : { ends };
+}

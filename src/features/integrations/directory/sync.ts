@@ -1,0 +1,239 @@
+import { LeaseLost } from '../../../commit/batch.ts';
+import type { Engine } from '../../../commit/engine.ts';
+import {
+  beginFullSync,
+  type DirectorySyncRow,
+  type HeldSync,
+  noteSyncEnd,
+  noteSyncFault,
+  readSync,
+  reportSyncFault,
+  type SyncEnd,
+} from '../../../db/directory-sync/progress.ts';
+import type { Lease } from '../../../db/leases/leases.ts';
+import { addSyncLogs, type SyncLog } from '../../../db/logs/sync-logs.ts';
+import type { DirectoryHosts } from '../../../lib/directory-hosts.ts';
+import { HeddleError, Internal, Unavailable } from '../../../model/errors.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import type { Outbound } from '../../../outbound/outbound.ts';
+import { usualDelays } from '../deliveries/backoff.ts';
+import type { Hold } from '../held-work.ts';
+import { actorOf } from '../provisioning/provision.ts';
+import { recordSync, syncLogsOf } from '../provisioning/report.ts';
+import { type Applied, applyDirectory, describeApplied } from './apply.ts';
+import { createDirectoryClient, type DirectoryClient } from './client.ts';
+import { cloudOf } from './clouds.ts';
+import { DirectoryFailure } from './failure.ts';
+import { type ReadResult, readDirectory, SyncLost } from './read.ts';
+import { checkSecret } from './secret-life.ts';
+import { credentialsOf, type DirectorySettings, settingsOf } from './settings.ts';
+import type { Credentials } from './token.ts';
+
+/** What all syncs share. */
+export interface SyncOptions {
+  readonly engine: Engine;
+  readonly outbound: Pick<Outbound, 'send'>;
+  /** Directories that the operator names. */
+  readonly hosts: DirectoryHosts;
+  /** Between 0 and 1. */
+  random(): number;
+}
+
+/** What people ask for. */
+export interface SyncRequest {
+  /** Who asks. */
+  readonly by: string;
+  /** Nothing is taken over. */
+  readonly dryRun: boolean;
+}
+
+/** What became of a sync. */
+export interface SyncOutcome {
+  readonly outcome: 'synced' | 'waiting' | 'failed' | 'stopped';
+  /** In a sentence. */
+  readonly result: string;
+  /** Absent when it came to no end, or nothing had to be compared. */
+  readonly applied?: Applied;
+}
+
+/** After so many failures in a row an event says so. */
+const failuresUntilReport = 5;
+
+/** One sync of one integration, under its lease. */
+interface Sync {
+  readonly options: SyncOptions;
+  readonly held: HeldSync & { readonly lease: Lease };
+  readonly signal: AbortSignal;
+  readonly object: Stored<'DirectoryIntegration'>;
+  readonly settings: DirectorySettings;
+  readonly row: DirectorySyncRow | undefined;
+  readonly request: SyncRequest | undefined;
+}
+
+const stopped: SyncOutcome = {
+  outcome: 'stopped',
+  result: 'the sync was stopped, and it goes on by itself; the logs say what comes of it',
+};
+
+/** Reads a directory and takes over what it says. Whatever ends it in the middle, the next one goes on where it was. */
+export async function syncDirectory(
+  options: SyncOptions,
+  { account, lease, signal }: Hold,
+  integration: string,
+  request?: SyncRequest,
+): Promise<SyncOutcome> {
+  const { engine } = options;
+  const state = await engine.snapshots.fresh(account);
+  const object = state.find('DirectoryIntegration', integration);
+  if (object === undefined) return { outcome: 'stopped', result: 'the integration is gone' };
+  const settings = settingsOf(object);
+  const held = { account, integration, lease };
+  const row = await readSync(engine.database, account, integration);
+  if (row === undefined && !(await beginFullSync(engine.database, held, settings.basis))) return stopped;
+  const begun = performance.now();
+  const outcome = await run({ options, held, signal, object, settings, row, request });
+  const seconds = (performance.now() - begun) / 1000;
+  engine.observer.report({ what: 'directory_sync', outcome: outcome.outcome, seconds });
+  return outcome;
+}
+
+async function run(sync: Sync): Promise<SyncOutcome> {
+  const { options, held, signal, object, settings } = sync;
+  const { engine } = options;
+  let pages = 0;
+  try {
+    const credentials = credentialsOf(engine, held.account, object);
+    const client = openClient(sync, credentials);
+    const { basis, prefixes } = settings;
+    const proceed = () => {
+      if (signal.aborted) throw new SyncLost();
+      pages += 1;
+    };
+    const read = await readDirectory({ database: engine.database, held, client, basis, prefixes, proceed });
+    const { secret } = credentials;
+    const check = { held, client, row: sync.row, actor: actorOf(object), basis: settings.secretBasis, secret };
+    const note = await checkSecret(engine, check);
+    if (note !== undefined) await writeLogs(sync, [entry(sync, 'warning', note)]);
+    return await finish(sync, read);
+  } catch (error) {
+    if (error instanceof SyncLost || error instanceof LeaseLost) return stopped;
+    // A database that is away is not the fault of the directory.
+    const isOurs = error instanceof DirectoryFailure || error instanceof HeddleError;
+    if (!isOurs || error instanceof Unavailable) {
+      await postpone(sync).catch(() => undefined);
+      throw error;
+    }
+    return await fail(sync, error, pages > 1);
+  }
+}
+
+/** An error of this server is not met again at once. */
+function postpone({ options, held, row, object }: Sync): Promise<boolean> {
+  const failures = (row?.failures ?? 0) + 1;
+  const waitMs = usualDelays.retry(failures, options.random());
+  const reason = 'this server failed; its log says how';
+  return noteSyncFault(options.engine.database, held, { reason, failures, waitMs, revision: object.updatedRevision });
+}
+
+function openClient({ options, settings }: Sync, credentials: Credentials): DirectoryClient {
+  return createDirectoryClient({
+    ...{ cloud: cloudOf(settings.host, options.hosts), credentials, now: Date.now },
+    send: (request) => options.outbound.send('directory', request),
+  });
+}
+
+/** Takes over what was read, unless nothing changed on either side since that was done last. */
+async function finish(sync: Sync, read: ReadResult): Promise<SyncOutcome> {
+  const { options, held, row, request } = sync;
+  const { engine } = options;
+  const { revision } = await engine.snapshots.fresh(held.account);
+  if (!read.changed && !read.full && row?.applied_revision === revision && request === undefined) {
+    await noteEnd(sync, { appliedRevision: revision });
+    await recordSync(engine, held.account, held.integration, recovered(sync));
+    return { outcome: 'synced', result: 'nothing changed' };
+  }
+  const dryRun = request?.dryRun === true;
+  const applied = await applyDirectory(engine, held, { dryRun });
+  const result = describeApplied(applied, dryRun);
+  if (dryRun) {
+    await writeLogs(sync, [entry(sync, 'info', `${request.by} asked what a sync would do: ${result}`)]);
+    return { outcome: 'synced', result, applied };
+  }
+  await record(sync, read, { applied, result });
+  return { outcome: applied.made.waiting === undefined ? 'synced' : 'waiting', result, applied };
+}
+
+/** Notes what was taken over, or why nothing was. What was logged before is not logged again. */
+async function record(
+  sync: Sync,
+  read: ReadResult,
+  { applied: { made }, result }: { readonly applied: Applied; readonly result: string },
+): Promise<void> {
+  const { options, held, row, request } = sync;
+  const waiting = made.waiting && result;
+  await noteEnd(sync, waiting === undefined ? { appliedRevision: made.after.revision } : { waiting });
+  const isWorthLogging =
+    request !== undefined ||
+    (waiting === undefined ? read.changed || read.full || made.revision !== undefined : waiting !== row?.waiting);
+  const results = isWorthLogging ? syncLogsOf(made, options.engine.now()) : [];
+  const entries = [...requested(sync), ...recovered(sync), ...results];
+  if (waiting === undefined) await recordSync(options.engine, held.account, held.integration, entries);
+  else await writeLogs(sync, entries);
+}
+
+function noteEnd({ options, held, object, settings }: Sync, end: Partial<SyncEnd>): Promise<boolean> {
+  // Integrations that began together do not stay together.
+  const waitMs = settings.intervalMs * (1 + options.random() / 20);
+  return noteSyncEnd(options.engine.database, held, { ...end, waitMs, revision: object.updatedRevision });
+}
+
+/** Notes why a sync came to no end, and when it is tried again. */
+async function fail(sync: Sync, error: DirectoryFailure | HeddleError, hasProgress: boolean): Promise<SyncOutcome> {
+  const { options, held, object, row } = sync;
+  const { database, now } = options.engine;
+  const reason = error.message;
+  const failures = hasProgress ? 1 : (row?.failures ?? 0) + 1;
+  const isFinal = isRefused(error);
+  const fault = { reason, failures, waitMs: delayOf(sync, error, failures), revision: object.updatedRevision };
+  if (!(await noteSyncFault(database, held, fault))) return stopped;
+  if (row?.reported !== true && (isFinal || failures >= failuresUntilReport)) {
+    const meta = { platform: 'directory', reason };
+    const event = { code: 'integration.sync_failed', target: object.id, meta } as const;
+    await reportSyncFault(database, held, { actor: actorOf(object), event, at: now() });
+  }
+  const result = `the sync failed: ${reason}${isFinal ? '' : '; it goes on by itself'}`;
+  const isWorthLogging =
+    sync.request !== undefined || row === undefined || row.failures === 0 || row.last_error !== reason;
+  if (isWorthLogging) await writeLogs(sync, [...requested(sync), entry(sync, 'error', result)]);
+  return { outcome: 'failed', result };
+}
+
+function delayOf({ options, settings: { intervalMs } }: Sync, error: Error, failures: number): number {
+  if (isRefused(error)) return intervalMs;
+  const askedMs = error instanceof DirectoryFailure ? error.afterMs : undefined;
+  const usual = usualDelays.retry(failures, options.random());
+  return Math.max(Math.min(usual, intervalMs), usualDelays.retry(1, 0, askedMs));
+}
+
+/** Whether it stays so until people change something. */
+function isRefused(error: Error): boolean {
+  return error instanceof DirectoryFailure ? error.outcome === 'refused' : error instanceof Internal;
+}
+
+function entry({ options }: Sync, level: SyncLog['level'], message: string): SyncLog {
+  return { level, timestamp: options.engine.now(), message };
+}
+
+function requested(sync: Sync): readonly SyncLog[] {
+  return sync.request === undefined ? [] : [entry(sync, 'info', `${sync.request.by} asked for a sync`)];
+}
+
+/** What the log says once a directory answers again. */
+function recovered(sync: Sync): readonly SyncLog[] {
+  const { row } = sync;
+  return row !== undefined && row.failures > 0 ? [entry(sync, 'info', 'the directory answers again')] : [];
+}
+
+async function writeLogs({ options, held }: Sync, entries: readonly SyncLog[]): Promise<void> {
+  if (entries.length > 0) await addSyncLogs(options.engine.database, held.account, held.integration, entries);
+}

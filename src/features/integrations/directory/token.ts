@@ -1,0 +1,85 @@
+import { isObject, type Json, parseJson } from '../../../lib/json.ts';
+import type { OutboundAnswer } from '../../../outbound/client.ts';
+import { retryAfter } from '../deliveries/answer.ts';
+import type { ClientParts } from './client.ts';
+import { DirectoryFailure } from './failure.ts';
+
+/** What an application signs in with. */
+export interface Credentials {
+  readonly tenant: string;
+  readonly clientId: string;
+  /** As the directory issued it. */
+  readonly secret: string;
+}
+
+/** A token, and until when it is good: milliseconds since 1970. */
+export interface AccessToken {
+  readonly text: string;
+  readonly until: number;
+}
+
+/** A token is not used any more so long before its end. */
+const marginMs = 60_000;
+const usualSeconds = 300;
+
+/** Signs the application in with its secret (OAuth 2.0 client credentials). Throws `DirectoryFailure`. */
+export async function requestToken({ cloud, credentials, send, now }: ClientParts): Promise<AccessToken> {
+  const { tenant, clientId, secret } = credentials;
+  if (!/^[\w-]+(\.[\w-]+)*$/.test(tenant))
+    throw new DirectoryFailure('refused', `the tenant ${tenant} cannot be one; write its id or its domain`);
+  const url = new URL(`/${tenant}/oauth2/v2.0/token`, cloud.signIn);
+  const form = { client_id: clientId, client_secret: secret, grant_type: 'client_credentials' };
+  const answer = await send({
+    ...{ url, namedBy: cloud.namedBy, method: 'POST', maxBytes: 64 * 1024 },
+    headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ ...form, scope: `${cloud.api}/.default` }).toString(),
+  });
+  const body = readObject(answer.body);
+  if (answer.status !== 200) throw refusalOf(answer, url.host, body, { tenant, clientId }, now());
+  const { access_token: text, expires_in: seconds } = body;
+  if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text))
+    throw new DirectoryFailure('away', `${url.host} answers 200 without a token`);
+  const life = typeof seconds === 'number' && seconds > 0 ? seconds : usualSeconds;
+  return { text, until: now() + Math.max(life * 1000 - marginMs, (life * 1000) / 2) };
+}
+
+/** What people can do about the errors of the sign-in; other ones are shown by their numbers. */
+const advice: Readonly<Record<number, (named: Pick<Credentials, 'tenant' | 'clientId'>) => string>> = {
+  7000215: () => 'the client secret is wrong; write its value, not its id, in Base64 into client_secret',
+  7000222: () => 'the client secret has expired; make a new one at the directory and write it into client_secret',
+  700016: ({ tenant, clientId }) => `the tenant ${tenant} has no application ${clientId}; correct client_id`,
+  90002: ({ tenant }) => `there is no tenant ${tenant}; correct tenant_id`,
+  900023: ({ tenant }) => `${tenant} is no name of a tenant; correct tenant_id`,
+  7000112: ({ clientId }) => `the application ${clientId} is disabled; enable it at the directory`,
+  53003: () => 'a conditional access policy of the tenant blocks the application; except it there',
+};
+
+function refusalOf(
+  { status, headers }: OutboundAnswer,
+  host: string,
+  { error, error_codes: codes }: Readonly<Record<string, Json>>,
+  named: Pick<Credentials, 'tenant' | 'clientId'>,
+  now: number,
+): DirectoryFailure {
+  const afterMs = retryAfter(headers['retry-after'], now);
+  const later = afterMs === undefined ? {} : { afterMs };
+  if (status === 429 || status >= 500) return new DirectoryFailure('away', `${host} answers ${status}`, later);
+  const [code] = Array.isArray(codes) ? codes : [];
+  const known = typeof code === 'number' && Object.hasOwn(advice, code) ? advice[code]?.(named) : undefined;
+  if (known !== undefined) return new DirectoryFailure('refused', known);
+  // The description may repeat what was sent.
+  const word = typeof error === 'string' && /^\w{1,64}$/.test(error) ? error : 'no reason given';
+  const number = typeof code === 'number' ? `, AADSTS${code}` : '';
+  const message = `${host} refuses the application: ${status} ${word}${number}; see whether tenant_id, client_id and client_secret are right`;
+  return new DirectoryFailure('refused', message);
+}
+
+/** The object that a body is; one without members when it is none. */
+export function readObject(body: Buffer): Readonly<Record<string, Json>> {
+  try {
+    const value = parseJson(body.toString('utf8'));
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
