@@ -70,7 +70,7 @@ export const statements: readonly string[] = [
   )`,
   'create index directory_members_user on directory_members (account_id, integration_id, user_id)',
   // Finds the integrations of all accounts.
-  "create index objects_directory on objects (account_id, id) where kind = 'DirectoryIntegration'",
+  "create index objects_directory on objects (id, account_id) where kind = 'DirectoryIntegration'",
   `grant select, insert, update, delete on ${walled.join(', ')} to heddle_app`,
   ...walled.flatMap((table) => [
     `alter table ${table} enable row level security`,
