@@ -86,6 +86,9 @@ export interface RunnerOptions {
   readonly leases?: LeaseKeeper;
   readonly burst?: number;
   readonly probeMs?: number;
+  readonly slowMs?: number;
+  /** Calls whenever the status of a source was recorded. */
+  readonly noted?: () => void;
   readonly version?: string;
   readonly type?: string;
   readonly spec?: SourceDefinition['spec'];
@@ -103,6 +106,7 @@ function runSources(
   const reports: SourceReport[] = [];
   const reader = createReader({ charactersHere: 64 * 1024 });
   const { intervalMs = 3_600_000, leaseSeconds = 30, burst = 20, probeMs = 3_600_000, version = 'test' } = options;
+  const { slowMs = 1000 } = options;
   const definitions = origins.map(
     (origin): SourceDefinition => ({
       account: office.account,
@@ -112,10 +116,11 @@ function runSources(
       isConfigured: true,
       intervalMs,
       delayMs: 0,
+      ...(options.noted && { noted: options.noted }),
       open: () => origin.open(),
     }),
   );
-  const timing = { burst, firstRetryMs: 5, lastRetryMs: 20, probeMs };
+  const timing = { burst, firstRetryMs: 5, lastRetryMs: 20, probeMs, slowMs };
   const publish = (report: SourceReport) => void reports.push(report);
   const end = superviseSources({
     engine,

@@ -20,7 +20,7 @@ async function openRecord() {
   const lease = await takeLease(office.database, { ...request, owner: 'one' });
   if (lease === undefined) throw new Error('the lease was free');
   const options = {
-    ...{ engine, account, name: 'team', lease, status: unknownStatus },
+    ...{ engine, account, name: 'team', lease, status: unknownStatus, slowMs: 1000 },
     generation: () => 1,
     nextRunAt: () => undefined,
   };

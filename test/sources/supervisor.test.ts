@@ -72,6 +72,28 @@ test('an unchanged source is looked at again and again without a write', async (
   expect(await tables()).toEqual(before);
 });
 
+test('a server that starts records nothing of documents that are applied, however long it compares them', async () => {
+  const office = await openOffice();
+  const origin = newMemoryOrigin('team', groups('a'));
+  let recorded = 0;
+  const slow = {
+    slowMs: 0,
+    noted() {
+      recorded += 1;
+    },
+  };
+  const first = office.run([origin], slow);
+  await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
+  await first.stop();
+  // That it was under way, and that it ended.
+  expect(recorded).toBe(2);
+  const { reads } = origin;
+  const second = office.run([origin], slow);
+  await expect.poll(() => origin.reads).toBe(reads + 1);
+  await second.stop();
+  expect(recorded).toBe(2);
+});
+
 test('E134: two writers who undo each other are stopped and named, and run again on request', async () => {
   const office = await openOffice();
   const origin = newMemoryOrigin('team', groups('even'));

@@ -103,7 +103,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     // That a loop was stopped is no longer so once its documents are found to be in place.
     const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
     if (isSeen && !fresh(keyOn(valuesIn(options, memory, fetched), state))) return await concludeSame(options, state);
-    const ended = await record.during(() => apply(options, fetched, memory, record.status()));
+    // A server that starts compares all documents, which takes a while and most likely finds all of them applied.
+    const isQuiet = memory.digest === undefined && isApplied(record.status(), fetched.digest);
+    const ended = await record.during(() => apply(options, fetched, memory, record.status()), { isQuiet });
     await announce(options, ended);
     const { event, outcome } = ended;
     reported = '';
@@ -224,6 +226,11 @@ function conclusionOf(event: Ended['event'], key: string, content: string): Conc
   return { result: 'done', key, content, wrote: event.revision !== undefined };
 }
 
+/** Whether this content is what was applied last. */
+function isApplied({ state, lastAppliedDigest }: SourceStatus, digest: string): boolean {
+  return state === 'applied' && lastAppliedDigest === digest;
+}
+
 /** Reads the documents and applies them. */
 async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, last: SourceStatus): Promise<Ended> {
   const { engine, reader, account, name, lease, report } = options;
@@ -267,7 +274,7 @@ async function apply(options: ReconcilerOptions, fetched: Read, memory: Memory, 
   };
   const isSame = result.state === 'applied' && result.revision === undefined;
   const confirmed = isSame ? await manualRevisionOf(engine, account, name) : undefined;
-  const isKnown = !isFirst && last.state === 'applied' && last.lastAppliedDigest === fetched.digest;
+  const isKnown = !isFirst && isApplied(last, fetched.digest);
   return endOf(options, result, {
     documents: documents.length,
     state,

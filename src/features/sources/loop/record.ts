@@ -5,9 +5,6 @@ import { isSameStatus, type SourceStatus } from '../../../model/sources/status.t
 import type { SourceLease } from '../leases.ts';
 import { recordStatus } from '../sources.ts';
 
-/** How long a reconcile lasts before its status says that it is under way. */
-const slowMs = 1000;
-
 /** The source whose status is kept. */
 export interface RecordOptions {
   readonly engine: Engine;
@@ -16,6 +13,7 @@ export interface RecordOptions {
   readonly lease: SourceLease;
   /** How it fared before. */
   readonly status: SourceStatus;
+  readonly slowMs: number;
   /** Something was recorded. */
   readonly noted?: () => void;
   /** The present generation of its settings. */
@@ -26,7 +24,7 @@ export interface RecordOptions {
 
 /** Keeps the status of a source; writes follow each other, and only when there is news. */
 export function createRecord(options: RecordOptions) {
-  const { engine, account, name, lease } = options;
+  const { engine, account, name, lease, slowMs } = options;
   let status = options.status;
   // What could not be written is news until it is.
   let written = options.status;
@@ -54,7 +52,9 @@ export function createRecord(options: RecordOptions) {
   return {
     note,
     status: () => status,
-    async during<Value>(work: () => Promise<Value>): Promise<Value> {
+    /** Runs a reconcile; the status says that it is under way once it takes long, unless `isQuiet`. */
+    async during<Value>(work: () => Promise<Value>, { isQuiet }: { readonly isQuiet: boolean }): Promise<Value> {
+      if (isQuiet) return await work();
       const slow = setTimeout(() => void note({ what: 'running' }).catch(() => undefined), slowMs);
       try {
         return await work();

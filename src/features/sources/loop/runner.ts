@@ -150,11 +150,12 @@ export class SourceRunner {
     const { account, name, intervalMs, delayMs, holdsBack, noted } = this.definition;
     const { lease, renewedAt, hinted, generation } = stored;
     const suspended = isSourceSuspended(stored);
+    const timing = { ...plainTiming, ...this.#options.timing, intervalMs };
     const reconciler = createReconciler({
       ...{ engine, reader, account, name, origin: this.#origin, lease, version, clock, report },
       ...(holdsBack === undefined ? {} : { holdsBack }),
       ...(noted === undefined ? {} : { noted }),
-      status: readStatus(stored.status),
+      ...{ status: readStatus(stored.status), slowMs: timing.slowMs },
       generation: () => this.#held?.generation ?? generation,
       nextRunAt: () => this.#nextRunAt(),
     });
@@ -163,8 +164,7 @@ export class SourceRunner {
     // Before the loop runs, so that no reconcile begins under a lease that is not renewed.
     this.#options.leases?.hold(lease, leaseSeconds);
     const loop = runLoop({
-      timing: { ...plainTiming, ...this.#options.timing, intervalMs },
-      ...{ delay, suspended, clock },
+      ...{ timing, delay, suspended, clock },
       reconcile: (trigger, fresh) => this.#reconcile(reconciler, trigger, fresh),
       ranHot: (trigger) => void this.#ranHot(reconciler, trigger).catch((error: unknown) => this.#report(error)),
     });

@@ -26,6 +26,8 @@ export interface Timing {
   readonly probeMs: number;
   /** Hints, which anybody may send, lead to at most one reconcile in so long. */
   readonly hintGapMs: number;
+  /** How long a reconcile lasts before its status says that it is under way. */
+  readonly slowMs: number;
 }
 
 /** The times of a source that says nothing else. */
@@ -38,6 +40,7 @@ export const plainTiming: Timing = {
   refillMs: 30_000,
   probeMs: 5 * 60_000,
   hintGapMs: 5000,
+  slowMs: 1000,
 };
 
 /** When a source is to be reconciled next: a value. Moments are those of a clock that only goes forward. */
