@@ -208,12 +208,20 @@ function isOfTheMoment({ varies, observed }: Kind): boolean {
 }
 
 async function seenBy(engine: Engine, kind: Kind, request: FastifyRequest, state: Snapshot): Promise<State> {
-  const [countAccessible, observed] = await Promise.all([
+  const [countAccessible, disapprovalIn, observed] = await Promise.all([
     engine.access.counter(state),
+    engine.access.disapprovals(state.account),
     readObserved(engine, kind, state.account),
   ]);
   const observation = observed === undefined ? {} : { observed };
-  return state.seen({ now: engine.now(), viewer: callOf(request).actor.id, countAccessible, ...observation });
+  const disapproval = (peer: string) => disapprovalIn(state, peer);
+  return state.seen({
+    now: engine.now(),
+    viewer: callOf(request).actor.id,
+    countAccessible,
+    disapproval,
+    ...observation,
+  });
 }
 
 function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [string, string])[] {

@@ -112,6 +112,22 @@ export const metrics = {
     help: 'Directories of all accounts whose last sync failed.',
     labels: [],
   },
+  endpoint_sync_seconds: {
+    type: 'histogram',
+    help: 'Time of asking a product of endpoint security about all its devices, by the product and what came of it.',
+    labels: ['product', 'outcome'],
+    buckets: [0.1, 0.5, 2, 10, 30, 120, 600],
+  },
+  endpoint_sync_devices_total: {
+    type: 'counter',
+    help: 'Devices that products of endpoint security listed in complete syncs of this server.',
+    labels: ['product'],
+  },
+  endpoint_syncs_failing: {
+    type: 'gauge',
+    help: 'Endpoint-security integrations of all accounts whose last sync failed or waits for an approval.',
+    labels: [],
+  },
   process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory.', labels: [] },
 } as const satisfies Readonly<Record<string, Metric>>;
 
@@ -191,6 +207,12 @@ function record(meters: Meters, inPlace: InPlace, observation: Observation): voi
     case 'directory_syncs_failing':
       meters.set('directory_syncs_failing', observation.failing);
       return;
+    case 'endpoint_sync':
+      recordEndpointSync(meters, observation);
+      return;
+    case 'endpoint_syncs_failing':
+      meters.set('endpoint_syncs_failing', observation.failing);
+      return;
     case 'unreadable':
       // It is logged; a number would not say where.
       return;
@@ -205,6 +227,14 @@ function recordDelivery(
 ): void {
   meters.observe('delivery_seconds', seconds, { type, outcome });
   if (outcome === 'accepted') meters.count('delivery_events_total', { type }, events);
+}
+
+function recordEndpointSync(
+  meters: Meters,
+  { product, outcome, devices, seconds }: Extract<Observation, { readonly what: 'endpoint_sync' }>,
+): void {
+  meters.observe('endpoint_sync_seconds', seconds, { product, outcome });
+  if (outcome === 'synced') meters.count('endpoint_sync_devices_total', { product }, devices);
 }
 
 function recordSource(meters: Meters, inPlace: InPlace, observation: Extract<Observation, SourceLabels>): void {

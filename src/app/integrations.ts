@@ -3,6 +3,7 @@ import type { Report } from '../commit/report-once.ts';
 import type { LeaseKeeper } from '../db/leases/lease-keeper.ts';
 import { runDeliveries } from '../features/integrations/deliveries/dispatcher.ts';
 import { createDirectorySyncs, type RequestSync } from '../features/integrations/directory/dispatcher.ts';
+import { runEndpointSecurity } from '../features/integrations/endpoint-security/dispatcher.ts';
 import { createWebhookSigner } from '../features/integrations/notifications/webhook-keys.ts';
 import { runRemovals } from '../features/integrations/provisioning/upkeep.ts';
 import { createTargets, type OpenTarget } from '../features/integrations/targets.ts';
@@ -13,7 +14,10 @@ import type { ServeOptions } from './serve-options.ts';
 interface Integrations {
   /** What the interface needs of it. */
   readonly services: { readonly openTarget: OpenTarget; readonly requestSync: RequestSync };
-  /** Delivers from now on, and ends what identity providers do not have any more; the function it returns stops that. */
+  /**
+   * Delivers, asks products of endpoint security, and ends what identity providers do not have any more, from now on; the
+   * function it returns stops that.
+   */
   run(): () => Promise<void>;
 }
 
@@ -43,6 +47,7 @@ export async function createIntegrations(
     run() {
       const stops = [
         runDeliveries({ ...common, open }),
+        runEndpointSecurity({ ...common, outbound }),
         runRemovals({ engine, report: parts.report }),
         directories.run(),
       ];

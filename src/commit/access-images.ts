@@ -2,7 +2,9 @@ import { accessibleCount, reuseCounts } from '../access/evaluate/counts.ts';
 import type { Access } from '../access/ruleset/access.ts';
 import { compileAccessInSteps, updateAccessInSteps } from '../access/ruleset/compile.ts';
 import { nothingObserved, type ObservedPeers } from '../access/ruleset/facts.ts';
+import { disapprovalOf } from '../access/ruleset/verdicts.ts';
 import { runToEnd } from '../lib/steps.ts';
+import type { State } from '../model/declare/kind.ts';
 import { ingressHosts } from '../model/state/ingress-takeovers.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { runInSlices } from './slices.ts';
@@ -29,6 +31,8 @@ export interface AccessImages {
   ahead(state: Snapshot): Promise<Access | undefined>;
   /** Counts the peers to which a peer may open a connection; the image is made when the first is asked for. */
   counter(state: Snapshot): Promise<(peer: string) => number>;
+  /** By what is known now: why endpoint security keeps a peer of a state out, `undefined` when it does not. */
+  disapprovals(account: string): Promise<(state: State, peer: string) => string | undefined>;
   /** The image of a state that depends on nothing but its objects: facts that peers reported are unknown. */
   bare(state: Snapshot): Promise<Access>;
   /** The image after a step away from a state, with the same facts observed; it is not kept. */
@@ -78,6 +82,13 @@ export function createAccessImages(source: ObservedPeersSource = { of: async () 
     async counter(state) {
       const now = await observedPeers.of(state.account, ingressHosts(state));
       return (peer) => accessibleCount(runToEnd(cacheFor(now).of(state, now)), peer);
+    },
+    async disapprovals(account) {
+      const { verdicts } = await observedPeers.of(account);
+      return (state, peer) => {
+        const object = state.get(peer);
+        return object === undefined ? undefined : disapprovalOf(object, state, verdicts);
+      };
     },
     bare: (state) => runInSlices(bare.of(state, nothingObserved)),
     after: (before, from, to) => runInSlices(updateAccessInSteps(before, to, to.changedSince(from))),
@@ -133,14 +144,23 @@ function* updateImage({ state, image }: Kept, next: Snapshot, now: ObservedPeers
   return yield* updateAccessInSteps(image, next, [...changed, ...changedPeers(image.observedPeers, now)], now);
 }
 
-/** Peers about which something else is known. */
+/** Peers about which something else is known, and integrations that decide otherwise. */
 function changedPeers(before: ObservedPeers, after: ObservedPeers): readonly string[] {
   if (before === after) return [];
   return [
-    ...[...after.facts].filter(([id, facts]) => before.facts.get(id) !== facts).map(([id]) => id),
-    ...[...before.facts.keys()].filter((id) => !after.facts.has(id)),
+    ...otherValues(before.facts, after.facts),
+    ...otherValues(before.verdicts.of, after.verdicts.of),
+    ...otherValues(before.verdicts.deciding, after.verdicts.deciding),
     ...differing(before.waiting, after.waiting),
     ...differing(before.expired, after.expired),
+  ];
+}
+
+function otherValues(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): readonly string[] {
+  if (before === after) return [];
+  return [
+    ...[...after].filter(([id, value]) => before.get(id) !== value).map(([id]) => id),
+    ...[...before.keys()].filter((id) => !after.has(id)),
   ];
 }
 

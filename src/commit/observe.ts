@@ -32,6 +32,16 @@ export type Observation =
   | { readonly what: 'directory_sync'; readonly outcome: string; readonly seconds: number }
   /** How many directories of this database cannot be synced, as far as this server sees it. */
   | { readonly what: 'directory_syncs_failing'; readonly failing: number }
+  /** The product of an endpoint-security integration was asked about all its devices, or could not be. */
+  | {
+      readonly what: 'endpoint_sync';
+      readonly product: string;
+      readonly outcome: 'synced' | 'failed' | 'held';
+      readonly devices: number;
+      readonly seconds: number;
+    }
+  /** How many integrations of this database fail, as far as this server sees it. */
+  | { readonly what: 'endpoint_syncs_failing'; readonly failing: number }
   /** A stored secret does not open, and stays as it is when the others are sealed again. */
   | { readonly what: 'unreadable'; readonly secret: UnreadableSecret }
   /** A source that reconciles again and again was stopped, or goes on. */

@@ -25,16 +25,23 @@ export interface PeerStatus {
   readonly facts: JsonObject;
   /** Where it is, by its public address. */
   readonly place: JsonObject;
+  /** What products of endpoint security say about it, by id of the integration; absent while none does. */
+  readonly verdicts?: Readonly<Record<string, string>>;
 }
 
 /** What is observed about the peers of an account, at the time of the database. */
 export interface PresenceImage {
   readonly peers: ReadonlyMap<string, PeerStatus>;
+  /**
+   * By id, the integrations whose products decide about peers, and why none of their verdicts counts at the moment: an empty
+   * text while they do. The same value as long as nothing in it changes.
+   */
+  readonly deciding: ReadonlyMap<string, string>;
   /** When it was read, by the database's clock; ISO 8601. */
   readonly now: string;
 }
 
-/** Called when something new was observed about these peers of an account. */
+/** Called when something new was observed about these peers of an account, or about who decides about peers of it. */
 export type PresenceListener = (account: string, peers: readonly string[]) => void;
 
 /** What is observed about peers. Kept in the store beside the revisions; every server sees what any of them wrote. */
@@ -58,6 +65,7 @@ export interface Presence {
 
 interface Known {
   peers: Map<string, PeerStatus>;
+  deciding: ReadonlyMap<string, string>;
   mark: string;
 }
 
@@ -73,15 +81,17 @@ export function createPresence(database: AccountAccess): Presence {
     for (const listener of written) listener(account);
   };
   const reading = createBatcher<string, undefined, PresenceImage>(async (account) => {
-    const present = known.get(account) ?? { peers: new Map(), mark: '0' };
-    const { rows, mark, now } = await readStatuses(database, account, present.mark);
+    const present = known.get(account) ?? { peers: new Map(), deciding: new Map(), mark: '0' };
+    const { rows, mark, now, deciding } = await readStatuses(database, account, present.mark);
     const changed = take(present, rows);
+    const isDecidedOtherwise = !isSame(Object.fromEntries(present.deciding), deciding);
+    if (isDecidedOtherwise) present.deciding = new Map(Object.entries(deciding));
     present.mark = mark;
     known.delete(account);
     known.set(account, present);
     if (known.size > mostAccounts) known.delete(known.keys().next().value ?? '');
-    if (changed.length > 0) for (const listener of listeners) listener(account, changed);
-    const image = { peers: present.peers, now: now.toISOString() };
+    if (changed.length > 0 || isDecidedOtherwise) for (const listener of listeners) listener(account, changed);
+    const image = { peers: present.peers, deciding: present.deciding, now: now.toISOString() };
     return () => image;
   });
   const writing = createBatcher<string, StatusUpdate, undefined>(async (account, updates) => {
@@ -136,11 +146,12 @@ function sharing(before: PeerStatus | undefined, after: PeerStatus): PeerStatus 
     ...after,
     facts: isSame(before.facts, after.facts) ? before.facts : after.facts,
     place: isSame(before.place, after.place) ? before.place : after.place,
+    ...(before.verdicts !== undefined && isSame(before.verdicts, after.verdicts) ? { verdicts: before.verdicts } : {}),
   };
 }
 
 function statusOf(row: StatusRow): PeerStatus {
-  const { connected, stream, offline_since, online_since, last_seen, last_login, facts, place } = row;
+  const { connected, stream, offline_since, online_since, last_seen, last_login, facts, place, verdicts } = row;
   return {
     connected: connected === true,
     ...(stream === null ? {} : { stream }),
@@ -150,6 +161,7 @@ function statusOf(row: StatusRow): PeerStatus {
     ...(last_login === null ? {} : { lastLogin: last_login.toISOString() }),
     facts: facts ?? {},
     place: place ?? {},
+    ...(verdicts === null ? {} : { verdicts }),
   };
 }
 

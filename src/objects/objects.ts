@@ -96,10 +96,16 @@ export async function replaceObject(
   parent?: string,
 ): Promise<Written> {
   const timed = await dated(engine, call, options);
+  const disapprovalIn = kind.withoutEchoes && (await engine.access.disapprovals(call.account));
+  const statedIn = (state: Snapshot, object: StoredObject): JsonObject => {
+    if (disapprovalIn === undefined || kind.withoutEchoes === undefined) return body;
+    const disapproval = (peer: string) => disapprovalIn(state, peer);
+    return kind.withoutEchoes(body, object, state.seen({ now: engine.now(), viewer: call.actor.id, disapproval }));
+  };
   return await write(engine, call, kind, (state) => {
     const object = impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent);
     requireVersion(object, options);
-    return planReplace(contextOf(engine, call, state, timed), kind, object, body);
+    return planReplace(contextOf(engine, call, state, timed), kind, object, statedIn(state, object));
   });
 }
 

@@ -7,7 +7,7 @@ import { createTunnelServer, type Passage } from './tunnel-server.ts';
 import type { UpstreamProxy } from './upstream-proxy.ts';
 
 /** What other hosts are asked for. */
-export type Purpose = 'directory' | 'git' | 'sign_in' | 'streaming' | 'webhook';
+export type Purpose = 'directory' | 'endpoint_security' | 'git' | 'sign_in' | 'streaming' | 'webhook';
 
 /** How one request or connection went. */
 export interface OutboundEvent {

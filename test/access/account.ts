@@ -130,6 +130,11 @@ const anIngressPort = fc
     const spec = { peer: of, name: id, enabled, ingress_peer_id: by, port_ranges: [{ start, end, protocol }] };
     return stored('IngressPort', id, spec, { parent: of, derived: { port_range_mappings: [forwarded[id] ?? {}] } });
   });
+const integrationIds = ['v1', 'v2'];
+
+const anIntegration = fc
+  .record({ id: one(integrationIds), enabled: often(), groups: some(anyGroups) })
+  .map(({ id, enabled, groups }) => stored('EdrVendorA', id, { api_url: 'https://edr.example.com', enabled, groups }));
 
 /** Any object that access is made of, besides the group of all, the networks and the proxies, which are always there. */
 const anObject: fc.Arbitrary<StoredObject> = fc.oneof(
@@ -142,6 +147,7 @@ const anObject: fc.Arbitrary<StoredObject> = fc.oneof(
   { weight: 4, arbitrary: aPolicy },
   { weight: 2, arbitrary: anIngressPeer },
   { weight: 2, arbitrary: anIngressPort },
+  { weight: 1, arbitrary: anIntegration },
 );
 
 const changeable = [
@@ -151,6 +157,7 @@ const changeable = [
   ...checkIds,
   ...ingressIds,
   ...Object.keys(forwarded),
+  ...integrationIds,
   't1',
   't2',
   'w1',
@@ -176,12 +183,18 @@ export const someObservedPeers: fc.Arbitrary<ObservedPeers> = fc
     waiting: fc.subarray(peerIds, { maxLength: 1 }),
     expired: fc.subarray(peerIds, { maxLength: 2 }),
     offline: fc.subarray(peerIds),
+    deciding: fc.dictionary(fc.constantFrom(...integrationIds), fc.constantFrom('', '', 'it does not answer')),
+    said: fc.dictionary(
+      fc.constantFrom(...peerIds),
+      fc.dictionary(fc.constantFrom(...integrationIds), fc.constantFrom('', '', 'the firewall is off')),
+    ),
   })
-  .map(({ facts, waiting, expired, offline }) => ({
+  .map(({ facts, waiting, expired, offline, deciding, said }) => ({
     facts: new Map(facts.flatMap((own, at) => (own === undefined ? [] : [[peerIds[at] ?? '', own] as const]))),
     waiting: new Set(waiting),
     expired: new Set(expired),
     offline: new Set(offline),
+    verdicts: { deciding: new Map(Object.entries(deciding)), of: new Map(Object.entries(said)) },
   }));
 
 /** An account: objects of different ids, the fixed ones included. */

@@ -33,6 +33,8 @@ type Raw = any;
 export interface Naive {
   readonly objects: readonly StoredObject[];
   readonly observedPeers: ObservedPeers;
+  /** Peers that stand in for a group without members: no product has said anything about them. */
+  readonly imagined?: ReadonlySet<string>;
 }
 
 /** Whether one end may open this to another. */
@@ -200,12 +202,23 @@ function passes(account: Naive, policy: Raw, peer: string): Sureness {
 export function takesPart(account: Naive, id: string): boolean {
   const object = find(account, id);
   const spec = object?.spec as Raw;
-  if (object?.kind === 'Peer') return !spec.approval_required && !account.observedPeers.waiting.has(id);
+  if (object?.kind === 'Peer')
+    return !spec.approval_required && !account.observedPeers.waiting.has(id) && !isKeptOut(account, id);
   if (object?.kind === 'ProxyPeer') return true;
   if (object?.kind === 'Route') return spec.enabled && hasGateway(account, spec);
   if (object?.kind !== 'NetworkResource') return false;
   const routers = ofKind(account, 'NetworkRouter').filter(({ parent }) => parent === object.parent);
   return spec.enabled && routers.some((router: Raw) => router.spec.enabled && hasGateway(account, router.spec));
+}
+
+/** Whether a product that decides about the peer says that something is wrong, or has said nothing yet. */
+function isKeptOut(account: Naive, id: string): boolean {
+  const { deciding, of } = account.observedPeers.verdicts;
+  return [...deciding].some(([integration, untrusted]) => {
+    const { enabled = false, groups = [] } = (find(account, integration)?.spec ?? {}) as Raw;
+    const isAbout = enabled && groups.some((group: string) => isIn(account, id, group));
+    return isAbout && account.imagined?.has(id) !== true && (untrusted !== '' || of.get(id)?.[integration] !== '');
+  });
 }
 
 function hasGateway(account: Naive, spec: Raw): boolean {

@@ -1,5 +1,6 @@
 import { compileAccess } from '../../src/access/ruleset/compile.ts';
 import type { PeerFacts } from '../../src/access/ruleset/facts.ts';
+import { noVerdicts } from '../../src/access/ruleset/verdicts.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { all, group, peer, stateOf, stored } from '../kinds/objects.ts';
@@ -60,11 +61,16 @@ export function officeWith(...more: readonly StoredObject[]): readonly StoredObj
 }
 
 /** Who reaches whom among these objects, when this is known about peers. */
-export function accessOf(objects: readonly StoredObject[], facts: Readonly<Record<string, PeerFacts>> = {}) {
+export function accessOf(
+  objects: readonly StoredObject[],
+  facts: Readonly<Record<string, PeerFacts>> = {},
+  verdicts = noVerdicts,
+) {
   return compileAccess(stateOf(...objects), {
     facts: new Map(Object.entries(facts)),
     waiting: new Set(),
     expired: new Set(),
     offline: new Set(),
+    verdicts,
   });
 }

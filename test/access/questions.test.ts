@@ -35,7 +35,12 @@ function withStandIn(account: Naive, group: string): Naive {
     return stored('Group', group, { name: group, peers: members }, { derived: object.derived });
   });
   const standIns = ['from', 'to'].map((side) => stored('Peer', `${side}-${group}`, { name: group, dns_label: side }));
-  return { ...account, objects: [...objects, ...standIns] };
+  const imagined = new Set(standIns.map(({ id }) => id));
+  return {
+    ...account,
+    objects: [...objects, ...standIns],
+    imagined: new Set([...(account.imagined ?? []), ...imagined]),
+  };
 }
 
 const isGroup = ({ objects }: Naive, id: string) =>

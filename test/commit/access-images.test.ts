@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { countAccessiblePeers } from '../../src/access/evaluate/neighbours.ts';
 import { compileAccess } from '../../src/access/ruleset/compile.ts';
+import { nothingObserved } from '../../src/access/ruleset/facts.ts';
 import { createAccessImages } from '../../src/commit/access-images.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { largeAccount, onAnotherPort } from '../access/large.ts';
@@ -37,8 +38,7 @@ it('an image is made once for a state, and anew when something else is known', a
   const state = stateOf(...objects);
   const [first, second] = [await images.of(state), await images.of(state)];
   expect(second).toBe(first);
-  const none = { facts: new Map(), expired: new Set<string>(), offline: new Set<string>() };
-  const reported = { ...none, waiting: new Set(['p1']) };
+  const reported = { ...nothingObserved, waiting: new Set(['p1']) };
   images.learnFrom({ of: async () => reported });
   const third = await images.of(state);
   expect([third.observedPeers === reported, countAccessiblePeers(third, 'p1')]).toEqual([true, 0]);
@@ -60,9 +60,7 @@ it('an image made ahead for a state is that which is asked for when it comes, an
   expect(peers.map((id) => countAccessiblePeers(image, id))).toEqual(counted(next));
   const third = state.with({ put: [], remove: ['p9'] }, state.revision + 1);
   await images.ahead(third);
-  images.learnFrom({
-    of: async () => ({ facts: new Map(), expired: new Set(), offline: new Set(), waiting: new Set(['p1']) }),
-  });
+  images.learnFrom({ of: async () => ({ ...nothingObserved, waiting: new Set(['p1']) }) });
   expect(countAccessiblePeers(await images.of(third), 'p1')).toBe(0);
 });
 

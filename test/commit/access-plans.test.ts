@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { nothingObserved } from '../../src/access/ruleset/facts.ts';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { withMembers } from '../../src/model/state/members.ts';
@@ -95,7 +96,7 @@ describe('a plan', () => {
     const { engine, call } = server().api;
     const peers: readonly { readonly id: string }[] = (await call('GET', '/api/peers')).body;
     const facts = new Map(peers.map(({ id }) => [id, { clientVersion: '1.0.0' }]));
-    const reported = { facts, waiting: new Set<string>(), expired: new Set<string>(), offline: new Set<string>() };
+    const reported = { ...nothingObserved, facts };
     engine.access.learnFrom({ of: async () => reported });
     const second = (await send('plans', 'office', documents)).body;
     expect([second.access, second.digest]).toEqual([first.access, first.digest]);

@@ -171,7 +171,8 @@ it('who leaves while the lease of the server is still being taken is not connect
 
 it('what access knew of peers is forgotten for accounts that nobody asked about for long', async () => {
   const status = { connected: true, facts: { system: 'linux' }, place: {} };
-  const fresh = () => ({ peers: new Map([['peer', status]]), now: '' });
+  const deciding = new Map<string, string>();
+  const fresh = () => ({ peers: new Map([['peer', status]]), deciding, now: '' });
   const observedPeers = createObservedPeers({ at: async () => fresh() }, 1);
   const before = await observedPeers.of('one');
   expect(await observedPeers.of('one')).toBe(before);

@@ -250,7 +250,7 @@ describe('temporary access', () => {
     expect(await events(own, 'peer.user.add')).toEqual([]);
 
     const state = await own.engine.snapshots.current(own.account);
-    const due = (now: string, peers = new Map()) => duePeers(state, { peers, now });
+    const due = (now: string, peers = new Map()) => duePeers(state, { peers, deciding: new Map(), now });
     const later = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
     expect([due(later(590)), due(later(601))]).toEqual([[], [{ id: body.id, reason: 'temporary' }]]);
     const status_ = { connected: false, stream: 's', lastSeen: later(0), facts: {}, place: {} };

@@ -134,10 +134,13 @@ function temporaryPeerText(endpoint: QueryEndpoint, { by }: Consideration, atSou
 }
 
 function obstacleText({ from, to }: Explanation, { end, why }: Obstacle): string {
-  const endpoint = endpointText(end === 'from' ? from : to);
+  const queried = end === 'from' ? from : to;
+  const endpoint = endpointText(queried);
   switch (why) {
     case 'waiting':
       return `${endpoint} waits for approval`;
+    case 'kept_out':
+      return `endpoint security keeps ${endpoint} out: ${queried.disapproval ?? ''}`;
     case 'disabled':
       return `${endpoint} is disabled`;
     case 'unreachable':

@@ -1,13 +1,15 @@
 import { hasBit } from '../../lib/bits/bit-set.ts';
+import type { StoredObject } from '../../model/state/object.ts';
 import { type Named, nameOf } from '../evaluate/named.ts';
 import type { Access } from '../ruleset/access.ts';
 import type { PeerFacts } from '../ruleset/facts.ts';
 import type { Membership } from '../ruleset/groups.ts';
 import type { RuleAction } from '../ruleset/object-readers.ts';
-import { groupFields, partOf, readGroup, readResource, readRoute } from '../ruleset/object-readers.ts';
+import { groupFields, partOf, readGroup, readPeer, readResource, readRoute } from '../ruleset/object-readers.ts';
+import { disapprovalOf } from '../ruleset/verdicts.ts';
 
 /** Why an end can be at no end of a connection, whatever rules say. */
-export type InactiveReason = 'waiting' | 'disabled' | 'unreachable';
+export type InactiveReason = 'waiting' | 'kept_out' | 'disabled' | 'unreachable';
 
 /** One endpoint of a question: one that exists, or a hypothetical one. */
 export interface QueryEndpoint extends Named {
@@ -15,6 +17,8 @@ export interface QueryEndpoint extends Named {
   readonly imagined: boolean;
   readonly opens: boolean;
   readonly inactive?: InactiveReason;
+  /** Why endpoint security keeps it out. */
+  readonly disapproval?: string;
   /** The groups among these that hold it, `All` included, as a rule that accepts or one that drops means them. */
   groupsAmong(groups: readonly string[], action?: RuleAction): readonly string[];
   /** The groups among these that guard it, when it is a route. */
@@ -32,12 +36,14 @@ export function queryEndpointOf(access: Access, id: string): QueryEndpoint {
   const named = nameOf(id, access.state);
   const isPeer = named.type === 'peer';
   const guards = named.type === 'route' ? readRoute(object).guards : [];
-  const inactive = hasBit(access.live, at) ? undefined : inactiveReason(access, id);
+  const disapproval = isPeer ? disapprovalOf(object, access.state, access.observedPeers.verdicts) : undefined;
+  const inactive = hasBit(access.live, at) ? undefined : inactiveReason(object, disapproval);
   return {
     ...named,
     imagined: false,
     opens: isPeer,
     ...(inactive === undefined ? {} : { inactive }),
+    ...(disapproval === undefined ? {} : { disapproval }),
     groupsAmong: (groups, action) => groups.filter((group) => isMeant(access.groups.get(group), at, action)),
     guardsAmong: (groups) => groups.filter((group) => guards.includes(group) && access.groups.get(group) !== undefined),
     ...(isPeer ? { facts: access.observedPeers.facts.get(id) ?? {} } : {}),
@@ -74,10 +80,9 @@ function groupsListing({ state }: Access, id: string): readonly string[] {
     .map(({ from }) => from.id);
 }
 
-function inactiveReason({ state }: Access, id: string): InactiveReason {
-  const object = state.get(id);
+function inactiveReason(object: StoredObject, disapproval: string | undefined): InactiveReason {
   const part = partOf(object);
-  if (object === undefined || part === 'peer') return 'waiting';
+  if (part === 'peer') return disapproval === undefined || !readPeer(object).approved ? 'waiting' : 'kept_out';
   const { enabled } = part === 'resource' ? readResource(object) : readRoute(object);
   return enabled ? 'unreachable' : 'disabled';
 }

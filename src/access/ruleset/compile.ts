@@ -8,6 +8,7 @@ import { type Endpoints, noEndpoints, reserveSlots } from './endpoints.ts';
 import { nothingObserved, type ObservedPeers } from './facts.ts';
 import { kindOf, type Part, partOf } from './object-readers.ts';
 import { updateImage } from './update-image.ts';
+import { decidedAnew } from './verdicts.ts';
 
 /** Computes who reaches whom. `like` makes the result comparable with an image that has these endpoints. */
 export function compileAccess(
@@ -41,7 +42,7 @@ export function* compileAccessInSteps(
 
 /**
  * The image after a change, at the cost of what the change touches. `changed` are the ids of objects that came, changed or
- * went, and of peers about which other facts are observed now; ids that mean nothing for access may be among them.
+ * went, of peers about which other facts are observed now, and of integrations that decide otherwise now; ids that mean nothing for access may be among them.
  */
 export function updateAccess(
   previous: Access,
@@ -70,7 +71,12 @@ export function* updateAccessInSteps(
     ingressPeer: new Set<string>(),
     ingressPort: new Set<string>(),
   };
+  const sides = [
+    { state: previous.state, verdicts: previous.observedPeers.verdicts },
+    { state, verdicts: observedPeers.verdicts },
+  ] as const;
   for (const id of changed) {
+    for (const peer of decidedAnew(id, ...sides)) touched.peer.add(peer);
     const objects = [previous.state.get(id), state.get(id)];
     const part = partOf(objects[1] ?? objects[0]);
     if (part === undefined || part === 'network') continue;

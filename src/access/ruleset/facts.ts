@@ -1,3 +1,5 @@
+import { noVerdicts, type Verdicts } from './verdicts.ts';
+
 /** What is known about a peer at the moment. What is absent is not known: checks that need it are undecided. */
 export interface PeerFacts {
   /** The operating system in one word: `linux`, `darwin`, `windows`, `android`, `ios` or another. */
@@ -29,6 +31,8 @@ export interface ObservedPeers {
   readonly expired: ReadonlySet<string>;
   /** Peers that forward ports from outside the mesh, or might, and are offline. */
   readonly offline: ReadonlySet<string>;
+  /** What endpoint-security products say: peers that one of them keeps out take no part. */
+  readonly verdicts: Verdicts;
 }
 
 /** Nothing is known about anybody: what follows from the objects alone. */
@@ -37,4 +41,5 @@ export const nothingObserved: ObservedPeers = {
   waiting: new Set(),
   expired: new Set(),
   offline: new Set(),
+  verdicts: noVerdicts,
 };

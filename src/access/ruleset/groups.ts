@@ -42,6 +42,5 @@ export function membershipOf(id: string, state: State, endpoints: Endpoints): Me
 export function isInGroup(state: State, id: string, peer: string): boolean {
   const group = state.get(id);
   if (group === undefined) return false;
-  const { all, peers } = readGroup(group);
-  return all || peers.includes(peer);
+  return readGroup(group).holds(peer);
 }

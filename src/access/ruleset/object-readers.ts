@@ -52,11 +52,26 @@ export interface Group {
   readonly all: boolean;
   readonly peers: readonly string[];
   readonly proxies: readonly string[];
+  /** Whether it has this peer; does not walk the peers. */
+  holds(peer: string): boolean;
 }
 
 export const readGroup = readerOf(kindOf.group, (group): Group => {
   const { system, proxies = [] } = group.derived;
-  return { all: system === 'all', peers: membersIn(group, groupFields.member).keys(), proxies };
+  const all = system === 'all';
+  const members = membersIn(group, groupFields.member);
+  return { all, peers: members.keys(), proxies, holds: (peer) => all || members.get(peer) !== undefined };
+});
+
+/** An integration as far as its product decides about peers. */
+interface Validator {
+  /** About whose peers it decides. */
+  readonly groups: readonly string[];
+}
+
+/** The kinds of such integrations have these fields in common. */
+export const readValidator = readerOf('EdrVendorA', ({ spec }): Validator => {
+  return { groups: spec.enabled === true ? (spec.groups ?? []) : [] };
 });
 
 /** The checks of a posture check. */

@@ -2,6 +2,7 @@ import { type BitSet, hasBit, intersectBits, subtractBits, uniteBits } from '../
 import { changeEndpoints, type Endpoints, type NewEndpoint, slotsOf } from './endpoints.ts';
 import { partOf, readPeer } from './object-readers.ts';
 import type { UpdateStep } from './update-image.ts';
+import { disapprovalOf } from './verdicts.ts';
 
 /** The peers of a step. */
 export interface PeersStep {
@@ -27,12 +28,13 @@ export function stepEndpoints({ previous, state, touched }: UpdateStep): Endpoin
   return changeEndpoints(previous.endpoints, gone, come);
 }
 
-/** Which peers take part now: those that need no approval any more. */
+/** Which peers take part now: those that need no approval any more, and that endpoint security does not keep out. */
 export function stepPeers({ previous, state, observedPeers, touched }: UpdateStep, endpoints: Endpoints): PeersStep {
   const ids = [...touched.peer];
   const approved = ids.filter((id) => {
     const object = state.get(id);
-    return object !== undefined && readPeer(object).approved && !observedPeers.waiting.has(id);
+    if (object === undefined || !readPeer(object).approved || observedPeers.waiting.has(id)) return false;
+    return disapprovalOf(object, state, observedPeers.verdicts) === undefined;
   });
   const before = intersectBits(previous.live, previous.endpoints.of.peer);
   const looked = uniteBits(slotsOf(previous.endpoints, ids), slotsOf(endpoints, ids));

@@ -29,6 +29,7 @@ import * as addProvisioning from './0030-0039/0035_add_provisioning.ts';
 import * as addBatches from './0030-0039/0036_add_batches.ts';
 import * as noteAbsence from './0030-0039/0037_note_absence.ts';
 import * as addDirectorySync from './0030-0039/0038_add_directory_sync.ts';
+import * as addEndpointSecurity from './0030-0039/0039_add_endpoint_security.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -71,4 +72,5 @@ export const migrations: readonly Migration[] = [
   addBatches,
   noteAbsence,
   addDirectorySync,
+  addEndpointSecurity,
 ];

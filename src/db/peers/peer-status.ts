@@ -18,6 +18,8 @@ export interface StatusRow {
   readonly last_login: Date | null;
   readonly facts: JsonObject | null;
   readonly place: JsonObject | null;
+  /** What products of endpoint security say about it, by id of the integration. */
+  readonly verdicts: Readonly<Record<string, string>> | null;
 }
 
 /** Rows that were written since a mark, the next mark, and the time of the database. */
@@ -25,6 +27,8 @@ export interface StatusPage {
   readonly rows: readonly StatusRow[];
   readonly mark: string;
   readonly now: Date;
+  /** By id, the integrations whose products decide about peers, and why none of their verdicts counts; all of them. */
+  readonly deciding: Readonly<Record<string, string>>;
 }
 
 /**
@@ -35,18 +39,21 @@ export async function readStatuses(database: AccountAccess, account: string, sin
   const [[head], rows] = await database.inAccount(
     account,
     [
-      statement<{ readonly mark: string; readonly now: Date }>(
-        'select pg_snapshot_xmin(pg_current_snapshot())::text as mark, clock_timestamp() as now',
-        [],
-      ),
+      statement<Pick<StatusPage, 'mark' | 'now'> & { readonly deciding: StatusPage['deciding'] | null }>(headText, [
+        account,
+      ]),
       statement<StatusRow>(readText, [account, since]),
     ],
     { snapshot: true },
   );
-  return { rows, mark: head?.mark ?? since, now: head?.now ?? new Date(0) };
+  return { rows, mark: head?.mark ?? since, now: head?.now ?? new Date(0), deciding: head?.deciding ?? {} };
 }
 
-const readText = `select peer_id, connected, stream, offline_since, online_since, last_seen, last_login, facts, place
+const headText = `select pg_snapshot_xmin(pg_current_snapshot())::text as mark, clock_timestamp() as now,
+  (select json_object_agg(e.integration_id, coalesce(e.untrusted, '')) from endpoint_security e
+    where e.account_id = $1 and e.decides) as deciding`;
+
+const readText = `select peer_id, connected, stream, offline_since, online_since, last_seen, last_login, facts, place, verdicts
 from peer_status where account_id = $1 and written >= $2::xid8`;
 
 /** What is new about a peer; what is absent stays. */

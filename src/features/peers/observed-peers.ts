@@ -10,10 +10,10 @@ const mostAccounts = 1000;
 export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostAccounts): ObservedPeersSource {
   const known = new WeakMap<ReadonlyMap<string, PeerStatus>, ObservedPeers>();
   const last = new Map<string, ObservedPeers>();
-  const factsIn = (account: string, { peers }: PresenceImage): ObservedPeers => {
+  const factsIn = (account: string, { peers, deciding }: PresenceImage): ObservedPeers => {
     const present = known.get(peers);
-    if (present !== undefined) return present;
-    const observedPeers = read(peers, last.get(account));
+    if (present?.verdicts.deciding === deciding) return present;
+    const observedPeers = read(peers, deciding, last.get(account));
     known.set(peers, observedPeers);
     last.delete(account);
     last.set(account, observedPeers);
@@ -23,7 +23,7 @@ export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostA
   return {
     async of(account, hosts = []) {
       const image = await presence.at(account);
-      if (image.peers.size === 0) return nothingObserved;
+      if (image.peers.size === 0 && image.deciding.size === 0) return nothingObserved;
       return withOffline(factsIn(account, image), image, hosts);
     },
   };
@@ -48,12 +48,24 @@ const noPeers: ReadonlySet<string> = new Set();
 /**
  * The same value as before when nothing changed that access depends on: connecting and disconnecting changes no access.
  */
-function read(peers: ReadonlyMap<string, PeerStatus>, before: ObservedPeers | undefined): ObservedPeers {
+function read(
+  peers: ReadonlyMap<string, PeerStatus>,
+  deciding: ReadonlyMap<string, string>,
+  before: ObservedPeers | undefined,
+): ObservedPeers {
   const facts = new Map([...peers].map(([id, status]) => [id, knownFacts(status)]));
-  const changed = before?.facts.size !== peers.size || [...facts].some(([id, one]) => before.facts.get(id) !== one);
-  if (!changed && before !== undefined) return before;
+  const of = new Map([...peers].flatMap(([id, { verdicts }]) => (verdicts === undefined ? [] : [[id, verdicts]])));
+  const isKnown =
+    before !== undefined &&
+    deciding === before.verdicts.deciding &&
+    sameValues(facts, before.facts) &&
+    sameValues(of, before.verdicts.of);
   // Who waits and whose login has expired stands in the objects.
-  return { facts, waiting: noPeers, expired: noPeers, offline: noPeers };
+  return isKnown ? before : { facts, waiting: noPeers, expired: noPeers, offline: noPeers, verdicts: { deciding, of } };
+}
+
+function sameValues<Value>(one: ReadonlyMap<string, Value>, other: ReadonlyMap<string, Value>): boolean {
+  return one.size === other.size && [...one].every(([id, value]) => other.get(id) === value);
 }
 
 const made = new WeakMap<JsonObject, { readonly place: JsonObject; readonly value: PeerFacts }>();

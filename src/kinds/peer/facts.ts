@@ -73,9 +73,12 @@ export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
     value: (object, state) => groupsOf(object, state).map((group) => groupSummary(group, state)),
   },
   disapproval_reason: {
-    doc: 'Why it was not approved. Hosted edition only.',
+    doc: 'Why it was not approved, by an administrator or by endpoint security.',
     schema: { type: 'string' },
-    value: (object) => (object.spec.approval_required === true ? object.derived.disapproval_reason : undefined),
+    value: (object, state) => {
+      const waits = object.spec.approval_required === true ? object.derived.disapproval_reason : undefined;
+      return waits ?? state.disapproval?.(object.id);
+    },
   },
   accessible_peers_count: {
     doc: 'To how many peers it may open a connection.',

@@ -1,8 +1,9 @@
-import { isObject } from '../../lib/json.ts';
-import { defineKind } from '../../model/declare/kind.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { defineKind, type State } from '../../model/declare/kind.ts';
 import { isClaim } from '../../model/declare/peer-claims.ts';
 import { peerDomainOf } from '../../model/declare/peer-domain.ts';
 import { boolean, longest, optionalString, ref, setOf, string } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
 import { domain, ipv4, ipv6 } from '../shared/formats.ts';
 import { peerFqdn } from '../shared/peer-fqdn.ts';
 import { followPeer } from './derived-changes.ts';
@@ -34,7 +35,7 @@ const spec = {
     documentDefault: false,
   }),
   approval_required: boolean({
-    doc: 'Whether it still waits for an administrator. Hosted edition only.',
+    doc: 'Whether it still waits for an administrator. Answers say true as well while endpoint security keeps it out; that cannot be set or cleared.',
     default: false,
     keep: true,
     cloudOnly: true,
@@ -103,6 +104,13 @@ interface PeerDerived {
   readonly created_at: string;
   readonly country_code: string;
   readonly connection_ip: string;
+}
+
+/** That endpoint security keeps a peer out is shown as an approval that it lacks, and is none. */
+function withoutEchoes(body: JsonObject, { id, spec }: Stored<'Peer'>, state: State): JsonObject {
+  const { approval_required: given, ...others } = body;
+  const isEcho = given === true && spec.approval_required !== true && state.disapproval?.(id) !== undefined;
+  return isEcho ? others : body;
 }
 
 export const peer = defineKind({
@@ -176,8 +184,10 @@ export const peer = defineKind({
   activityMeta: peerMeta,
   createEvents: enrolledEvents,
   updateEvents: updatedEvents,
+  withoutEchoes,
   respond: (body, object, state) => ({
     ...body,
+    approval_required: body['approval_required'] === true || state.disapproval?.(object.id) !== undefined,
     dns_label: peerFqdn(object, state),
     extra_dns_labels: (object.spec.extra_dns_labels ?? []).map(
       (label) => `${label}.${peerDomainOf(state.ofKind('Account')[0])}`,

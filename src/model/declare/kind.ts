@@ -35,6 +35,8 @@ export interface State {
   readonly viewer?: string;
   /** To how many peers a peer may open a connection; set for lists of kinds that vary. */
   countAccessible?(peer: string): number;
+  /** Why endpoint security keeps a peer out, `undefined` when it does not; set for answers of kinds whose peers are observed. */
+  disapproval?(peer: string): string | undefined;
   /** What is observed about objects at this moment; set for answers of kinds that are `observed`. */
   readonly observed?: Observed;
 }
@@ -197,6 +199,10 @@ export interface KindDeclaration<
   readonly listPath?: string;
   /** Other collection paths that lead to the same objects. */
   readonly alsoAt?: readonly string[];
+  /**
+   * The body of a replace without what answers show for another reason than what is stored: sent back, that states nothing.
+   */
+  withoutEchoes?(body: JsonObject, object: O, state: State): JsonObject;
   /** A replace leaves alone what the body leaves out. */
   readonly merge?: boolean;
   /** A delete answers `{}` instead of nothing. */

@@ -66,7 +66,8 @@ export interface Snapshot extends State {
 }
 
 /** Who looks at a state, and when. */
-export type View = Required<Pick<State, 'now' | 'viewer'>> & Pick<State, 'countAccessible' | 'observed'>;
+export type View = Required<Pick<State, 'now' | 'viewer'>> &
+  Pick<State, 'countAccessible' | 'disapproval' | 'observed'>;
 
 /** The snapshot of an account without objects; `numbers` are the last ones that it gave to objects of counted kinds. */
 export function emptySnapshot(
@@ -94,6 +95,7 @@ class AccountSnapshot implements Snapshot {
   readonly now?: string;
   readonly viewer?: string;
   readonly countAccessible?: (peer: string) => number;
+  readonly disapproval?: (peer: string) => string | undefined;
   readonly observed?: Observed;
   readonly #tables: Tables;
 
@@ -106,6 +108,7 @@ class AccountSnapshot implements Snapshot {
     this.now = view.now;
     this.viewer = view.viewer;
     if (view.countAccessible !== undefined) this.countAccessible = view.countAccessible;
+    if (view.disapproval !== undefined) this.disapproval = view.disapproval;
     if (view.observed !== undefined) this.observed = view.observed;
   }
 

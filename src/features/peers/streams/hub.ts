@@ -83,6 +83,7 @@ export function createHub(options: HubOptions): Hub {
     engine.notices.on((notice) => {
       // An account that is gone ends the streams of its peers.
       if (notice.what === 'gone') void accounts.get(notice.account)?.follow();
+      if (notice.what === 'verdicts') debouncer.changed(notice.account);
       if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
     }),
     hear(engine.preparers, (base, next) => accounts.get(next.account)?.prepare(base, next)),

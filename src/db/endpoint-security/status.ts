@@ -1,0 +1,71 @@
+import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '../audit-entry.ts';
+import { statement } from '../builder.ts';
+import type { AccountAccess, Database } from '../database.ts';
+
+/** How an integration fares, as it is stored. */
+export interface IntegrationStatusRow {
+  readonly integration_id: string;
+  readonly decides: boolean;
+  readonly untrusted: string | null;
+  readonly devices: number | null;
+  readonly doubted: number | null;
+  readonly last_synced_at: Date | null;
+  readonly failures: number;
+  readonly last_error: string | null;
+  readonly last_error_at: Date | null;
+  readonly next_at: Date | null;
+  readonly reported: boolean;
+}
+
+/** The integrations of an account that were taken up, in the order of their ids; one alone when it is named. */
+export async function listIntegrationStatus(
+  database: AccountAccess,
+  account: string,
+  integration?: string,
+): Promise<readonly IntegrationStatusRow[]> {
+  const [rows] = await database.inAccount(account, [
+    statement<IntegrationStatusRow>(listText, [account, integration ?? null]),
+  ]);
+  return rows;
+}
+
+const listText = `select integration_id, decides, untrusted, devices, doubted, last_synced_at, failures, last_error, last_error_at,
+  next_at, reported
+from endpoint_security where account_id = $1 and ($2::text is null or integration_id = $2) order by integration_id`;
+
+/** What a person does about an integration, with its audit event. */
+export interface IntegrationAction {
+  readonly account: string;
+  readonly integration: string;
+  readonly entry: AuditEntry;
+}
+
+/** Accepts that the product knows as few devices as it last said. Returns how many, nothing when none of it waits for that. */
+export async function acceptLoss(database: Database, action: IntegrationAction): Promise<number | undefined> {
+  const [row] = await act<{ readonly devices: number }>(database, action, acceptText);
+  return row?.devices;
+}
+
+const acceptText = `update endpoint_security set devices = doubted, doubted = null, next_at = null, failures = 0,
+  reported = false, last_error = null, last_error_at = null
+where account_id = $1 and integration_id = $9 and doubted is not null returning devices`;
+
+/** Has the product asked at once. Returns whether there is such an integration. */
+export async function syncSoon(database: Database, action: IntegrationAction): Promise<boolean> {
+  return (await act(database, action, soonText)).length > 0;
+}
+
+const soonText = `update endpoint_security set next_at = null
+where account_id = $1 and integration_id = $9 returning devices`;
+
+async function act<Row extends object>(
+  database: Database,
+  { account, integration, entry }: IntegrationAction,
+  clause: string,
+): Promise<readonly Row[]> {
+  const text = `with done as (${clause}), ${headAfter('done')}, noted as (${insertAuditText} returning 1)
+    select done.* from done`;
+  const parameters = [...auditParameters(account, entry), integration];
+  const [rows] = await database.inAccount(account, [statement<Row>(text, parameters)], { write: true });
+  return rows;
+}

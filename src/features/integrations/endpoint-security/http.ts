@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Json, parseJson } from '../../../lib/json.ts';
+import type { OutboundAnswer, OutboundRequest } from '../../../outbound/client.ts';
+import { OutboundFailure } from '../../../outbound/failure.ts';
+import type { Outbound } from '../../../outbound/outbound.ts';
+import { retryAfter } from '../deliveries/answer.ts';
+import { VendorFailure } from './vendor.ts';
+
+/** What products are asked with. */
+export interface VendorHttpOptions {
+  readonly outbound: Pick<Outbound, 'send'>;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Ends waiting when the server stops or the lease is lost. */
+  readonly signal: AbortSignal;
+  /** How long one answer may take, in milliseconds; absent: a minute. */
+  readonly timeoutMs?: number | undefined;
+  /** How long to wait before a failed request is repeated for the first time, in milliseconds; absent: a second. */
+  readonly againMs?: number | undefined;
+}
+
+/** One request to a product. */
+export type VendorRequest = Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body'> & {
+  /** Statuses that are answers like others. */
+  readonly accepts?: readonly number[];
+};
+
+/** An answer that was read. */
+export interface VendorAnswer {
+  readonly status: number;
+  readonly body: Json;
+}
+
+/** Asks a product and waits as it asks to be waited for. Throws `VendorFailure`. */
+export type AskVendor = (request: VendorRequest) => Promise<VendorAnswer>;
+
+const usualTimeoutMs = 60_000;
+const usualAgainMs = 1000;
+/** A page of devices with what is installed on them. */
+const mostBytes = 64 * 1024 * 1024;
+/** How often a request is sent. */
+const mostAttempts = 5;
+/** A product that asks for more is left alone until the next sync. */
+const longestWaitMs = 120_000;
+
+/** It is busy or broken for now. */
+const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** Creates what asks products over HTTP. */
+export function createAsk(options: VendorHttpOptions): AskVendor {
+  return async (request) => {
+    for (let attempt = 1; ; attempt++) {
+      const result = await askOnce(options, request);
+      if ('body' in result) return result;
+      const backOff = (options.againMs ?? usualAgainMs) * 2 ** (attempt - 1);
+      const waitMs = Math.max(backOff, result.afterMs ?? 0);
+      if (attempt === mostAttempts || waitMs > longestWaitMs)
+        throw new VendorFailure(result.reason, { afterMs: result.afterMs });
+      await pause(waitMs, options.signal);
+    }
+  };
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal });
+  } catch (cause) {
+    throw new VendorFailure('the sync was stopped', { cause });
+  }
+}
+
+interface Again {
+  readonly reason: string;
+  readonly afterMs: number | undefined;
+}
+
+async function askOnce(options: VendorHttpOptions, request: VendorRequest): Promise<VendorAnswer | Again> {
+  const { url, accepts = [] } = request;
+  const answer = await send(options, request);
+  if (!('status' in answer)) return answer;
+  const { status } = answer;
+  const said = `${url.host} answers ${status}`;
+  if (passing.has(status)) return { reason: said, afterMs: waitAsked(answer.headers, options.now()) };
+  if ((status < 200 || status >= 300) && !accepts.includes(status)) throw refusal(said, status);
+  return readBody(answer, url.host);
+}
+
+async function send(
+  { outbound, signal, timeoutMs = usualTimeoutMs }: VendorHttpOptions,
+  { accepts: _, ...request }: VendorRequest,
+): Promise<OutboundAnswer | Again> {
+  if (signal.aborted) throw new VendorFailure('the sync was stopped');
+  const headers = { accept: 'application/json', ...request.headers };
+  try {
+    return await outbound.send('endpoint_security', {
+      ...request,
+      ...{ namedBy: 'user', headers, timeoutMs, maxBytes: mostBytes },
+    });
+  } catch (error) {
+    if (!(error instanceof OutboundFailure)) throw error;
+    const isLasting = ['refused', 'redirected', 'too_large'].includes(error.outcome);
+    if (isLasting) throw new VendorFailure(error.message, { cause: error });
+    return { reason: error.message, afterMs: undefined };
+  }
+}
+
+/** A body that ends too early is one that the connection lost. */
+function readBody({ status, body }: OutboundAnswer, host: string): VendorAnswer | Again {
+  try {
+    return { status, body: parseJson(body.toString('utf8')) };
+  } catch {
+    return { reason: `${host} answers what is no JSON, or only a part of it`, afterMs: undefined };
+  }
+}
+
+/** A product that refuses the credentials: what was granted may have ended. */
+export class CredentialsRefused extends VendorFailure {}
+
+function refusal(said: string, status: number): VendorFailure {
+  if (status === 401) return new CredentialsRefused(`${said}; see whether the credentials are right and still good`);
+  if (status === 403) return new VendorFailure(`${said}; see whether the credentials may read devices`);
+  if (status === 404) return new VendorFailure(`${said}; see whether the address is right`);
+  return new VendorFailure(`${said}; see whether the settings are right`);
+}
+
+/** How long a product asks to be left alone: seconds, a date, or a moment in seconds since 1970 as one of them says it. */
+function waitAsked(headers: OutboundAnswer['headers'], now: number): number | undefined {
+  const moment = headers['x-ratelimit-retryafter'];
+  if (typeof moment === 'string' && /^\d{9,12}$/.test(moment)) return Math.max(0, Number(moment) * 1000 - now);
+  return retryAfter(headers['retry-after'], now);
+}

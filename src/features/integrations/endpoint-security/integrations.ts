@@ -1,0 +1,68 @@
+import type { Engine } from '../../../commit/engine.ts';
+import { mapSecrets, openSecret, placeOf } from '../../../model/schema/secret-fields.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import type { AskVendor } from './http.ts';
+import type { Integration, Vendor } from './vendor.ts';
+import { openVendorA } from './vendors/a.ts';
+import { openVendorB } from './vendors/b.ts';
+import { openVendorC } from './vendors/c.ts';
+import { openVendorD } from './vendors/d.ts';
+
+type Settings = Integration['settings'];
+
+/** How products are asked, by the kind of the integration: one line each. */
+const products: Readonly<
+  Record<string, { readonly name: string; open(settings: Settings, ask: AskVendor, now: () => number): Vendor }>
+> = {
+  EdrVendorA: { name: 'vendor A', open: openVendorA },
+  EdrVendorB: { name: 'vendor B', open: openVendorB },
+  EdrVendorC: { name: 'vendor C', open: openVendorC },
+  EdrVendorD: { name: 'vendor D', open: openVendorD },
+};
+
+/** The kinds of integrations with products of endpoint security. */
+export const integrationKinds: readonly string[] = Object.keys(products);
+
+/** Products that do not let people choose say this: in hours. */
+const usualTrustedHours = 24;
+
+function productOf(kind: string): string {
+  return products[kind]?.name ?? kind;
+}
+
+/** The name of a product in paths and events. */
+export function platformOf(kind: string): string {
+  return productOf(kind).toLowerCase().replace(' ', '-');
+}
+
+/** Opens the product of an integration. */
+export function openVendor(kind: string, { settings }: Integration, ask: AskVendor, now: () => number): Vendor {
+  const product = products[kind];
+  if (product === undefined) throw new Error(`${kind} is no integration with a product of endpoint security`);
+  return product.open(settings, ask, now);
+}
+
+/** What an integration says that is no secret. */
+export function describeIntegration({ kind, spec }: StoredObject): Described {
+  const { last_synced_interval: hours } = spec;
+  return {
+    product: productOf(kind),
+    platform: platformOf(kind),
+    trustedHours: typeof hours === 'number' ? hours : usualTrustedHours,
+  };
+}
+
+type Described = Pick<Integration, 'product' | 'platform' | 'trustedHours'>;
+
+/** The integration with its secrets opened. Throws `Internal` when one does not open. */
+export function openIntegration(
+  { registry, planEnvironment }: Pick<Engine, 'registry' | 'planEnvironment'>,
+  account: string,
+  object: StoredObject,
+): Integration {
+  const { id, kind, spec } = object;
+  const settings = mapSecrets(registry.get(kind).spec, spec, (text, path, field) =>
+    openSecret(field, text, placeOf(account, id, path), planEnvironment.vault),
+  );
+  return { account, id, ...describeIntegration(object), settings };
+}

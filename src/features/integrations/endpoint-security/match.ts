@@ -1,0 +1,116 @@
+import type { Device, MachineNames } from './vendor.ts';
+
+/** A peer and what it says that it is. */
+export interface Machine extends MachineNames {
+  readonly peer: string;
+}
+
+/** The device that a machine is, or why there is none. */
+export type Match = { readonly device: Device } | { readonly reason: string };
+
+/** Finds the devices of machines in pages of devices, of which it keeps only what it needs. */
+export interface Matcher {
+  add(devices: readonly Device[]): void;
+  match(machine: Machine): Match;
+}
+
+/** The devices that bear one name: how many, one of them, and the newest that also has the machine's other name. */
+interface Bearers {
+  readonly count: number;
+  readonly device: Device;
+  readonly own?: Device | undefined;
+}
+
+interface Candidate {
+  readonly machine: Machine;
+  bySerial?: Bearers;
+  byHostname?: Bearers;
+}
+
+/** Creates a matcher for machines: by their serial number, else by their hostname when exactly one device has it. */
+export function createMatcher(machines: readonly Machine[]): Matcher {
+  const candidates = new Map(machines.map((machine) => [machine.peer, { machine } as Candidate]));
+  const bySerial = Map.groupBy(candidates.values(), ({ machine }) => serialOf(machine.serial));
+  const byLabel = Map.groupBy(candidates.values(), ({ machine }) => labelOf(machine.hostname));
+  const addOne = (device: Device): void => {
+    const serial = serialOf(device.serial);
+    const label = labelOf(device.hostname);
+    for (const candidate of serial === '' ? [] : (bySerial.get(serial) ?? []))
+      candidate.bySerial = withBearer(candidate.bySerial, device, isNamed(device, candidate.machine));
+    for (const candidate of label === '' ? [] : (byLabel.get(label) ?? []))
+      if (isNamed(device, candidate.machine)) candidate.byHostname = withBearer(candidate.byHostname, device, true);
+  };
+  return {
+    add: (devices) => devices.forEach(addOne),
+    match(machine) {
+      const { bySerial: serials, byHostname: hostnames } = candidates.get(machine.peer) ?? {};
+      if (serials !== undefined) return ofSerial(machine, serials);
+      if (hostnames === undefined) return { reason: `no device has ${namesText(machine)}` };
+      if (hostnames.count === 1) return { device: hostnames.device };
+      return {
+        reason: `${hostnames.count} devices have the hostname \`${machine.hostname}\`, and none its serial number`,
+      };
+    },
+  };
+}
+
+/** A machine that was set up anew may be known twice: then its hostname decides, and the newest of those that have it. */
+function ofSerial({ serial, hostname }: Machine, { count, device, own }: Bearers): Match {
+  if (count === 1) return { device };
+  if (own !== undefined) return { device: own };
+  return {
+    reason: `${count} devices have the serial number \`${serial}\`, and none of them the hostname \`${hostname}\``,
+  };
+}
+
+function withBearer(known: Bearers | undefined, device: Device, isOwn: boolean): Bearers {
+  const own = isOwn && !isOlder(device, known?.own) ? device : known?.own;
+  // A page that moved while it was read may hold what the page before held.
+  if (known?.device.id === device.id) return { ...known, own };
+  return { count: (known?.count ?? 0) + 1, device: known?.device ?? device, own };
+}
+
+function isOlder(device: Device, other: Device | undefined): boolean {
+  return other !== undefined && (device.seenAt ?? '') < (other.seenAt ?? '');
+}
+
+function namesText({ serial, hostname }: MachineNames): string {
+  const names = [
+    ...(serialOf(serial) === '' ? [] : [`the serial number \`${serial}\``]),
+    ...(labelOf(hostname) === '' ? [] : [`the hostname \`${hostname}\``]),
+  ];
+  return names.length === 0 ? 'a name: the peer reports neither a serial number nor a hostname' : names.join(' or ');
+}
+
+/** What makers of machines write where no serial number was given: many machines have it. */
+const placeholders: ReadonlySet<string> = new Set([
+  ...['0', 'NONE', 'N/A', 'NA', 'NULL', 'UNKNOWN', 'DEFAULT STRING', 'NOT SPECIFIED', 'NOT APPLICABLE', 'INVALID'],
+  ...['SYSTEM SERIAL NUMBER', 'TO BE FILLED BY O.E.M.', 'TO BE FILLED BY OEM', 'CHASSIS SERIAL NUMBER', 'EMPTY'],
+]);
+
+/** A serial number as it is compared; empty when it names no machine. */
+export function serialOf(text: string): string {
+  const serial = text.trim().toUpperCase();
+  return placeholders.has(serial) || /^0+$/.test(serial) || /^(.)\1{4,}$/.test(serial) ? '' : serial;
+}
+
+/** The first label of a hostname, as it is compared. */
+function labelOf(hostname: string): string {
+  return fullName(hostname).split('.')[0] ?? '';
+}
+
+/** Machines of one maker put `.local` behind their name, and products leave it out. */
+function fullName(hostname: string): string {
+  return hostname
+    .trim()
+    .toLowerCase()
+    .replace(/\.$/, '')
+    .replace(/\.local$/, '');
+}
+
+/** Whether two hostnames mean one machine: they are equal, or one is given without its domain. */
+function isNamed({ hostname }: MachineNames | Device, machine: MachineNames): boolean {
+  const [one, other] = [fullName(hostname), fullName(machine.hostname)];
+  if (one === '' || other === '') return false;
+  return one === other || (labelOf(one) === labelOf(other) && (!one.includes('.') || !other.includes('.')));
+}

@@ -1,0 +1,133 @@
+import { decidedBy, disapprovalOf } from '../../../access/ruleset/verdicts.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
+import type { PresenceImage } from '../../../commit/presence.ts';
+import { acceptLoss, type IntegrationStatusRow, listIntegrationStatus, syncSoon } from '../../../db/endpoint-security/status.ts';
+import type { ActivityCode } from '../../../model/declare/activities.ts';
+import { Conflict, NotFound } from '../../../model/errors.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { readableNames } from '../../../objects/object-list.ts';
+import type { EndpointSecurity } from '../../../operations/config/endpoint-security.ts';
+import { requireRight } from '../../../plan/checks/authorize.ts';
+import { describeIntegration, integrationKinds } from './integrations.ts';
+import { isChecked } from './sync.ts';
+
+/** The integrations of an account with endpoint security that the caller may see, and how they fare. */
+export async function showEndpointSecurity(engine: Engine, call: Call): Promise<readonly EndpointSecurity[]> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const objects = readableIntegrations(state, call);
+  if (objects.length === 0) return [];
+  const rows = await listIntegrationStatus(engine.database, call.account);
+  const image = await engine.presence.at(call.account);
+  return objects.map((object) => view(state, object, image, rows.find((row) => row.integration_id === object.id)));
+}
+
+function readableIntegrations(state: Snapshot, call: Call): readonly StoredObject[] {
+  const isReadable = readableNames(state, call);
+  return integrationKinds.filter(isReadable).flatMap((kind) => state.ofKind(kind));
+}
+
+function view(
+  state: Snapshot,
+  object: StoredObject,
+  image: PresenceImage,
+  row: IntegrationStatusRow | undefined,
+): EndpointSecurity {
+  const { kind, key } = object;
+  const { platform: vendor, product } = describeIntegration(object);
+  const peers = countPeers(state, object.id, image);
+  const standing = stateOf(object, row);
+  return {
+    ...{ vendor, kind, ...(key === undefined ? {} : { key }) },
+    ...{ state: standing, message: messageOf(standing, product, row, peers), deciding: row?.decides === true, peers },
+    ...optionals({ devices: row?.devices, foundDevices: row?.doubted }),
+    failures: row?.failures ?? 0,
+    ...optionals({
+      lastSyncedAt: row?.last_synced_at?.toISOString(),
+      lastError: row?.last_error,
+      lastErrorAt: row?.last_error_at?.toISOString(),
+      nextSyncAt: row?.next_at?.toISOString(),
+    }),
+  };
+}
+
+/** Members without a value are left out. */
+function optionals<Members extends object>(members: Members): { readonly [Name in keyof Members]?: NonNullable<Members[Name]> } {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
+  // What is left has values.
+  return Object.fromEntries(given) as { readonly [Name in keyof Members]?: NonNullable<Members[Name]> };
+}
+
+type State = EndpointSecurity['state'];
+
+function stateOf({ spec }: StoredObject, row: IntegrationStatusRow | undefined): State {
+  if (spec['enabled'] === false) return 'disabled';
+  if (row === undefined) return 'waiting';
+  if (row.untrusted !== null) return 'untrusted';
+  if (row.doubted !== null) return 'held';
+  if (row.failures > 0) return 'failing';
+  return row.decides ? 'synced' : 'waiting';
+}
+
+function messageOf(
+  state: State,
+  product: string,
+  row: IntegrationStatusRow | undefined,
+  { approved, denied }: EndpointSecurity['peers'],
+): string {
+  const error = row?.last_error ?? '';
+  const kept = row?.decides === true ? 'the last verdicts count until then' : 'it keeps no peer out until then';
+  switch (state) {
+    case 'disabled':
+      return 'it is disabled, and keeps no peer out';
+    case 'waiting':
+      return `${product} was not asked about all devices yet; it keeps no peer out until then`;
+    case 'synced':
+      return `${product} lets ${approved} ${approved === 1 ? 'peer' : 'peers'} in and keeps ${denied} out`;
+    case 'held':
+      return error;
+    case 'failing':
+      return `${error}; it is tried again, and ${kept}`;
+    case 'untrusted':
+      return `${row?.untrusted}, so it lets no peer of its groups in: ${error}`;
+    default:
+      return state satisfies never;
+  }
+}
+
+function countPeers(state: Snapshot, id: string, image: PresenceImage): EndpointSecurity['peers'] {
+  const untrusted = image.deciding.get(id);
+  const of = new Map([...image.peers].flatMap(([peer, { verdicts }]) => (verdicts === undefined ? [] : [[peer, verdicts]])));
+  const verdicts = { deciding: new Map(untrusted === undefined ? [] : [[id, untrusted]]), of };
+  const peers = [...new Set(decidedBy(state, id))].flatMap((peer) => state.find('Peer', peer) ?? []);
+  const denied = peers.filter((peer) => disapprovalOf(peer, state, verdicts) !== undefined).length;
+  const unchecked = peers.filter((peer) => peer.derived.temporary !== true && !isChecked(image, peer.id, id)).length;
+  return { approved: peers.length - denied, denied, unchecked };
+}
+
+/** Has a product asked at once. Throws `NotFound`. */
+export async function syncNow(engine: Engine, call: Call, vendor: string): Promise<void> {
+  await syncSoon(engine.database, await prepare(engine, call, vendor, 'integrated-validator.sync.requested'));
+  engine.notices.publish({ what: 'verdicts', account: call.account });
+}
+
+/** Approves that a product lost many devices. Throws `NotFound`, and `Conflict` when nothing waits for that. */
+export async function approveLoss(engine: Engine, call: Call, vendor: string): Promise<{ readonly devices: number }> {
+  const action = await prepare(engine, call, vendor, 'integrated-validator.sync.approved');
+  const devices = await acceptLoss(engine.database, action);
+  if (devices === undefined)
+    throw new Conflict('precondition', `no sync of ${vendor} waits for an approval; \`heddle endpoint-security\` shows how it fares`);
+  engine.notices.publish({ what: 'verdicts', account: call.account });
+  return { devices };
+}
+
+/** The integration must be one that the caller may see and change. */
+async function prepare(engine: Engine, call: Call, vendor: string, code: ActivityCode) {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  const object = readableIntegrations(state, call).find((one) => describeIntegration(one).platform === vendor);
+  if (object === undefined) throw new NotFound(`there is no integration with ${vendor}`);
+  requireRight(state, call.actor, engine.registry.get(object.kind).module, 'update');
+  const event = { code, target: object.id, meta: { platform: vendor } };
+  const entry = { actor: call.actor, event, at: engine.now() };
+  return { account: call.account, integration: object.id, entry };
+}

@@ -1,0 +1,205 @@
+import type { Engine } from '../../../commit/engine.ts';
+import type { PresenceImage } from '../../../commit/presence.ts';
+import {
+  type HeldIntegration,
+  noteSynced,
+  noteSyncFailure,
+  reportSyncFailure,
+  type VerdictUpdate,
+  writeVerdicts,
+} from '../../../db/endpoint-security/progress.ts';
+import { type IntegrationStatusRow, listIntegrationStatus } from '../../../db/endpoint-security/status.ts';
+import { inParts } from '../../../lib/steps.ts';
+import { Internal } from '../../../model/errors.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Hold } from '../held-work.ts';
+import { actor, endedVerdicts, verdictChanges } from './changes.ts';
+import { createAsk, type VendorHttpOptions } from './http.ts';
+import { describeIntegration, openIntegration, openVendor, platformOf } from './integrations.ts';
+import { createMatcher, type Machine } from './match.ts';
+import { machinesOf } from './targets.ts';
+import { type Integration, type Vendor, VendorFailure } from './vendor.ts';
+import { lossText, needsApproval, verdictOn } from './verdict.ts';
+
+/** What syncs share. */
+export interface SyncOptions extends Pick<VendorHttpOptions, 'outbound' | 'timeoutMs' | 'againMs'> {
+  readonly engine: Engine;
+  /** Between 0 and 1. */
+  random(): number;
+  /** How often a product is asked about all devices, in milliseconds; absent: five minutes. */
+  readonly everyMs?: number | undefined;
+}
+
+const usualEveryMs = 300_000;
+const firstRetryMs = 15_000;
+/** After so many failures in a row an event reports them. */
+const failuresUntilReport = 2;
+/** How many verdicts are written together. */
+const verdictsAtOnce = 500;
+/** More devices than any product lists; one whose pages never end is left alone. */
+const mostDevices = 2_000_000;
+
+/** One sync, of an integration as it was when it began. */
+interface Sync {
+  readonly options: SyncOptions;
+  readonly held: HeldIntegration;
+  readonly signal: AbortSignal;
+  readonly state: Snapshot;
+  readonly object: StoredObject;
+  readonly row: IntegrationStatusRow;
+}
+
+/**
+ * Asks the product of an integration about all devices that it knows, and writes what it says about the peers of its groups
+ * where that is something else than before. Whatever ends it in the middle, the next one begins anew.
+ */
+export async function syncAll(options: SyncOptions, hold: Hold, id: string): Promise<void> {
+  const sync = await beginSync(options, hold, id);
+  if (sync === undefined) return;
+  const begun = performance.now();
+  const done = await runSync(sync);
+  if (done === undefined) return;
+  const seconds = (performance.now() - begun) / 1000;
+  options.engine.observer.report({ what: 'endpoint_sync', product: platformOf(sync.object.kind), seconds, ...done });
+}
+
+interface Done {
+  readonly outcome: 'synced' | 'failed' | 'held';
+  readonly devices: number;
+}
+
+async function beginSync(
+  options: SyncOptions,
+  { account, lease, signal }: Hold,
+  id: string,
+): Promise<Sync | undefined> {
+  const { database, snapshots } = options.engine;
+  const state = await snapshots.fresh(account);
+  const object = state.get(id);
+  const [row] = await listIntegrationStatus(database, account, id);
+  if (object === undefined || row === undefined) return undefined;
+  return { options, held: { account, integration: id, lease }, signal, state, object, row };
+}
+
+/** What came of it; nothing when it was stopped, or the lease was lost. */
+async function runSync(sync: Sync): Promise<Done | undefined> {
+  const { options, held, signal, state, object, row } = sync;
+  try {
+    const integration = openIntegration(options.engine, held.account, object);
+    const machines = machinesOf(state, await options.engine.presence.at(held.account), object.id);
+    const { match, found } = await readDevices(openProduct(sync, integration), machines, signal);
+    const known = row.devices ?? undefined;
+    if (needsApproval(found, known)) {
+      await fail(sync, lossText(integration.product, found, known), { doubted: found });
+      return { outcome: 'held', devices: found };
+    }
+    const image = await options.engine.presence.at(held.account);
+    const now = Date.parse(image.now);
+    const said = new Map(machines.map((machine) => [machine.peer, verdictOn(match(machine), integration, now)]));
+    const changed = await writeChanges(sync, [
+      ...verdictChanges(sync, image, said),
+      ...endedVerdicts(sync, image, said),
+    ]);
+    if (changed === undefined || !(await finish(sync, found))) return undefined;
+    if (changed > 0 || !row.decides || row.untrusted !== null)
+      options.engine.notices.publish({ what: 'verdicts', account: held.account });
+    return { outcome: 'synced', devices: found };
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    if (error instanceof VendorFailure || error instanceof Internal) {
+      await fail(sync, error.message, { afterMs: error instanceof VendorFailure ? error.afterMs : undefined });
+      return { outcome: 'failed', devices: 0 };
+    }
+    throw error;
+  }
+}
+
+/** Asks about peers that were not checked yet, one by one, without reading all devices. */
+export async function syncSome(
+  options: SyncOptions,
+  hold: Hold,
+  { id, peers }: { readonly id: string; readonly peers: readonly string[] },
+): Promise<void> {
+  const sync = await beginSync(options, hold, id);
+  if (sync === undefined) return;
+  const { engine } = options;
+  const image = await engine.presence.at(hold.account);
+  const machines = machinesOf(sync.state, image, id, peers).filter(({ peer }) => !isChecked(image, peer, id));
+  if (machines.length === 0) return;
+  try {
+    const integration = openIntegration(engine, hold.account, sync.object);
+    const vendor = openProduct(sync, integration);
+    const said = new Map<string, string>();
+    for (const machine of machines) {
+      const matcher = createMatcher([machine]);
+      const devices = await vendor.find(machine);
+      matcher.add([...new Map(devices.map((device) => [device.id, device])).values()]);
+      said.set(machine.peer, verdictOn(matcher.match(machine), integration, Date.parse(image.now)));
+    }
+    if ((await writeChanges(sync, verdictChanges(sync, image, said))) === undefined) return;
+    engine.notices.publish({ what: 'verdicts', account: hold.account });
+  } catch (error) {
+    // They wait for the next complete sync, which reports what is wrong.
+    if (!(error instanceof VendorFailure || error instanceof Internal)) throw error;
+  }
+}
+
+/** Whether the product of an integration has said anything about a peer. */
+export function isChecked({ peers }: Pick<PresenceImage, 'peers'>, peer: string, integration: string): boolean {
+  return peers.get(peer)?.verdicts?.[integration] !== undefined;
+}
+
+function openProduct({ options, signal, object }: Sync, integration: Integration): Vendor {
+  const ask = createAsk({ ...options, now: Date.now, signal });
+  return openVendor(object.kind, integration, ask, Date.now);
+}
+
+async function readDevices(vendor: Vendor, machines: readonly Machine[], signal: AbortSignal) {
+  const { add, match } = createMatcher(machines);
+  let found = 0;
+  for await (const page of vendor.devices()) {
+    add(page);
+    found += page.length;
+    if (signal.aborted) throw new VendorFailure('the sync was stopped');
+    if (found > mostDevices) throw new VendorFailure(`it lists more than ${mostDevices} devices`);
+  }
+  return { match, found };
+}
+
+/** Writes what is new; returns how much that was, nothing when the lease is lost. */
+async function writeChanges({ options, held }: Sync, changes: readonly VerdictUpdate[]): Promise<number | undefined> {
+  const { database } = options.engine;
+  for (const some of inParts(changes, verdictsAtOnce))
+    if (!(await writeVerdicts(database, held, some))) return undefined;
+  return changes.length;
+}
+
+function finish({ options, held, object }: Sync, devices: number): Promise<boolean> {
+  const { engine, everyMs = usualEveryMs } = options;
+  const waitMs = everyMs * (0.9 + options.random() / 5);
+  return noteSynced(engine.database, held, { devices, waitMs, revision: object.updatedRevision });
+}
+
+interface FailureDetails {
+  readonly doubted?: number;
+  readonly afterMs?: number | undefined;
+}
+
+async function fail(sync: Sync, reason: string, { doubted, afterMs = 0 }: FailureDetails): Promise<void> {
+  const { options, held, object, row } = sync;
+  const { engine, everyMs = usualEveryMs } = options;
+  const backOff = doubted === undefined ? Math.min(everyMs, firstRetryMs * 2 ** Math.min(row.failures, 10)) : everyMs;
+  const waitMs = Math.max(backOff * (0.9 + options.random() / 5), afterMs);
+  const { trustedHours, product, platform } = describeIntegration(object);
+  const untrusted = `${product} could not be asked for more than ${trustedHours} hours`;
+  const failure = { reason, waitMs, revision: object.updatedRevision, doubted, trustedHours, untrusted };
+  const noted = await noteSyncFailure(engine.database, held, failure);
+  if (noted === undefined) return;
+  // Verdicts that do not count any more, or count again, change who takes part.
+  if (noted.untrusted !== row.untrusted) engine.notices.publish({ what: 'verdicts', account: held.account });
+  if (row.reported || (doubted === undefined && row.failures + 1 < failuresUntilReport)) return;
+  const code = doubted === undefined ? 'integrated-validator.sync.failed' : 'integrated-validator.sync.held';
+  const event = { code, target: object.id, meta: { platform, reason } } as const;
+  await reportSyncFailure(engine.database, held, { actor, event, at: engine.now() });
+}

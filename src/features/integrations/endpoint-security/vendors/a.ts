@@ -1,0 +1,81 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts';
+import type { AskVendor } from '../http.ts';
+import { faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
+import type { Device, Vendor } from '../vendor.ts';
+
+const path = '/web/api/v2.1/agents';
+const pageSize = '1000';
+/** More agents with one name are not looked at one by one. */
+const fewAgents = '100';
+
+/** Agents, listed with an API token and read by cursor. */
+export function openVendorA(settings: JsonObject, ask: AskVendor): Vendor {
+  const base = String(settings['api_url']);
+  const headers = { authorization: `ApiToken ${String(settings['api_token'])}` };
+  const conditions = objectIn(settings, 'match_attributes');
+  const page = async (query: Readonly<Record<string, string>>) => {
+    const url = urlBelow(base, path, query);
+    const { body } = await ask({ url, headers });
+    const agents = listIn(body, 'data', url.host);
+    return { devices: agents.map((agent) => deviceOf(agent, conditions)), next: nextCursor(body) };
+  };
+  return {
+    async *devices() {
+      let cursor: string | undefined;
+      do {
+        const { devices, next } = await page({ limit: pageSize, ...(cursor === undefined ? {} : { cursor }) });
+        yield devices;
+        cursor = next;
+      } while (cursor !== undefined);
+    },
+    async find({ serial, hostname }) {
+      const bySerial = serial === '' ? [] : (await page({ limit: fewAgents, serialNumber__contains: serial })).devices;
+      const byName =
+        hostname === '' ? [] : (await page({ limit: fewAgents, computerName__contains: hostname })).devices;
+      return [...bySerial, ...byName];
+    },
+  };
+}
+
+function nextCursor(body: unknown): string | undefined {
+  const pagination = isObject(body) ? body['pagination'] : undefined;
+  const cursor = isObject(pagination) ? pagination['nextCursor'] : undefined;
+  return typeof cursor === 'string' && cursor !== '' ? cursor : undefined;
+}
+
+function deviceOf(agent: JsonObject, conditions: JsonObject): Device {
+  return {
+    id: textIn(agent, 'id'),
+    serial: textIn(agent, 'serialNumber'),
+    hostname: textIn(agent, 'computerName'),
+    seenAt: textIn(agent, 'lastActiveDate'),
+    faults: faultsIn(agent, conditions),
+  };
+}
+
+/** What an agent lacks; a condition about which the product says nothing is not met. */
+function faultsIn(agent: JsonObject, conditions: JsonObject): readonly string[] {
+  const { active_threats: threats, infected } = conditions;
+  const open = agent['activeThreats'];
+  const lacks = (condition: string, member: string) => conditions[condition] === true && agent[member] !== true;
+  const differs = (condition: string, member: string) =>
+    typeof conditions[condition] === 'string' &&
+    conditions[condition] !== '' &&
+    agent[member] !== conditions[condition];
+  return faultsOf(
+    typeof threats === 'number' &&
+      !(typeof open === 'number' && open <= threats) &&
+      `${typeof open === 'number' ? open : 'an unknown number of'} active threats, and at most ${threats} are allowed`,
+    lacks('encrypted_applications', 'encryptedApplications') && 'its applications are not encrypted',
+    lacks('firewall_enabled', 'firewallEnabled') && 'the firewall is off',
+    typeof infected === 'boolean' &&
+      agent['infected'] !== infected &&
+      (infected ? 'it is not infected' : 'it is infected'),
+    lacks('is_active', 'isActive') && 'the agent is not active',
+    lacks('is_up_to_date', 'isUpToDate') && 'the agent is not up to date',
+    differs('network_status', 'networkStatus') &&
+      `its network status is not \`${String(conditions['network_status'])}\``,
+    differs('operational_state', 'operationalState') &&
+      `its operational state is not \`${String(conditions['operational_state'])}\``,
+  );
+}
