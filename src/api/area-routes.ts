@@ -16,6 +16,7 @@ import { archive } from './config/archive-routes.ts';
 import { deliveries } from './config/delivery-routes.ts';
 import { documents } from './config/document-routes.ts';
 import { drift } from './config/drift-routes.ts';
+import { endpointSecurity } from './config/endpoint-security-routes.ts';
 import { objects } from './config/object-routes.ts';
 import { overrides } from './config/override-routes.ts';
 import { plans } from './config/plan-routes.ts';
@@ -92,6 +93,7 @@ export const areas: readonly AreaRoutes[] = [
   deliveries,
   documents,
   drift,
+  endpointSecurity,
   events,
   instance,
   integrations,

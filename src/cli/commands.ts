@@ -38,6 +38,10 @@ const places: Readonly<Record<string, (startServer: StartServer) => Promise<Comm
   'deliveries discard': async () => (await import('./deliveries/deliveries.ts')).deliveriesDiscard,
   'deliveries test': async () => (await import('./deliveries/deliveries.ts')).deliveriesTest,
   deliveries: async () => (await import('./deliveries/deliveries.ts')).deliveries,
+  'endpoint-security sync': async () => (await import('./endpoint-security/endpoint-security.ts')).endpointSecuritySync,
+  'endpoint-security approve': async () =>
+    (await import('./endpoint-security/endpoint-security.ts')).endpointSecurityApprove,
+  'endpoint-security': async () => (await import('./endpoint-security/endpoint-security.ts')).endpointSecurity,
   login: async () => (await import('./login/login.ts')).login,
   logout: async () => (await import('./login/login.ts')).logout,
   health: async () => (await import('./server/health.ts')).health,

@@ -20,6 +20,7 @@ export function renderStatus(status: AccountStatus, server: string, paint: Paint
     '',
     ...renderSourceTable(status.sources, paint),
     ...deliveryLines(status.deliveries, paint),
+    ...endpointSecurityLines(status.endpointSecurity, paint),
     '',
   ].join('\n');
 }
@@ -38,4 +39,11 @@ function deliveryLines(deliveries: AccountStatus['deliveries'], paint: Paint): r
     ({ key, id, type, message }) => `    ${cell(key ?? id)} (${cell(type)}): ${printable(message)}`,
   );
   return ['', `${paint('warning', 'Deliveries')}, as \`heddle deliveries\` says:`, ...lines];
+}
+
+/** The integrations with endpoint security that need attention, a line each. */
+function endpointSecurityLines(found: AccountStatus['endpointSecurity'], paint: Paint): readonly string[] {
+  if (found === undefined) return [];
+  const lines = found.map(({ vendor, message }) => `    ${cell(vendor)}: ${printable(message)}`);
+  return ['', `${paint('warning', 'Endpoint security')}, as \`heddle endpoint-security\` says:`, ...lines];
 }

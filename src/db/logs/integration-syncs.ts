@@ -14,10 +14,11 @@ where integration_syncs.last_synced_at < excluded.last_synced_at`;
 /** When the integrations of an account last took something over, ISO 8601; those that never did are not there. */
 export async function readSyncs(database: Database, account: string): Promise<ReadonlyMap<string, string>> {
   const [rows] = await database.inAccount(account, [
-    statement<{ readonly integration_id: string; readonly last_synced_at: Date }>(
-      'select integration_id, last_synced_at from integration_syncs where account_id = $1',
-      [account],
-    ),
+    statement<{ readonly integration_id: string; readonly last_synced_at: Date }>(syncsText, [account]),
   ]);
   return new Map(rows.map(({ integration_id: id, last_synced_at: at }) => [id, at.toISOString()]));
 }
+
+const syncsText = `select integration_id, last_synced_at from integration_syncs where account_id = $1
+union all
+select integration_id, last_synced_at from endpoint_security where account_id = $1 and last_synced_at is not null`;

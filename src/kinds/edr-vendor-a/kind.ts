@@ -17,11 +17,11 @@ const spec = {
   last_synced_interval: lastSyncedInterval,
   match_attributes: matchAttributes({
     active_threats: integer({ doc: 'The most threats that a peer may have open.', minimum: 0 }),
-    encrypted_applications: boolean({ doc: 'Whether the peer must encrypt its applications.' }),
-    firewall_enabled: boolean({ doc: 'Whether the firewall of the peer must be on.' }),
+    encrypted_applications: boolean({ doc: 'Whether the peer must encrypt its applications; false demands nothing.' }),
+    firewall_enabled: boolean({ doc: 'Whether the firewall of the peer must be on; false demands nothing.' }),
     infected: boolean({ doc: 'Whether the product must call the peer infected, or clean.' }),
-    is_active: boolean({ doc: 'Whether the agent on the peer must be active.' }),
-    is_up_to_date: boolean({ doc: 'Whether the agent on the peer must be up to date.' }),
+    is_active: boolean({ doc: 'Whether the agent on the peer must be active; false demands nothing.' }),
+    is_up_to_date: boolean({ doc: 'Whether the agent on the peer must be up to date; false demands nothing.' }),
     network_status: oneOf(['connected', 'disconnected', 'quarantined'], {
       doc: 'Which connection the product must see the peer have.',
     }),

@@ -1,11 +1,22 @@
 import { defineKind } from '../../model/declare/kind.ts';
-import { secret, string } from '../../model/schema/field.ts';
+import { optionalString, secret, string } from '../../model/schema/field.ts';
 import { edrComputed, edrFields, edrKind, lastSyncedInterval } from '../shared/edr.ts';
+import { webUrl } from '../shared/web-url.ts';
 
 const spec = {
   client_id: string({ doc: 'The application as which the product is asked.', required: true, minLength: 1 }),
   tenant_id: string({ doc: 'The tenant in which the application is registered.', required: true, minLength: 1 }),
   secret: secret({ doc: 'The secret of the application. It is never shown.', required: true }),
+  login_url: optionalString({
+    doc: 'Where its tokens come from, for clouds other than the public one.',
+    format: webUrl,
+    omitEmpty: true,
+  }),
+  api_url: optionalString({
+    doc: 'Where its graph answers, for clouds other than the public one.',
+    format: webUrl,
+    omitEmpty: true,
+  }),
   ...edrFields,
   last_synced_interval: lastSyncedInterval,
 };

@@ -16,7 +16,7 @@ const spec = {
   ...edrFields,
   last_synced_interval: lastSyncedInterval,
   match_attributes: matchAttributes({
-    disk_encryption_enabled: boolean({ doc: 'Whether the disk of the peer must be encrypted.' }),
+    disk_encryption_enabled: boolean({ doc: 'Whether the disk of the peer must be encrypted; false demands nothing.' }),
     failing_policies_count_max: integer({
       doc: 'The most policies that a peer may fail; 0 wants all of them met.',
       minimum: 0,
@@ -25,7 +25,7 @@ const spec = {
       doc: 'The most vulnerable programs that a peer may have.',
       minimum: 0,
     }),
-    status_online: boolean({ doc: 'Whether the product must see the peer online.' }),
+    status_online: boolean({ doc: 'Whether the product must see the peer online; false demands nothing.' }),
     required_policies: setOf(integer({ doc: 'The number of a policy in the product.' }), {
       doc: 'Policies of the product that a peer must meet.',
       omitEmpty: true,

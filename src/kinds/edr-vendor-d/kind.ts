@@ -1,6 +1,7 @@
 import { defineKind } from '../../model/declare/kind.ts';
-import { integer, secret, string } from '../../model/schema/field.ts';
+import { integer, optionalString, secret, string } from '../../model/schema/field.ts';
 import { edrComputed, edrFields, edrKind } from '../shared/edr.ts';
+import { webUrl } from '../shared/web-url.ts';
 
 const spec = {
   // The product counts it among the credentials: answers leave it out like the secret.
@@ -10,6 +11,11 @@ const spec = {
   }),
   secret: secret({ doc: 'The secret of the client. It is never shown.', required: true }),
   cloud_id: string({ doc: 'The region of the product, such as us-1 or eu-1.', required: true, minLength: 1 }),
+  api_url: optionalString({
+    doc: 'Where the product answers, for regions other than those that are known.',
+    format: webUrl,
+    omitEmpty: true,
+  }),
   ...edrFields,
   zta_score_threshold: integer({
     doc: 'The lowest assessment with which a peer is approved.',

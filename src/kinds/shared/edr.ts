@@ -31,9 +31,9 @@ export function matchAttributes<F extends Fields>(fields: F) {
   });
 }
 
-/** How often data is fetched, where the user says it. */
+/** For how long data counts, where the user says it. */
 export const lastSyncedInterval = integer({
-  doc: 'How old the data of the product may be.',
+  doc: 'How old the data of the product may be: a device that it has not seen for so long is not in order, and when it cannot be asked for so long, no peer of the groups is let in.',
   required: true,
   minimum: 24,
   unit: 'hours',
@@ -48,6 +48,7 @@ export function edrKind(vendor: string) {
     path: `/api/integrations/edr/${vendor}`,
     ids: 'integer',
     single: true,
+    observed: 'integrations',
     deleteReply: 'object',
     module: 'edr',
     document: { allowed: true, shortName: `hedr${vendor.replace('vendor-', '')}` },

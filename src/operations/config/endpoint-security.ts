@@ -3,14 +3,14 @@ import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, list, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
 
 /** How an integration fares, in one word. */
-const states = ['waiting', 'synced', 'failing', 'held', 'untrusted', 'disabled'] as const;
+export const endpointSecurityStates = ['waiting', 'synced', 'failing', 'held', 'untrusted', 'disabled'] as const;
 
 const integration = object(
   {
     vendor: string({ doc: 'The name of the product in paths, such as `vendor-a`.' }),
     kind: string({ doc: 'The kind of the integration.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
-    state: oneOf(states, {
+    state: oneOf(endpointSecurityStates, {
       doc: 'In one word: `waiting` for the first complete sync, `synced`, `failing` with verdicts that still count, `held` until somebody approves that devices are gone, `untrusted` when verdicts are too old to count, or `disabled`.',
     }),
     message: string({ doc: 'In a sentence.' }),
@@ -40,11 +40,13 @@ export type EndpointSecurity = ValueOf<typeof integration>;
 /** An example of one. */
 export const endpointSecurityExample = {
   ...{ vendor: 'vendor-a', kind: 'EdrVendorA', key: 'laptops', state: 'held' },
-  message: 'vendor A knows 120 devices, and knew 480 before: more than 20 % are gone; the verdicts before it stay; approve it if that is right',
+  message:
+    'vendor A knows 120 devices, and knew 480 before: more than 20 % are gone; the verdicts before it stay; approve it if that is right',
   deciding: true,
   ...{ peers: { approved: 412, denied: 9, unchecked: 0 }, devices: 480, foundDevices: 120, failures: 1 },
   ...{ lastSyncedAt: '2026-01-02T03:04:05.000Z', lastErrorAt: '2026-01-02T03:09:12.000Z' },
-  lastError: 'vendor A knows 120 devices, and knew 480 before: more than 20 % are gone; the verdicts before it stay; approve it if that is right',
+  lastError:
+    'vendor A knows 120 devices, and knew 480 before: more than 20 % are gone; the verdicts before it stay; approve it if that is right',
   nextSyncAt: '2026-01-02T03:14:20.000Z',
 } as const;
 

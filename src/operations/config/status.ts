@@ -2,6 +2,7 @@ import { count, optional } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, integer, list, mapOf, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
 import { deliveryStates } from './deliveries.ts';
+import { endpointSecurityStates } from './endpoint-security.ts';
 import { source, sourceExample } from './sources.ts';
 
 const troubledDelivery = object(
@@ -14,6 +15,17 @@ const troubledDelivery = object(
     message: string({ doc: 'In a sentence.' }),
   },
   { doc: 'Deliveries that fail, are over five minutes behind, or have events that were set aside.' },
+);
+
+const troubledIntegration = object(
+  {
+    vendor: string({ doc: 'The name of the product in paths, such as `vendor-a`.' }),
+    kind: string({ doc: 'The kind of the integration.' }),
+    key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
+    state: oneOf(endpointSecurityStates, { doc: 'In one word.' }),
+    message: string({ doc: 'In a sentence.' }),
+  },
+  { doc: 'Integrations with products that cannot be asked, or whose answer waits for an approval.' },
 );
 
 const standing = object(
@@ -36,6 +48,11 @@ const standing = object(
     ),
     deliveries: optional(
       list(troubledDelivery, { doc: 'Deliveries of events that need attention; absent when there are none.' }),
+    ),
+    endpointSecurity: optional(
+      list(troubledIntegration, {
+        doc: 'Integrations with endpoint security that need attention; absent when there are none.',
+      }),
     ),
   },
   { doc: 'How the account stands.', schema: 'Status' },

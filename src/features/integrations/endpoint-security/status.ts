@@ -1,16 +1,24 @@
 import { decidedBy, disapprovalOf } from '../../../access/ruleset/verdicts.ts';
 import type { Call, Engine } from '../../../commit/engine.ts';
 import type { PresenceImage } from '../../../commit/presence.ts';
-import { acceptLoss, type IntegrationStatusRow, listIntegrationStatus, syncSoon } from '../../../db/endpoint-security/status.ts';
+import {
+  acceptLoss,
+  type IntegrationStatusRow,
+  listIntegrationStatus,
+  syncSoon,
+} from '../../../db/endpoint-security/status.ts';
 import type { ActivityCode } from '../../../model/declare/activities.ts';
 import { Conflict, NotFound } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { readableNames } from '../../../objects/object-list.ts';
 import type { EndpointSecurity } from '../../../operations/config/endpoint-security.ts';
+import type { AccountStatus } from '../../../operations/config/status.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
 import { describeIntegration, integrationKinds } from './integrations.ts';
 import { isChecked } from './sync.ts';
+
+type TroubledIntegration = NonNullable<AccountStatus['endpointSecurity']>[number];
 
 /** The integrations of an account with endpoint security that the caller may see, and how they fare. */
 export async function showEndpointSecurity(engine: Engine, call: Call): Promise<readonly EndpointSecurity[]> {
@@ -19,8 +27,26 @@ export async function showEndpointSecurity(engine: Engine, call: Call): Promise<
   if (objects.length === 0) return [];
   const rows = await listIntegrationStatus(engine.database, call.account);
   const image = await engine.presence.at(call.account);
-  return objects.map((object) => view(state, object, image, rows.find((row) => row.integration_id === object.id)));
+  return objects.map((object) =>
+    view(
+      state,
+      object,
+      image,
+      rows.find((row) => row.integration_id === object.id),
+    ),
+  );
 }
+
+/** The integrations that people have to look at: they fail, wait for an approval, or are not trusted any more. */
+export async function troubledEndpointSecurity(engine: Engine, call: Call): Promise<readonly TroubledIntegration[]> {
+  return (await showEndpointSecurity(engine, call))
+    .filter(({ state }) => troubles.includes(state))
+    .map(({ vendor, kind, key, state, message }) => ({
+      ...{ vendor, kind, ...(key === undefined ? {} : { key }), state, message },
+    }));
+}
+
+const troubles: readonly EndpointSecurity['state'][] = ['failing', 'held', 'untrusted'];
 
 function readableIntegrations(state: Snapshot, call: Call): readonly StoredObject[] {
   const isReadable = readableNames(state, call);
@@ -52,7 +78,9 @@ function view(
 }
 
 /** Members without a value are left out. */
-function optionals<Members extends object>(members: Members): { readonly [Name in keyof Members]?: NonNullable<Members[Name]> } {
+function optionals<Members extends object>(
+  members: Members,
+): { readonly [Name in keyof Members]?: NonNullable<Members[Name]> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
   // What is left has values.
   return Object.fromEntries(given) as { readonly [Name in keyof Members]?: NonNullable<Members[Name]> };
@@ -97,7 +125,9 @@ function messageOf(
 
 function countPeers(state: Snapshot, id: string, image: PresenceImage): EndpointSecurity['peers'] {
   const untrusted = image.deciding.get(id);
-  const of = new Map([...image.peers].flatMap(([peer, { verdicts }]) => (verdicts === undefined ? [] : [[peer, verdicts]])));
+  const of = new Map(
+    [...image.peers].flatMap(([peer, { verdicts }]) => (verdicts === undefined ? [] : [[peer, verdicts]])),
+  );
   const verdicts = { deciding: new Map(untrusted === undefined ? [] : [[id, untrusted]]), of };
   const peers = [...new Set(decidedBy(state, id))].flatMap((peer) => state.find('Peer', peer) ?? []);
   const denied = peers.filter((peer) => disapprovalOf(peer, state, verdicts) !== undefined).length;
@@ -116,7 +146,10 @@ export async function approveLoss(engine: Engine, call: Call, vendor: string): P
   const action = await prepare(engine, call, vendor, 'integrated-validator.sync.approved');
   const devices = await acceptLoss(engine.database, action);
   if (devices === undefined)
-    throw new Conflict('precondition', `no sync of ${vendor} waits for an approval; \`heddle endpoint-security\` shows how it fares`);
+    throw new Conflict(
+      'precondition',
+      `no sync of ${vendor} waits for an approval; \`heddle endpoint-security\` shows how it fares`,
+    );
   engine.notices.publish({ what: 'verdicts', account: call.account });
   return { devices };
 }

@@ -1,0 +1,55 @@
+import { endpointSecurity as operations } from '../../operations/config/endpoint-security.ts';
+import { call, clientSettings, connect } from '../client.ts';
+import { defineCommand } from '../command.ts';
+import { exit } from '../exit.ts';
+import { writeJson } from '../failure.ts';
+import { jsonFlag } from '../flags.ts';
+import { renderEndpointSecurity } from '../render/endpoint-security.ts';
+import { printable } from '../terminal/paint.ts';
+
+const argument = { placeholder: 'VENDOR', doc: 'the name of the product, such as vendor-a', most: 1 };
+
+export const endpointSecurity = defineCommand({
+  name: 'endpoint-security',
+  summary: 'Show integrations with products of endpoint security, and what is amiss with them.',
+  flags: jsonFlag,
+  settings: clientSettings,
+  examples: [['heddle endpoint-security', 'A line an integration, and what is amiss with it']],
+  async run({ flags, config, terminal }) {
+    const found = await call(await connect(config), operations.list);
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', endpointSecurity: found });
+    else terminal.out(`${renderEndpointSecurity(found, terminal.paint).join('\n')}\n`);
+    return exit.ok;
+  },
+});
+
+export const endpointSecuritySync = defineCommand({
+  name: 'endpoint-security sync',
+  summary: 'Have a product of endpoint security asked about all its devices at once.',
+  argument,
+  flags: jsonFlag,
+  settings: clientSettings,
+  examples: [['heddle endpoint-security sync vendor-a', 'The device was put in order a moment ago']],
+  async run({ flags, positionals: [vendor = ''], config, terminal }) {
+    await call(await connect(config), operations.sync, { params: { vendor } });
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', vendor });
+    else terminal.out(`${printable(vendor)} is asked now: \`heddle endpoint-security\` shows what comes of it.\n`);
+    return exit.ok;
+  },
+});
+
+export const endpointSecurityApprove = defineCommand({
+  name: 'endpoint-security approve',
+  summary: 'Approve that a product of endpoint security knows far fewer devices than before.',
+  argument,
+  flags: jsonFlag,
+  settings: clientSettings,
+  examples: [['heddle endpoint-security approve vendor-a', 'The devices are gone for good']],
+  async run({ flags, positionals: [vendor = ''], config, terminal }) {
+    const { devices } = await call(await connect(config), operations.approve, { params: { vendor } });
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', vendor, devices });
+    else
+      terminal.out(`Approved: ${devices} devices are taken for right, and ${printable(vendor)} is asked again now.\n`);
+    return exit.ok;
+  },
+});

@@ -1,0 +1,20 @@
+import type { EndpointSecurity } from '../../operations/config/endpoint-security.ts';
+import { cell } from '../terminal/cell.ts';
+import { type Paint, printable } from '../terminal/paint.ts';
+import { renderTable } from '../terminal/table.ts';
+
+const headings = ['VENDOR', 'NAME', 'STATE', 'DEVICES', 'APPROVED', 'DENIED', 'LAST SYNC'];
+
+/** A table of integrations with endpoint security; what is amiss with one stands below it. */
+export function renderEndpointSecurity(found: readonly EndpointSecurity[], paint: Paint): readonly string[] {
+  if (found.length === 0) return ['No integrations with endpoint security.'];
+  const rows = found.map(({ vendor, key, state, message, devices, peers, lastSyncedAt }) => ({
+    cells: [vendor, key, state, devices, peers.approved, peers.denied, lastSyncedAt].map(cell),
+    below: isAmiss(state) ? [paint('warning', printable(message))] : [],
+  }));
+  return renderTable(headings, rows, paint);
+}
+
+function isAmiss(state: EndpointSecurity['state']): boolean {
+  return state === 'failing' || state === 'held' || state === 'untrusted';
+}
