@@ -1,0 +1,111 @@
+import { onTestFinished } from 'vitest';
+import type { Engine } from '../../../src/commit/engine.ts';
+import { runEndpointSecurity } from '../../../src/features/integrations/endpoint-security/dispatcher.ts';
+import type { JsonObject } from '../../../src/lib/json.ts';
+import { parseAllowList } from '../../../src/lib/net/public-address.ts';
+import type { EndpointSecurity } from '../../../src/operations/config/endpoint-security.ts';
+import { createOutbound } from '../../../src/outbound/outbound.ts';
+import { type TestApi, type TestApiOptions, testApi } from '../../api/setup.ts';
+import { credentialsB, credentialsD, tokenA, tokenC } from './products.ts';
+
+/** A server that asks products, at short intervals. */
+interface Post {
+  readonly reports: string[];
+  stop(): Promise<void>;
+}
+
+interface PostOptions {
+  readonly everyMs?: number;
+  readonly timeoutMs?: number;
+  readonly authorities?: string;
+  readonly leaseSeconds?: number;
+}
+
+/** Starts a server that asks products. */
+export function runPost(
+  engine: Engine,
+  { everyMs = 300_000, timeoutMs = 2000, authorities, leaseSeconds = 30 }: PostOptions = {},
+): Post {
+  const reports: string[] = [];
+  const allow = parseAllowList(['127.0.0.1', 'localhost']);
+  if ('wrong' in allow) throw new Error(`${allow.wrong} is no address`);
+  const outbound = createOutbound({ allow, userAgent: 'Heddle/test', connectMs: 2000, authorities });
+  const end = runEndpointSecurity({
+    ...{ engine, outbound, leaseSeconds, everyMs, timeoutMs, againMs: 1, pollMs: 50, gatherMs: 5 },
+    random: () => 0.5,
+    report: (_, message) => reports.push(message),
+  });
+  let ended: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    ended ??= end().then(() => outbound.close());
+    return ended;
+  };
+  onTestFinished(stop);
+  return { reports, stop };
+}
+
+/** A server with an API, and what tests of endpoint security ask it. */
+export async function openScene(options: TestApiOptions = {}) {
+  const api = await testApi('postgres', options);
+  onTestFinished(() => api[Symbol.asyncDispose]());
+  const status = async (vendor: string): Promise<EndpointSecurity> => {
+    const found: readonly EndpointSecurity[] = (await api.call('GET', '/api/config/endpoint-security')).body;
+    const one = found.find((item) => item.vendor === vendor);
+    if (one === undefined) throw new Error(`there is no ${vendor}`);
+    return one;
+  };
+  return {
+    api,
+    status,
+    /** Machines that report their names: the hostname is the label. */
+    async machines(...labels: readonly string[]): Promise<readonly string[]> {
+      const ids = await api.peers(...labels);
+      for (const [at, peer] of ids.entries())
+        await api.engine.presence.note(api.account, { peer, facts: { serial_number: `SN-${labels[at]}` } });
+      return ids;
+    },
+    async integrate(vendor: string, body: JsonObject, method = 'POST'): Promise<void> {
+      const answer = await api.call(method, `/api/integrations/edr/${vendor}`, body);
+      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    },
+    /** Of each peer, whether it lacks an approval, and why. */
+    async standing(ids: readonly string[]) {
+      const shown = await Promise.all(ids.map(async (id) => (await api.call('GET', `/api/peers/${id}`)).body));
+      return shown.map((peer) => (peer.approval_required === true ? peer.disapproval_reason : undefined));
+    },
+    /** The names of the peers to which each may open a connection. */
+    async reach(ids: readonly string[]) {
+      const lists = await Promise.all(
+        ids.map(async (id) => (await api.call('GET', `/api/peers/${id}/accessible-peers`)).body),
+      );
+      return lists.map((list) => list.map(({ name }: { readonly name: string }) => name.replace('Peer ', '')).sort());
+    },
+    /** The codes of events of endpoint security, oldest first. */
+    async events(): Promise<readonly string[]> {
+      const rows: readonly { readonly activity_code: string }[] = (await api.call('GET', '/api/events/audit')).body;
+      return rows
+        .map(({ activity_code: code }) => code)
+        .filter((code) => /^integrated-validator\.(host|sync)/.test(code))
+        .reverse();
+    },
+  };
+}
+
+/** The request about each vendor. */
+export const bodies = {
+  'vendor-a': (url: string, groups: readonly string[], match: JsonObject = {}): JsonObject => ({
+    ...{ api_url: url, api_token: tokenA, groups, last_synced_interval: 24, match_attributes: match },
+  }),
+  'vendor-b': (url: string, groups: readonly string[]): JsonObject => ({
+    ...{ ...credentialsB, groups, last_synced_interval: 24, login_url: url, api_url: url },
+  }),
+  'vendor-c': (url: string, groups: readonly string[], match: JsonObject = {}): JsonObject => ({
+    ...{ api_url: url, api_token: tokenC, groups, last_synced_interval: 24, match_attributes: match },
+  }),
+  'vendor-d': (url: string, groups: readonly string[]): JsonObject => ({
+    ...{ ...credentialsD, cloud_id: 'us-1', api_url: url, groups, zta_score_threshold: 70 },
+  }),
+};
+
+export type Scene = Awaited<ReturnType<typeof openScene>>;
+export type { TestApi };
