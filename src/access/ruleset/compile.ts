@@ -8,7 +8,7 @@ import { type Endpoints, noEndpoints, reserveSlots } from './endpoints.ts';
 import { nothingObserved, type ObservedPeers } from './facts.ts';
 import { kindOf, type Part, partOf } from './object-readers.ts';
 import { updateImage } from './update-image.ts';
-import { decidedAnew } from './verdicts.ts';
+import { affectedPeers } from './verdicts.ts';
 
 /** Computes who reaches whom. `like` makes the result comparable with an image that has these endpoints. */
 export function compileAccess(
@@ -76,7 +76,7 @@ export function* updateAccessInSteps(
     { state, verdicts: observedPeers.verdicts },
   ] as const;
   for (const id of changed) {
-    for (const peer of decidedAnew(id, ...sides)) touched.peer.add(peer);
+    for (const peer of affectedPeers(id, ...sides)) touched.peer.add(peer);
     const objects = [previous.state.get(id), state.get(id)];
     const part = partOf(objects[1] ?? objects[0]);
     if (part === undefined || part === 'network') continue;

@@ -51,10 +51,10 @@ interface Side {
 }
 
 /**
- * The peers about which is decided anew after a change of an object: all those of the groups of an integration, or those
+ * The peers that take part or not otherwise after a change of an object: all those of the groups of an integration, or those
  * that joined or left a group about whose peers one decides.
  */
-export function decidedAnew(id: string, ...[before, after]: readonly [Side, Side]): readonly string[] {
+export function affectedPeers(id: string, ...[before, after]: readonly [Side, Side]): readonly string[] {
   const sides = [before, after];
   if (sides.some(({ verdicts }) => verdicts.deciding.has(id)))
     return sides.flatMap(({ state }) => decidedBy(state, id));

@@ -37,8 +37,7 @@ const integration = object(
 /** How an integration with a product of endpoint security fares. */
 export type EndpointSecurity = ValueOf<typeof integration>;
 
-/** An example of one. */
-export const endpointSecurityExample = {
+const endpointSecurityExample = {
   ...{ vendor: 'vendor-a', kind: 'EdrVendorA', key: 'laptops', state: 'held' },
   message:
     'vendor A knows 120 devices, and knew 480 before: more than 20 % are gone; the verdicts before it stay; approve it if that is right',

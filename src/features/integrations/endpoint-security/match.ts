@@ -89,7 +89,7 @@ const placeholders: ReadonlySet<string> = new Set([
 ]);
 
 /** A serial number as it is compared; empty when it names no machine. */
-export function serialOf(text: string): string {
+function serialOf(text: string): string {
   const serial = text.trim().toUpperCase();
   return placeholders.has(serial) || /^0+$/.test(serial) || /^(.)\1{4,}$/.test(serial) ? '' : serial;
 }

@@ -14,13 +14,11 @@ import { Internal } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Hold } from '../held-work.ts';
-import { actor, endedVerdicts, verdictChanges } from './changes.ts';
 import { createAsk, type VendorHttpOptions } from './http.ts';
 import { describeIntegration, openIntegration, openVendor, platformOf } from './integrations.ts';
 import { createMatcher, type Machine } from './match.ts';
-import { machinesOf } from './targets.ts';
 import { type Integration, type Vendor, VendorFailure } from './vendor.ts';
-import { lossText, needsApproval, verdictOn } from './verdict.ts';
+import { actor, endedVerdicts, lossText, machinesOf, needsApproval, verdictChanges, verdictOn } from './verdicts.ts';
 
 /** What syncs share. */
 export interface SyncOptions extends Pick<VendorHttpOptions, 'outbound' | 'timeoutMs' | 'againMs'> {

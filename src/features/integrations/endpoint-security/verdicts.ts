@@ -1,0 +1,108 @@
+import { decidedBy, decidesAbout } from '../../../access/ruleset/verdicts.ts';
+import type { Engine } from '../../../commit/engine.ts';
+import type { PresenceImage } from '../../../commit/presence.ts';
+import type { VerdictUpdate } from '../../../db/endpoint-security/progress.ts';
+import type { Actor } from '../../../model/declare/actor.ts';
+import type { State } from '../../../model/declare/kind.ts';
+import type { StoredObject } from '../../../model/state/object.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { platformOf } from './integrations.ts';
+import type { Machine, Match } from './match.ts';
+import type { Integration } from './vendor.ts';
+
+/** The machines about which an integration decides, in the order of their ids; among some peers alone when they are given. */
+export function machinesOf(
+  state: State,
+  { peers }: Pick<PresenceImage, 'peers'>,
+  integration: string,
+  among?: readonly string[],
+): readonly Machine[] {
+  const ids = among?.filter((peer) => decidesAbout(state, integration, peer)) ?? decidedBy(state, integration);
+  return [...new Set(ids)].sort().flatMap((id) => {
+    const peer = state.find('Peer', id);
+    if (peer === undefined || peer.derived.temporary === true) return [];
+    const serial = peers.get(id)?.facts['serial_number'];
+    return [{ peer: id, serial: typeof serial === 'string' ? serial : '', hostname: peer.spec.hostname ?? '' }];
+  });
+}
+
+/** What a product says about a peer in one text: what is wrong, or nothing when all is in order. */
+export function verdictOn(
+  match: Match,
+  { product, trustedHours }: Pick<Integration, 'product' | 'trustedHours'>,
+  now: number,
+): string {
+  const faults =
+    'reason' in match
+      ? [match.reason]
+      : [...staleFaults(match.device.seenAt, trustedHours, now), ...match.device.faults];
+  return faults.length === 0 ? '' : `${product}: ${faults.join('; ')}`;
+}
+
+function staleFaults(seenAt: string | undefined, hours: number, now: number): readonly string[] {
+  const at = Date.parse(seenAt ?? '');
+  if (Number.isNaN(at)) return ['it is not known when the device was last seen'];
+  if (now - at <= hours * 3_600_000) return [];
+  return [`the device was last seen at ${new Date(at).toISOString()}, more than ${hours} hours ago`];
+}
+
+/** How many devices of those that were known a sync may lose without an approval. */
+const mostLost = 0.2;
+
+/** Whether a sync that found so many devices needs an approval; `known` is absent before the first one. */
+export function needsApproval(found: number, known: number | undefined): boolean {
+  return known === undefined ? found === 0 : found < known * (1 - mostLost);
+}
+
+/** What is said of such a sync. */
+export function lossText(product: string, found: number, known: number | undefined): string {
+  const advice = 'the verdicts before it stay; approve it if that is right';
+  if (known === undefined) return `${product} knows no devices, so every peer would be kept out; ${advice}`;
+  return `${product} knows ${found} devices, and knew ${known} before: more than 20 % are gone; ${advice}`;
+}
+
+/** The actor of what products say. */
+export const actor: Actor = { type: 'system', id: 'sys', name: 'system' };
+
+/** Whose product said something, and in which state of the account. */
+interface Source {
+  readonly options: { readonly engine: Pick<Engine, 'registry' | 'now'> };
+  readonly state: Snapshot;
+  readonly object: StoredObject;
+}
+
+/**
+ * The verdicts that differ from those before, each with its event: a peer is denied, or approved after it was denied. What
+ * else is wrong with a denied peer than before is no event.
+ */
+export function verdictChanges(
+  { options: { engine }, state, object }: Source,
+  { peers }: Pick<PresenceImage, 'peers'>,
+  said: ReadonlyMap<string, string>,
+): readonly VerdictUpdate[] {
+  const kind = engine.registry.get('Peer');
+  const at = engine.now();
+  return [...said].flatMap(([peer, verdict]): readonly VerdictUpdate[] => {
+    const before = peers.get(peer)?.verdicts?.[object.id];
+    if (before === verdict) return [];
+    const subject = state.get(peer);
+    const isDenied = verdict !== '';
+    if (subject === undefined || isDenied === ((before ?? '') !== '')) return [{ peer, verdict }];
+    const meta = {
+      ...(kind.activityMeta?.(subject, state) ?? {}),
+      ...{ platform: platformOf(object.kind), ...(isDenied ? { reason: verdict } : {}) },
+    };
+    const code = `integrated-validator.host-check.${isDenied ? 'denied' : 'approved'}` as const;
+    return [{ peer, verdict, entry: { actor, event: { code, target: peer, meta }, at } }];
+  });
+}
+
+/** The end of verdicts on peers about whom the product decides no longer: were they to come back, they would be old. */
+export function endedVerdicts(
+  { object }: Pick<Source, 'object'>,
+  { peers }: Pick<PresenceImage, 'peers'>,
+  said: ReadonlyMap<string, string>,
+): readonly VerdictUpdate[] {
+  const left = [...peers].filter(([id, { verdicts }]) => !said.has(id) && verdicts?.[object.id] !== undefined);
+  return left.map(([peer]) => ({ peer }));
+}
