@@ -178,10 +178,11 @@ function scroll(request: ProductRequest, devices: Devices) {
 function query(request: ProductRequest, devices: Devices) {
   demandQuery(request, ['limit', 'offset', 'sort', 'filter']);
   numberIn(request, 'limit', 100, 5000);
-  const [, field, value] =
-    /^(serial_number|hostname):'([^']*)'$/.exec(request.url.searchParams.get('filter') ?? '') ?? [];
+  const [, field, value = ''] =
+    /^(serial_number|hostname):'((?:[^'\\]|\\.)*)'$/.exec(request.url.searchParams.get('filter') ?? '') ?? [];
   if (field === undefined) throw new Refused(400, 'the filter is not understood');
-  const found = devices.filter(({ serial, hostname }) => (field === 'serial_number' ? serial : hostname) === value);
+  const text = value.replaceAll(/\\(.)/g, '$1');
+  const found = devices.filter(({ serial, hostname }) => (field === 'serial_number' ? serial : hostname) === text);
   return { status: 200, body: { meta: {}, resources: found.map(({ id }) => id), errors: [] } };
 }
 

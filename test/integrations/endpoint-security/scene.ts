@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/lib/json.ts';
 import { parseAllowList } from '../../../src/lib/net/public-address.ts';
 import type { EndpointSecurity } from '../../../src/operations/config/endpoint-security.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
-import { type TestApi, type TestApiOptions, testApi } from '../../api/setup.ts';
+import { type TestApiOptions, testApi } from '../../api/setup.ts';
 import { credentialsB, credentialsD, tokenA, tokenC } from './products.ts';
 
 /** A server that asks products, at short intervals. */
@@ -106,6 +106,3 @@ export const bodies = {
     ...{ ...credentialsD, cloud_id: 'us-1', api_url: url, groups, zta_score_threshold: 70 },
   }),
 };
-
-export type Scene = Awaited<ReturnType<typeof openScene>>;
-export type { TestApi };
