@@ -227,6 +227,7 @@ it('every table of an account is in the archive, or there is a reason why not', 
     directory_members: 'are read again from the directory',
     directory_syncs: 'a new server reads the directory again',
     directory_users: 'are read again from the directory',
+    endpoint_security: 'a new server asks the products itself',
     integration_syncs: 'the next synchronisation writes it again',
     webhook_keys: 'a new server signs with a key of its own',
   };

@@ -50,6 +50,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/commit/observe.ts listeners': 'who listens',
   'src/commit/presence.ts listeners': 'who listens; each is told of which account',
   'src/commit/presence.ts written': 'who listens; each is told of which account',
+  'src/features/integrations/endpoint-security/match.ts candidates': 'of one sync, which is of one account',
   'src/features/integrations/held-work.ts running': 'account and lease',
   'src/features/integrations/provisioning/drafts.ts made': 'of one change',
   'src/features/integrations/provisioning/drafts.ts touched': 'of one change',

@@ -53,6 +53,16 @@ metadata: { name: chat }
 spec: { type: email, target: { emails: [ops@example.com] }, event_types: [user.join] }
 `;
 
+const products = `apiVersion: heddle.dev/v1
+kind: EdrVendorA
+metadata: { name: laptops }
+spec:
+  api_url: https://edr.example.com
+  api_token: { valueFrom: { fileRef: edr-token } }
+  groups: [All staff]
+  last_synced_interval: 24
+`;
+
 /** What happens beside the command lines, by the words of the files. */
 const events: Stage['events'] = {
   'Machines of staff and web servers enrol, and somebody makes the group Printers.': async () => {
@@ -70,6 +80,11 @@ const events: Stage['events'] = {
     await call('PUT', `/api/routes/${id}`, { ...route, metric: 900 }, { 'x-break-glass': 'incident 4711' });
   },
   'Somebody writes channel.yaml.': () => writeFile(join(stage.directory, 'channel.yaml'), channel),
+  'Somebody writes endpoint-security.yaml, and the token of the product into the file values/edr-token.': async () => {
+    await writeFile(join(stage.directory, 'endpoint-security.yaml'), products);
+    await mkdir(join(stage.directory, 'values'));
+    await writeFile(join(stage.directory, 'values/edr-token'), 'token-of-edr');
+  },
   'The operator puts the token into the data directory.': async () => {
     await mkdir(join(stage.directory, '.heddle'));
     await writeFile(join(stage.directory, '.heddle/operator-token'), operatorToken);

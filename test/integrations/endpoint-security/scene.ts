@@ -6,6 +6,7 @@ import { parseAllowList } from '../../../src/lib/net/public-address.ts';
 import type { EndpointSecurity } from '../../../src/operations/config/endpoint-security.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
 import { type TestApiOptions, testApi } from '../../api/setup.ts';
+import { newMachine, setupKey } from '../../peers/machine.ts';
 import { credentialsB, credentialsD, tokenA, tokenC } from './products.ts';
 
 /** A server that asks products, at short intervals. */
@@ -54,14 +55,20 @@ export async function openScene(options: TestApiOptions = {}) {
     if (one === undefined) throw new Error(`there is no ${vendor}`);
     return one;
   };
+  let key: string | undefined;
   return {
     api,
     status,
-    /** Machines that report their names: the hostname is the label. */
+    /** Machines that enrol and report their names: the hostname is the label. Returns the ids of their peers. */
     async machines(...labels: readonly string[]): Promise<readonly string[]> {
-      const ids = await api.peers(...labels);
-      for (const [at, peer] of ids.entries())
-        await api.engine.presence.note(api.account, { peer, facts: { serial_number: `SN-${labels[at]}` } });
+      key ??= String((await setupKey(api))['key']);
+      const ids: string[] = [];
+      for (const hostname of labels) {
+        const facts = { serial_number: `SN-${hostname}` };
+        const answer = await newMachine(api).enrol({ setup_key: key, hostname, facts });
+        if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+        ids.push(answer.body.peer.id);
+      }
       return ids;
     },
     async integrate(vendor: string, body: JsonObject, method = 'POST'): Promise<void> {
@@ -78,7 +85,7 @@ export async function openScene(options: TestApiOptions = {}) {
       const lists = await Promise.all(
         ids.map(async (id) => (await api.call('GET', `/api/peers/${id}/accessible-peers`)).body),
       );
-      return lists.map((list) => list.map(({ name }: { readonly name: string }) => name.replace('Peer ', '')).sort());
+      return lists.map((list) => list.map(({ name }: { readonly name: string }) => name).sort());
     },
     /** The codes of events of endpoint security, oldest first. */
     async events(): Promise<readonly string[]> {

@@ -149,8 +149,8 @@ describe.each(Object.entries(cases))('%s', (vendor, { start, match, wrong }) => 
     );
     const events = JSON.stringify((await api.call('GET', '/api/events/audit')).body);
     expect([message, events, ...post.reports].join('\n')).not.toContain('wrong-secret');
-    expect((await api.call('GET', '/api/config/status')).body.integrations).toEqual([
-      { kind: expect.stringContaining('EdrVendor'), name, message },
+    expect((await api.call('GET', '/api/config/status')).body.endpointSecurity).toEqual([
+      { vendor: name, kind: expect.stringContaining('EdrVendor'), state: 'failing', message },
     ]);
   });
 });
