@@ -128,6 +128,11 @@ export const metrics = {
     help: 'Endpoint-security integrations of all accounts whose last sync failed or waits for an approval.',
     labels: [],
   },
+  ingress_peer_changes_total: {
+    type: 'counter',
+    help: 'Ingress peers that went offline or came back, as this server was the first to note.',
+    labels: ['state'],
+  },
   process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory.', labels: [] },
 } as const satisfies Readonly<Record<string, Metric>>;
 
@@ -212,6 +217,9 @@ function record(meters: Meters, inPlace: InPlace, observation: Observation): voi
       return;
     case 'endpoint_syncs_failing':
       meters.set('endpoint_syncs_failing', observation.failing);
+      return;
+    case 'ingress_peer':
+      meters.count('ingress_peer_changes_total', { state: observation.state });
       return;
     case 'unreadable':
       // It is logged; a number would not say where.

@@ -42,6 +42,8 @@ export type Observation =
     }
   /** How many integrations of this database fail, as far as this server sees it. */
   | { readonly what: 'endpoint_syncs_failing'; readonly failing: number }
+  /** An ingress peer went offline, or is online again. */
+  | { readonly what: 'ingress_peer'; readonly state: 'offline' | 'online' }
   /** A stored secret does not open, and stays as it is when the others are sealed again. */
   | { readonly what: 'unreadable'; readonly secret: UnreadableSecret }
   /** A source that reconciles again and again was stopped, or goes on. */

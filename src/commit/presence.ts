@@ -18,6 +18,8 @@ export interface PeerStatus {
   /** Since when it is not connected, and since when it is again after it was offline for long; ISO 8601. */
   readonly offlineSince?: string;
   readonly onlineSince?: string;
+  /** Whether an audit event says that it is offline. */
+  readonly offlineReported?: true;
   /** ISO 8601; absent when never. */
   readonly lastSeen?: string;
   readonly lastLogin?: string;
@@ -151,12 +153,14 @@ function sharing(before: PeerStatus | undefined, after: PeerStatus): PeerStatus 
 }
 
 function statusOf(row: StatusRow): PeerStatus {
-  const { connected, stream, offline_since, online_since, last_seen, last_login, facts, place, verdicts } = row;
+  const { connected, stream, offline_since, online_since, offline_reported } = row;
+  const { last_seen, last_login, facts, place, verdicts } = row;
   return {
     connected: connected === true,
     ...(stream === null ? {} : { stream }),
     ...(offline_since === null ? {} : { offlineSince: offline_since.toISOString() }),
     ...(online_since === null ? {} : { onlineSince: online_since.toISOString() }),
+    ...(offline_reported ? { offlineReported: true } : {}),
     ...(last_seen === null ? {} : { lastSeen: last_seen.toISOString() }),
     ...(last_login === null ? {} : { lastLogin: last_login.toISOString() }),
     facts: facts ?? {},

@@ -1,14 +1,19 @@
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { createEngine } from '../../src/app.ts';
+import type { Engine } from '../../src/commit/engine.ts';
 import { statement } from '../../src/db/builder.ts';
 import { openDatabase } from '../../src/db/database.ts';
+import { takeLease } from '../../src/db/leases/leases.ts';
 import { createConnectionTracker } from '../../src/features/peers/connection-tracker.ts';
 import { createHub } from '../../src/features/peers/streams/hub.ts';
+import { keepPeers } from '../../src/features/peers/upkeep/peers.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { Unavailable } from '../../src/model/errors.ts';
 import type { ReadMap } from '../access/map-reader.ts';
 import { apiOn } from '../api/setup.ts';
 import { connect, type Follower } from '../peers/follower.ts';
 import { testDatabase } from '../setup/database.ts';
+import { onConnection } from '../setup/sql.ts';
 
 /** An account in which nobody reaches anybody, and its peers. */
 const peers = ['edge', 'spare', 'web', 'laptop'] as const;
@@ -19,17 +24,24 @@ export async function openMesh() {
   const made = await testDatabase('postgres');
   const api = await apiOn(made.database, () => made[Symbol.asyncDispose](), { edition: 'hosted' });
   const { engine, account, call } = api;
-  const failed = (error: unknown): void => void api.defects.push(error);
-  const listener = createConnectionTracker({ engine, server: 'one', failed });
-  const hub = createHub({ engine, listener, now: Date.now, failed, tickMs: 50 });
-  onTestFinished(async () => {
-    hub.close();
-    await listener.close();
-    await api[Symbol.asyncDispose]();
-  });
+  // As a server does: what is not stored is tried again.
+  const failed = (error: unknown): void => void (error instanceof Unavailable || api.defects.push(error));
+  const start = (server: string, by: Engine) => {
+    const listener = createConnectionTracker({ engine: by, server, failed, againMs: 20 });
+    const hub = createHub({ engine: by, listener, now: Date.now, failed, tickMs: 50 });
+    onTestFinished(async () => {
+      hub.close();
+      await listener.close();
+    });
+    return { hub, listener };
+  };
+  onTestFinished(() => api[Symbol.asyncDispose]());
   const database = await openDatabase({ url: made.url ?? '' });
   onTestFinished(() => database.close());
   const other = createEngine({ database, planEnvironment: engine.planEnvironment });
+  let serving = start('one', engine);
+  let deaths = 0;
+  const name = new URL(made.url ?? '').pathname.slice(1);
   for (const { id } of (await call('GET', '/api/policies')).body) await call('DELETE', `/api/policies/${id}`);
   const found = await api.peers(...peers);
   const ids = Object.fromEntries(peers.map((label, at) => [label, found[at] ?? ''])) as Readonly<Record<Label, string>>;
@@ -41,18 +53,40 @@ export async function openMesh() {
     async join(label: Label, address = '198.51.100.1'): Promise<void> {
       const place = { connection_ip: address };
       await engine.presence.note(account, { peer: ids[label], place });
-      const [follower, leave] = connect(hub, { account, peer: ids[label] });
+      const [follower, leave] = connect(serving.hub, { account, peer: ids[label] });
       followers.set(label, follower);
       leaving.set(label, leave);
-      await listener.settle();
+      await serving.listener.settle();
     },
     async leave(label: Label): Promise<void> {
       leaving.get(label)?.();
-      await listener.settle();
+      await serving.listener.settle();
+    },
+    /** Ends the server as `kill -9` does: nothing is noted, its leases run out, and another one starts. */
+    async kill(): Promise<void> {
+      deaths += 1;
+      serving = start(`after ${deaths}`, other);
+      await engine.database.inAccount(account, [statement(lapseText, [account])]);
+    },
+    /** While Postgres is stopped, the work goes on without it. */
+    async withoutPostgres(work: () => Promise<void>): Promise<void> {
+      const allow = (on: boolean) => `alter database ${name} allow_connections ${on}`;
+      const end = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
+      await onConnection(inject('postgresUrl'), async (ask) => {
+        await ask(allow(false));
+        await ask(end);
+        await work().finally(() => ask(allow(true)));
+      });
     },
     /** Moves what was noted about the connection of a peer into the past. */
     async wait(label: Label, seconds: number): Promise<void> {
       await engine.database.inAccount(account, [statement(waitText, [account, ids[label], seconds])]);
+    },
+    /** Does what falls due about peers, as every server does again and again. */
+    async keep(): Promise<void> {
+      const lease = { account, name: 'upkeep', owner: 'one', seconds: 60 };
+      const held = await takeLease(engine.database, lease);
+      if (held !== undefined) await keepPeers(engine, account, held);
     },
     map: (label: Label): ReadMap | undefined => followers.get(label)?.map,
     events: (label: Label): number => followers.get(label)?.events.length ?? 0,
@@ -74,6 +108,8 @@ export async function openMesh() {
       (await call('GET', `/api/peers/${ids[label]}/ingress/ports/${id}`)).body,
   };
 }
+
+const lapseText = `update leases set until = clock_timestamp() where account_id = $1 and name like 'peers/%'`;
 
 const waitText = `update peer_status set offline_since = offline_since - make_interval(secs => $3),
   online_since = online_since - make_interval(secs => $3), last_seen = last_seen - make_interval(secs => $3),

@@ -61,7 +61,21 @@ describe('an ingress port', () => {
     ];
     const apply = (text: string) =>
       mesh.call('POST', '/api/config/apply', { source: 'net', files: [{ path: 'net.yaml', text }] });
+    const plan = async (text: string) => {
+      const files = [{ path: 'net.yaml', text }];
+      return (await mesh.call('POST', '/api/config/plans', { source: 'net', files })).body.access;
+    };
+    const peer = (key: string) => ({ kind: 'Peer', key, name: `Peer ${key}` });
+    const pair = { from: peer('edge'), to: peer('web'), traffic: 'tcp/443-444, udp/443-444', pairs: 1, conditional: 0 };
+    const [some, none] = [
+      { pairs: 1, conditional: 0 },
+      { pairs: 0, conditional: 0 },
+    ];
+    const gained = { gained: some, lost: none, groups: [{ change: 'gained', ...pair }], omitted: 0 };
+    expect(await plan(texts.join('---\n'))).toEqual(gained);
     expect((await apply(texts.join('---\n'))).status).toBe(200);
+    const lost = { gained: none, lost: some, groups: [{ change: 'lost', ...pair }], omitted: 0 };
+    expect(await plan(texts[0] ?? '')).toEqual(lost);
     await expect
       .poll(() => letIn(mesh))
       .toEqual([
@@ -144,6 +158,71 @@ describe('while the ingress peer is offline', () => {
     await expect.poll(() => letIn(mesh)).toEqual([['tcp', [{ start: 8443, end: 8443 }], [mesh.ids.edge]]]);
     // It was observed, and made no revision.
     expect(await mesh.revision()).toBe(first);
+  });
+
+  it('an audit event says once that it went offline, and once that it is back', async () => {
+    const mesh = await served();
+    const events = async () => {
+      await Promise.all([mesh.keep(), mesh.keep()]);
+      const { body } = await mesh.call('GET', '/api/events/audit');
+      return body
+        .filter(({ activity_code: code }: JsonObject) => /^ingress.peer.(on|off)line$/.test(String(code)))
+        .map(({ activity_code: code, meta }: JsonObject) => [code, meta]);
+    };
+    await mesh.leave('edge');
+    await mesh.wait('edge', 25);
+    expect(await events()).toEqual([]);
+    await mesh.wait('edge', 10);
+    const meta = { peer_id: mesh.ids.edge, peer_name: 'Peer edge', ports: '1' };
+    const gone = ['ingress.peer.offline', { ...meta, taken_over: '1' }];
+    expect(await events()).toEqual([gone]);
+    await mesh.join('edge');
+    expect(await events()).toEqual([gone]);
+    await mesh.wait('edge', 20);
+    const back = ['ingress.peer.online', { ...meta, taken_over: '0' }];
+    expect([await events(), await events()]).toEqual([
+      [back, gone],
+      [back, gone],
+    ]);
+  });
+
+  it('a takeover outlasts a server that dies, and the machines of a dead server are offline after a while', async () => {
+    const mesh = await served();
+    await mesh.leave('edge');
+    await mesh.wait('edge', 31);
+    await expect.poll(() => forwarded(mesh, 'spare').length).toBe(1);
+    await mesh.kill();
+    for (const label of ['web', 'spare'] as const) await mesh.join(label, '198.51.100.8');
+    await expect.poll(() => forwarded(mesh, 'spare').length).toBe(1);
+    await expect.poll(() => letIn(mesh)).toEqual([['tcp', [{ start: 8443, end: 8443 }], [mesh.ids.spare]]]);
+    expect([mesh.events('spare'), mesh.events('web')]).toEqual([1, 1]);
+    await mesh.join('edge', '198.51.100.7');
+    await mesh.wait('edge', 20);
+    await expect.poll(() => [forwarded(mesh, 'edge').length, forwarded(mesh, 'spare')]).toEqual([1, []]);
+    await mesh.kill();
+    for (const label of ['web', 'spare'] as const) await mesh.join(label, '198.51.100.8');
+    // The lease of the dead server has run out, but for half a minute its machines may come back.
+    await mesh.keep();
+    await expect.poll(() => mesh.events('spare')).toBe(1);
+    expect([forwarded(mesh, 'spare'), await mesh.decidedElsewhere()]).toEqual([[], ['edge -> web']]);
+    await mesh.wait('edge', 31);
+    await expect.poll(() => forwarded(mesh, 'spare').length).toBe(1);
+  });
+
+  it('the machines keep what they have while Postgres is stopped, and are sent the rest afterwards', async () => {
+    const mesh = await served();
+    const seen = [mesh.events('web'), mesh.events('spare')];
+    let left = Promise.resolve();
+    await mesh.withoutPostgres(async () => {
+      left = mesh.leave('edge');
+      expect((await mesh.call('GET', '/api/ingress/peers')).status).toBe(503);
+      expect([mesh.events('web'), mesh.events('spare')]).toEqual(seen);
+      expect([letIn(mesh).length, mesh.map('web')?.forwards.length]).toEqual([1, 1]);
+    });
+    await left;
+    await mesh.wait('edge', 31);
+    await expect.poll(() => forwarded(mesh, 'spare').length).toBe(1);
+    await expect.poll(() => letIn(mesh)).toEqual([['tcp', [{ start: 8443, end: 8443 }], [mesh.ids.spare]]]);
   });
 
   it('keeps the numbers that are free there, moves others, and leaves what has no room', async () => {

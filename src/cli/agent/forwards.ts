@@ -11,8 +11,9 @@ export function followForwards(): (message: EdgeMessage) => readonly string[] {
   const names = new Map<string, string>();
   const known = new Map<string, JsonObject>();
   return ({ type, data }) => {
-    self = String(membersOf(data['self'])['id'] ?? self);
-    for (const peer of putIn(data['peers'])) names.set(String(peer['id']), String(peer['name']));
+    const own = membersOf(data['self']);
+    self = String(own['id'] ?? self);
+    for (const peer of [own, ...putIn(data['peers'])]) names.set(String(peer['id']), String(peer['name']));
     const put = new Map(putIn(data['forwards']).map((entry) => [String(entry['id']), entry]));
     const isGone = (id: string): boolean => !put.has(id);
     const gone = type === 'map' ? [...known.keys()].filter(isGone) : removedIn(data['forwards']);

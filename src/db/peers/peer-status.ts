@@ -14,6 +14,8 @@ export interface StatusRow {
   readonly offline_since: Date | null;
   /** Since when it is connected again, after it was offline for longer than a moment. */
   readonly online_since: Date | null;
+  /** Whether an audit event says that it is offline. */
+  readonly offline_reported: boolean;
   readonly last_seen: Date | null;
   readonly last_login: Date | null;
   readonly facts: JsonObject | null;
@@ -53,7 +55,8 @@ const headText = `select pg_snapshot_xmin(pg_current_snapshot())::text as mark, 
   (select json_object_agg(e.integration_id, coalesce(e.untrusted, '')) from endpoint_security e
     where e.account_id = $1 and e.decides) as deciding`;
 
-const readText = `select peer_id, connected, stream, offline_since, online_since, last_seen, last_login, facts, place, verdicts
+const readText = `select peer_id, connected, stream, offline_since, online_since, offline_reported, last_seen, last_login, facts, place,
+  verdicts
 from peer_status where account_id = $1 and written >= $2::xid8`;
 
 /** What is new about a peer; what is absent stays. */

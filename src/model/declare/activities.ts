@@ -128,6 +128,8 @@ export const activities = {
   'ingress.peer.create': 'Ingress peer created',
   'ingress.peer.update': 'Ingress peer updated',
   'ingress.peer.delete': 'Ingress peer deleted',
+  'ingress.peer.offline': 'Ingress peer went offline',
+  'ingress.peer.online': 'Ingress peer is online again',
   'ingress.port.create': 'Ingress port allocated',
   'ingress.port.update': 'Ingress port allocation updated',
   'ingress.port.delete': 'Ingress port allocation deleted',

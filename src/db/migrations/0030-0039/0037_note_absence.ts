@@ -11,4 +11,6 @@ export const statements: readonly string[] = [
   // Since when a peer is not connected, and since when it is again after it was offline for longer than a moment. Other
   // writes than those of its connection move neither, as they move `last_seen`.
   'alter table peer_status add column offline_since timestamptz, add column online_since timestamptz',
+  // Whether an event says that it is offline. Only of ingress peers it is said.
+  'alter table peer_status add column offline_reported boolean not null default false',
 ];

@@ -15,6 +15,7 @@ import type { Outcome } from '../../../plan/plan.ts';
 import { planEnd } from '../../../plan/requests/requests.ts';
 import { planSignIn } from '../enrolment/login.ts';
 import { type DuePeer, type DueReason, duePeers, dueReason } from './due-peers.ts';
+import { reportIngressPeers } from './ingress-peers.ts';
 
 /** The actor of what ends by time. */
 export const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
@@ -36,7 +37,7 @@ export interface Pace {
 /**
  * Does what is due about the peers of an account: peers of servers that died are disconnected, logins expire, and
  * temporary and ephemeral peers are removed. Each is a revision of its own, under the lease of this server; refusals
- * are reported.
+ * are reported. Ingress peers that went offline or came back are noted in the audit log.
  */
 export async function keepPeers(engine: Engine, account: string, lease: Lease, pace: Pace = {}): Promise<Upkeep> {
   const { atOnce = 200, leaseSeconds = 60, loginsOnly = false } = pace;
@@ -55,6 +56,7 @@ export async function keepPeers(engine: Engine, account: string, lease: Lease, p
     results.push(...(await settleAll(engine, state, due.slice(at, at + atOnce), lease)));
   }
   await mendLogins(engine, account, lease, results);
+  if (!loginsOnly) await reportIngressPeers(engine, clock, state, image);
   return {
     done: results.filter(({ message }) => message === '').map(({ peer }) => peer),
     failed: results.filter(({ message }) => message !== ''),
