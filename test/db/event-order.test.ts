@@ -15,7 +15,9 @@ test('an event whose number was given first is seen first, however long its tran
   const kind = (name: string) => engine.registry.get(name);
   const made = await createObject(engine, call, kind('NotificationChannel'), channel, { strict: false });
   const seen = async () =>
-    (present(await readWork(database, account, made.object.id, limits)).events ?? []).map(({ target_id }) => target_id);
+    (present(await readWork(database, { account, channel: made.object.id, feed: 'audit' }, limits)).events ?? []).map(
+      ({ target_id }) => target_id,
+    );
   const slow = new pg.Client({ connectionString: present(office.made.url) });
   await slow.connect();
   try {
@@ -62,6 +64,8 @@ test('a number whose transaction failed is given again, and a reader meets no ga
   });
   await expect(failing).rejects.toThrow('taken back');
   await recordEvents(database, account, record);
-  const { row, events } = present(await readWork(database, account, made.object.id, limits));
+  const { row, events } = present(
+    await readWork(database, { account, channel: made.object.id, feed: 'audit' }, limits),
+  );
   expect(events.map(({ id }) => id)).toEqual([row.cursor + 1]);
 });

@@ -7,7 +7,7 @@ import { notificationMail } from '../../src/features/integrations/notifications/
 import { OutboundFailure } from '../../src/outbound/failure.ts';
 
 const event = (id: number, more: Partial<DeliveryEvent> = {}): DeliveryEvent => ({
-  ...{ id, at: '2026-01-02T03:04:05.678Z', code: 'group.add', activity: 'Group created' },
+  ...{ feed: 'audit', id, at: '2026-01-02T03:04:05.678Z', code: 'group.add', activity: 'Group created' },
   ...{ initiator: { id: 'u1', name: 'Ana', email: '' }, target: { id: `g${id}`, name: '' }, meta: {} },
   ...more,
 });

@@ -1,6 +1,7 @@
 import { discard, resume, retry } from '../../features/integrations/deliveries/actions.ts';
 import { sendSample } from '../../features/integrations/deliveries/sample.ts';
 import { showDeliveries } from '../../features/integrations/deliveries/status.ts';
+import type { EventFeed } from '../../model/declare/list-words.ts';
 import { deliveries as operations } from '../../operations/config/deliveries.ts';
 import { implement } from '../operations/implement.ts';
 
@@ -8,7 +9,12 @@ import { implement } from '../operations/implement.ts';
 export const deliveries = implement(operations, (engine, { openTarget }) => ({
   list: ({ call }) => showDeliveries(engine, call),
   resume: ({ call, params, query }) => resume(engine, call, params.id, query.since),
-  retry: ({ call, params, query }) => retry(engine, call, params.id, query.event),
-  discard: ({ call, params, query }) => discard(engine, call, params.id, query.event),
+  retry: ({ call, params, query }) => retry(engine, call, params.id, asideEvent(query)),
+  discard: ({ call, params, query }) => discard(engine, call, params.id, asideEvent(query)),
   test: ({ call, params }) => sendSample(engine, call, params.id, openTarget),
 }));
+
+/** The event that a request names; without a number all of them. */
+function asideEvent({ event, feed = 'audit' }: { readonly event?: number; readonly feed?: EventFeed }) {
+  return event === undefined ? undefined : { feed, number: event };
+}

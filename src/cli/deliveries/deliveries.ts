@@ -1,3 +1,4 @@
+import { type EventFeed, eventFeeds } from '../../model/declare/list-words.ts';
 import { NotFound } from '../../model/errors.ts';
 import { type Delivery, deliveries as operations } from '../../operations/config/deliveries.ts';
 import { guessHint } from '../arguments.ts';
@@ -16,7 +17,10 @@ const argument = {
 };
 
 const eventFlag = {
-  event: { placeholder: 'NUMBER', doc: 'Only this event, by its number in the audit log (default: all of them).' },
+  event: {
+    placeholder: 'NUMBER',
+    doc: 'Only this event, by its number in the audit log, or as `traffic-12` (default: all of them).',
+  },
 };
 
 export const deliveries = defineCommand({
@@ -134,8 +138,11 @@ async function act(
   return exit.ok;
 }
 
-function eventOf({ flags: { event } }: Pick<Call, 'flags'>): { readonly event?: string } {
-  return typeof event === 'string' ? { event } : {};
+/** An event by its number in the audit log, or a record by its feed and number, as receivers know it. */
+function eventOf({ flags: { event } }: Pick<Call, 'flags'>): { readonly event?: string; readonly feed?: EventFeed } {
+  if (typeof event !== 'string') return {};
+  const feed = eventFeeds.find((name) => event.startsWith(`${name}-`));
+  return feed === undefined ? { event } : { event: event.slice(feed.length + 1), feed };
 }
 
 function nameOf({ key, id }: Delivery): string {

@@ -42,8 +42,14 @@ export function renderDelivery(delivery: Delivery, paint: Paint): readonly strin
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   const width = Math.max(...known.map(([name]) => name.length));
-  const aside = setAside.map(({ event, activity_code: code, reason, at, retrying }) => ({
-    cells: [event, code, at, retrying ? 'is sent again' : 'set aside', reason].map(cell),
+  const aside = setAside.map(({ feed, event, activity_code: code, reason, at, retrying }) => ({
+    cells: [
+      feed === 'audit' ? event : `${feed}-${event}`,
+      code,
+      at,
+      retrying ? 'is sent again' : 'set aside',
+      reason,
+    ].map(cell),
   }));
   const more = setAsideCount - setAside.length;
   return [

@@ -102,7 +102,10 @@ async function lockPlace(run: Run, { header, place }: RestoreInput): Promise<num
 const sourceLimits = ['credential_hosts', 'former_git_hosts'];
 
 /** What is delivered to whom goes on where it is: what happened happened. */
-const deliveryTables = ['deliveries', 'set_aside_events', 'webhook_keys'];
+const deliveryTables = [
+  ...['deliveries', 'set_aside_events', 'webhook_keys'],
+  ...['feed_numbers', 'record_deliveries', 'set_aside_records'],
+];
 
 /** The archive replaces every table of the account; audit events stay, because what happened happened. */
 async function clear(run: Run, { header, place: { account, fresh } }: RestoreInput): Promise<void> {

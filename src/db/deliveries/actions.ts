@@ -1,6 +1,9 @@
+import type { EventFeed } from '../../model/declare/list-words.ts';
 import { type AuditEntry, auditParameters, headAfter, headText, insertAuditText } from '../audit-entry.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
+import { feeds } from '../logs/feeds.ts';
+import { numberBefore } from './records.ts';
 
 /** What people do about one delivery. */
 export interface DeliveryAction {
@@ -11,10 +14,10 @@ export interface DeliveryAction {
 
 type Values = readonly (string | number | null)[];
 
-/** Does it and writes its audit event; returns whether there was anything to do. */
-async function act(database: Database, action: DeliveryAction, clause: string, values: Values): Promise<boolean> {
+/** Does it and writes its audit event, when the clause `done` has a row; returns whether it has. */
+async function act(database: Database, action: DeliveryAction, clauses: string, values: Values): Promise<boolean> {
   const { account, channel, entry } = action;
-  const text = `with done as (${clause}), ${headAfter('done')} ${insertAuditText} returning 1`;
+  const text = `with ${clauses}, ${headAfter('done')} ${insertAuditText} returning 1`;
   const parameters = [...auditParameters(account, entry), channel, ...values];
   const [rows] = await database.inAccount(account, [statement<object>(text, parameters)], { write: true });
   return rows.length > 0;
@@ -23,31 +26,54 @@ async function act(database: Database, action: DeliveryAction, clause: string, v
 /**
  * Has a delivery go on at once; from what happened since a time, when one is given (ISO 8601). A server that is at it begins anew.
  */
-export function resumeDelivery(database: Database, action: DeliveryAction, since?: string): Promise<boolean> {
-  return act(database, action, resumeText, [since ?? null]);
+export async function resumeDelivery(database: Database, action: DeliveryAction, since?: string): Promise<boolean> {
+  const cursors: Record<string, number> = {};
+  for (const feed of since === undefined ? [] : feeds)
+    cursors[feed.name] = await numberBefore(database, feed, action.account, since ?? '');
+  return act(database, action, resumeText, [since ?? null, JSON.stringify(cursors)]);
 }
 
-const resumeText = `update deliveries d set generation = generation + 1, failures = 0, paused = false, reported = false,
+const resumeText = `records as (
+  update record_deliveries p set look_at = null, look_behind = null,
+    batch_end = case when $10::timestamptz is null then batch_end end,
+    batch_left = case when $10::timestamptz is null then batch_left end,
+    cursor = coalesce(($11::jsonb ->> p.feed)::bigint, p.cursor)
+  where p.account_id = $1 and p.channel_id = $9
+), done as (
+update deliveries d set generation = generation + 1, failures = 0, paused = false, reported = false,
   next_at = null, tried_revision = null, look_at = null, look_behind = null,
   batch_end = case when $10::timestamptz is null then batch_end end,
   batch_left = case when $10::timestamptz is null then batch_left end,
   cursor = case when $10::timestamptz is null then cursor else coalesce(
     (select min(e.id) - 1 from audit_events e where e.account_id = $1 and e.created_at >= $10::timestamptz),
     (select a.audit_sequence from accounts a where a.account_id = $1)) end
-where d.account_id = $1 and d.channel_id = $9 returning 1`;
+where d.account_id = $1 and d.channel_id = $9 returning 1)`;
+
+/** An event that was set aside. */
+export interface AsideEvent {
+  readonly feed: EventFeed;
+  readonly number: number;
+}
 
 /** Has events sent again that were set aside: one, or all. */
-export function retrySetAside(database: Database, action: DeliveryAction, event?: number): Promise<boolean> {
-  const text = `update set_aside_events set retry = true where ${chosen} returning 1`;
-  return act(database, action, text, [event ?? null]);
+export function retrySetAside(database: Database, action: DeliveryAction, event?: AsideEvent): Promise<boolean> {
+  const text = asideText((table) => `update ${table} set retry = true`);
+  return act(database, action, text, [event?.feed ?? null, event?.number ?? null]);
 }
 
 /** Forgets events that were set aside: one, or all. */
-export function discardSetAside(database: Database, action: DeliveryAction, event?: number): Promise<boolean> {
-  return act(database, action, `delete from set_aside_events where ${chosen} returning 1`, [event ?? null]);
+export function discardSetAside(database: Database, action: DeliveryAction, event?: AsideEvent): Promise<boolean> {
+  const text = asideText((table) => `delete from ${table}`);
+  return act(database, action, text, [event?.feed ?? null, event?.number ?? null]);
 }
 
-const chosen = 'account_id = $1 and channel_id = $9 and ($10::bigint is null or event_id = $10::bigint)';
+function asideText(change: (table: string) => string): string {
+  const which = (feed: string, number: string) =>
+    `account_id = $1 and channel_id = $9 and ($10::text is null or (${feed} = $10::text and ${number} = $11::bigint))`;
+  return `events as (${change('set_aside_events')} where ${which("'audit'", 'event_id')} returning 1),
+records as (${change('set_aside_records')} where ${which('feed', 'record_number')} returning 1),
+done as (select from events union all select from records)`;
+}
 
 /** Writes the audit event that stands for a sample; returns its number. */
 export async function recordSample(database: Database, account: string, entry: AuditEntry): Promise<number> {

@@ -1,3 +1,4 @@
+import type { EventFeed } from '../../model/declare/list-words.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
@@ -10,6 +11,8 @@ export interface PendingDelivery {
   /** How many events are behind the cursor, whether or not the channel subscribes to them. */
   readonly behind: number;
   readonly failing: boolean;
+  /** What there is to do something about. */
+  readonly feeds: readonly EventFeed[];
 }
 
 /**
@@ -28,18 +31,33 @@ function millisecondsTo(moment: string): string {
   return `extract(epoch from ${moment} - clock_timestamp()) * 1000`;
 }
 
-const pendingText = `select account, channel, failing, behind, "dueInMs" from (
-select d.account_id as account, d.channel_id as channel, d.failures > 0 as failing,
-  a.audit_sequence - d.cursor as behind, d.next_at,
+/** Every cursor, with how far it may come; `wait`: until then, in milliseconds, what waits is left. */
+const positionsText = `select account_id, channel_id, feed, newest - cursor as behind, again,
+  case when newest - cursor < look_behind then greatest(0, ${millisecondsTo('look_at')}) else 0 end as wait
+from (
+  select d.account_id, d.channel_id, 'audit' as feed, d.cursor, d.look_at, d.look_behind, a.audit_sequence as newest,
+    exists (select from set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id and s.retry) as again
+  from deliveries d join accounts a on a.account_id = d.account_id
+  union all
+  select p.account_id, p.channel_id, p.feed, p.cursor, p.look_at, p.look_behind, n.last,
+    exists (select from set_aside_records s
+      where s.account_id = p.account_id and s.channel_id = p.channel_id and s.feed = p.feed and s.retry)
+  from record_deliveries p join feed_numbers n on n.account_id = p.account_id and n.feed = p.feed
+) cursors where cursor < newest or again`;
+
+const pendingText = `select account, channel, failing, behind, feeds, "dueInMs" from (
+select d.account_id as account, d.channel_id as channel, d.failures > 0 as failing, p.behind, p.feeds, d.next_at,
   row_number() over (partition by d.account_id order by d.next_at nulls first) as place,
-  greatest(0, case when d.tried_revision is not distinct from o.updated_revision then ${millisecondsTo('d.next_at')} end,
-    case when a.audit_sequence - d.cursor < d.look_behind then ${millisecondsTo('d.look_at')} end)::float8 as "dueInMs"
-from deliveries d
-join accounts a on a.account_id = d.account_id
+  greatest(p.wait, case when d.tried_revision is not distinct from o.updated_revision then ${millisecondsTo('d.next_at')} end)::float8
+    as "dueInMs"
+from (
+  select account_id, channel_id, sum(behind)::bigint as behind, min(wait) as wait,
+    coalesce(array_agg(feed order by feed) filter (where wait = 0), '{}') as feeds
+  from (${positionsText}) positions group by account_id, channel_id
+) p
+join deliveries d on d.account_id = p.account_id and d.channel_id = p.channel_id
 left join objects o on o.account_id = d.account_id and o.id = d.channel_id
-where (d.cursor < a.audit_sequence
-    or exists (select from set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id and s.retry))
-  and not exists (select from leases l where l.account_id = d.account_id and l.name = 'delivery/' || d.channel_id
+where not exists (select from leases l where l.account_id = d.account_id and l.name = 'delivery/' || d.channel_id
     and l.until > clock_timestamp() and l.owner <> $1)
 ) pending where place <= $3
 order by next_at nulls first

@@ -1,3 +1,4 @@
+import type { EventFeed } from '../../model/declare/list-words.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
@@ -12,6 +13,8 @@ export interface DeliveryStatusRow {
   readonly last_error: string | null;
   readonly last_error_at: Date | null;
   readonly set_aside: number;
+  /** How many records wait, by feed. */
+  readonly records: Readonly<Record<string, { readonly cursor: number; readonly behind: number }>>;
   /** Whether a server is at it. */
   readonly active: boolean;
 }
@@ -23,7 +26,11 @@ export async function listDeliveries(database: Database, account: string): Promi
 }
 
 const listText = `select d.channel_id, d.cursor, d.failures, d.paused, d.next_at, d.last_success_at, d.last_error, d.last_error_at,
-  (select count(*)::int from set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id) as set_aside,
+  (select count(*)::int from set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id)
+    + (select count(*)::int from set_aside_records s where s.account_id = d.account_id and s.channel_id = d.channel_id) as set_aside,
+  (select coalesce(jsonb_object_agg(p.feed, jsonb_build_object('cursor', p.cursor, 'behind', n.last - p.cursor)), '{}')
+    from record_deliveries p join feed_numbers n on n.account_id = p.account_id and n.feed = p.feed
+    where p.account_id = d.account_id and p.channel_id = d.channel_id and p.cursor < n.last) as records,
   exists (select from leases l where l.account_id = d.account_id and l.name = 'delivery/' || d.channel_id
     and l.until > clock_timestamp()) as active
 from deliveries d join objects o on o.account_id = d.account_id and o.id = d.channel_id
@@ -32,8 +39,10 @@ where d.account_id = $1 order by d.channel_id`;
 /** An event that was set aside. */
 export interface SetAsideRow {
   readonly channel_id: string;
+  readonly feed: EventFeed;
   readonly event_id: number;
-  readonly activity_code: string;
+  /** `null`: it is a record. */
+  readonly activity_code: string | null;
   readonly reason: string;
   readonly set_aside_at: Date;
   readonly retry: boolean;
@@ -49,11 +58,17 @@ export async function listSetAside(
   return rows;
 }
 
-const setAsideText = `select s.channel_id, s.event_id, e.activity_code, s.reason, s.set_aside_at, s.retry
-from (select *, row_number() over (partition by channel_id order by event_id) as place from set_aside_events where account_id = $1) s
-join audit_events e on e.account_id = s.account_id and e.id = s.event_id
+const setAsideText = `select s.channel_id, s.feed, s.event_id, e.activity_code, s.reason, s.set_aside_at, s.retry
+from (
+  select *, row_number() over (partition by channel_id order by feed, event_id) as place from (
+    select account_id, channel_id, 'audit' as feed, event_id, reason, set_aside_at, retry from set_aside_events
+    union all
+    select account_id, channel_id, feed, record_number, reason, set_aside_at, retry from set_aside_records
+  ) aside where account_id = $1
+) s
+left join audit_events e on s.feed = 'audit' and e.account_id = s.account_id and e.id = s.event_id
 where s.place <= $2
-order by s.channel_id, s.event_id`;
+order by s.channel_id, s.feed, s.event_id`;
 
 /** An event behind a cursor. */
 interface BehindRow {

@@ -1,8 +1,11 @@
 import type { JsonObject } from '../../lib/json.ts';
+import type { EventFeed } from '../../model/declare/list-words.ts';
 import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
+import { type Feed, feedNamed } from '../logs/feeds.ts';
+import { readNumbered } from './records.ts';
 
-/** An audit event as it is delivered. */
+/** An audit event, or a record, as it is delivered. */
 export interface EventRow {
   readonly id: number;
   readonly created_at: Date;
@@ -11,6 +14,8 @@ export interface EventRow {
   readonly initiator_name: string;
   readonly initiator_email: string;
   readonly target_id: string;
+  /** Absent: the name in `meta`. */
+  readonly target_name?: string;
   readonly meta: JsonObject;
 }
 
@@ -34,7 +39,7 @@ export interface DeliveryRow {
   /** `null`: the object is gone. */
   readonly spec: JsonObject | null;
   readonly updated_revision: number | null;
-  /** The number of the newest event of the account. */
+  /** The number of the newest event of the account, or record of the feed. */
   readonly newest: number;
   readonly set_aside: number;
 }
@@ -43,6 +48,13 @@ export interface DeliveryRow {
 export interface ReadLimits {
   readonly events: number;
   readonly bytes: number;
+}
+
+/** What one cursor is about. */
+export interface Position {
+  readonly account: string;
+  readonly channel: string;
+  readonly feed: EventFeed;
 }
 
 /** What a server needs to go on with a delivery. */
@@ -67,14 +79,15 @@ const usualBytes = 300;
  */
 export async function readWork(
   database: Database,
-  account: string,
-  channel: string,
-  { events: most, bytes }: ReadLimits,
+  { account, channel, feed }: Position,
+  limits: ReadLimits,
 ): Promise<DeliveryWork | undefined> {
+  if (feed !== 'audit') return readRecordWork(database, { account, channel, feed }, limits);
+  const { events: most, bytes } = limits;
   const [[row], events, [again]] = await database.inAccount(
     account,
     [
-      statement<DeliveryRow>(rowText, [account, channel]),
+      statement<DeliveryRow>(rowText(auditPosition), [account, channel]),
       statement<EventRow>(eventsText, [account, channel, most, bytes]),
       statement<EventRow>(againText, [account, channel]),
     ],
@@ -83,14 +96,62 @@ export async function readWork(
   return row === undefined ? undefined : { row, events, again };
 }
 
-const rowText = `select d.cursor, d.batch_end, d.batch_left, d.generation, d.failures, d.paused, d.reported, d.tried_revision,
-  coalesce(extract(epoch from d.next_at - clock_timestamp()) * 1000, 0)::float8 as wait_ms,
-  d.kind, o.spec, o.updated_revision, a.audit_sequence as newest,
-  (select count(*)::int from set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id) as set_aside
+/** The same of the records of a feed, which are numbered under the lock of a row of the feed. */
+async function readRecordWork(
+  database: Database,
+  { account, channel, feed: name }: Position & { readonly feed: Feed['name'] },
+  limits: ReadLimits,
+): Promise<DeliveryWork | undefined> {
+  const [[row], [again]] = await database.inAccount(
+    account,
+    [
+      statement<DeliveryRow>(rowText(recordPosition(name)), [account, channel]),
+      statement<{ readonly number: number }>(againRecordText, [account, channel, name]),
+    ],
+    { snapshot: true },
+  );
+  if (row === undefined) return undefined;
+  const feed = feedNamed[name];
+  const read = (after: number, most: ReadLimits) => readNumbered(database, { feed, account, after }, most);
+  const events = limits.events === 0 ? [] : await read(row.cursor, limits);
+  const [first] = again === undefined ? [] : await read(again.number - 1, { events: 1, bytes: 1 });
+  return { row, events, again: first?.id === again?.number ? first : undefined };
+}
+
+/** Where the state of one cursor is. */
+interface PositionTables {
+  /** The row that has it. */
+  readonly row: 'd' | 'p';
+  readonly joins: string;
+  readonly newest: string;
+  readonly aside: string;
+}
+
+const auditPosition: PositionTables = {
+  ...{ row: 'd', joins: '', newest: 'a.audit_sequence' },
+  aside: 'set_aside_events s where s.account_id = d.account_id and s.channel_id = d.channel_id',
+};
+
+function recordPosition(feed: Feed['name']): PositionTables {
+  return {
+    row: 'p',
+    joins: `join record_deliveries p on p.account_id = d.account_id and p.channel_id = d.channel_id and p.feed = '${feed}'
+join feed_numbers n on n.account_id = d.account_id and n.feed = '${feed}'`,
+    newest: 'n.last',
+    aside: `set_aside_records s where s.account_id = d.account_id and s.channel_id = d.channel_id and s.feed = '${feed}'`,
+  };
+}
+
+function rowText({ row, joins, newest, aside }: PositionTables): string {
+  return `select ${row}.cursor, ${row}.batch_end, ${row}.batch_left, d.generation, d.failures, d.paused, d.reported,
+  d.tried_revision, coalesce(extract(epoch from d.next_at - clock_timestamp()) * 1000, 0)::float8 as wait_ms,
+  d.kind, o.spec, o.updated_revision, ${newest} as newest, (select count(*)::int from ${aside}) as set_aside
 from deliveries d
 join accounts a on a.account_id = d.account_id
+${joins}
 left join objects o on o.account_id = d.account_id and o.id = d.channel_id
 where d.account_id = $1 and d.channel_id = $2`;
+}
 
 const eventsText = `select ${eventColumns} from (
   select e.*, sum(${usualBytes} + octet_length(e.meta::text)) over (order by e.id rows between unbounded preceding and 1 preceding) as bytes
@@ -105,3 +166,7 @@ const againText = `select ${eventColumns} from set_aside_events s
 join audit_events e on e.account_id = s.account_id and e.id = s.event_id
 where s.account_id = $1 and s.channel_id = $2 and s.retry
 order by s.event_id limit 1`;
+
+const againRecordText = `select s.record_number as number from set_aside_records s
+where s.account_id = $1 and s.channel_id = $2 and s.feed = $3 and s.retry
+order by s.record_number limit 1`;

@@ -55,6 +55,11 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
     const kept = new Date(weekOf(moment)).toISOString();
     await run('delete from feed_hours where feed = $1 and hour < $2::timestamptz', [feed.name, kept]);
     // A day longer: the clock of a reporter may be a little ahead of the day on which its values were listed.
+    await run(
+      `delete from set_aside_records s where s.feed = $1
+       and not exists (select from ${feed.table} r where r.account_id = s.account_id and r.number = s.record_number)`,
+      [feed.name],
+    );
     await run('delete from feed_values where feed = $1 and day < $2::date - 1', [feed.name, kept.slice(0, 10)]);
   };
   await database.asOwner(work, { write: 'long' });

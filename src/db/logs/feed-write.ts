@@ -28,9 +28,9 @@ function writeStatement({ feed, account, batches, rows, parts, values }: FeedWri
   const typed = Object.entries(feed.columns)
     .map(([name, type]) => `${name} ${type}`)
     .join(', ');
-  return feedQuery<{ readonly stored: number }>(
-    account,
-    ({ bind }) => `with present as (
+  return feedQuery<{ readonly stored: number }>(account, ({ bind }) => {
+    const count = `${bind(rows.length)}::bigint`;
+    return `with present as (
   -- A deletion of the account waits, and deletes these too, or came first.
   select account_id from accounts where account_id = $1 for key share
 ), given as (
@@ -40,9 +40,15 @@ function writeStatement({ feed, account, batches, rows, parts, values }: FeedWri
   insert into feed_batches (account_id, feed, reporter, batch, stored_at)
   select $1, '${feed.name}', reporter, name, now() from given order by reporter, name
   on conflict do nothing returning reporter, batch
+), numbered as (
+  -- Numbers are for those who receive records; the lock of this row is held until they are committed.
+  update feed_numbers n set last = n.last + ${count} from present
+  where n.account_id = $1 and n.feed = '${feed.name}'
+    and exists (select from record_deliveries d where d.account_id = $1 and d.feed = '${feed.name}')
+  returning n.last
 ), stored as (
-  insert into ${feed.table} (account_id, ${names})
-  select $1, ${names} from json_to_recordset(${bind(JSON.stringify(rows))}::json) as x(batch int, ${typed})
+  insert into ${feed.table} (account_id, ${names}, number)
+  select $1, ${names}, (select last from numbered) - ${count} + row_number() over () from json_to_recordset(${bind(JSON.stringify(rows))}::json) as x(batch int, ${typed})
   where batch in (select at from given join fresh on fresh.reporter = given.reporter and fresh.batch = given.name)
   on conflict do nothing returning timestamp, slice
 ), known as (
@@ -58,6 +64,6 @@ function writeStatement({ feed, account, batches, rows, parts, values }: FeedWri
   group by part, hour order by part, hour
   on conflict (account_id, feed, slice, hour) do update set count = h.count + excluded.count
 )
-select count(*) as stored from stored`,
-  );
+select count(*) as stored from stored`;
+  });
 }

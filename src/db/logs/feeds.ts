@@ -8,6 +8,10 @@ export interface Feed {
   readonly table: 'proxy_log' | 'traffic_log';
   /** The columns behind `account_id`, with their types. */
   readonly columns: Readonly<Record<string, string>>;
+  /** What receivers of events know its records by. */
+  readonly code: string;
+  /** The rest of a record as they get it, as columns of a statement. */
+  readonly event: string;
 }
 
 /** Requests that went through reverse proxies. */
@@ -38,6 +42,14 @@ export const proxyFeed: Feed = {
     path_key: 'bigint',
     terms: 'int[]',
   },
+  code: 'proxy.access',
+  event: `user_id as initiator_id, '' as initiator_name, '' as initiator_email,
+  service_id as target_id, host as target_name, jsonb_strip_nulls(jsonb_build_object('id', id, 'service_id', service_id,
+  'method', method, 'host', host, 'path', path, 'duration_ms', duration_ms, 'status_code', status_code,
+  'source_ip', nullif(source_ip, ''), 'reason', nullif(reason, ''), 'user_id', nullif(user_id, ''),
+  'auth_method_used', nullif(auth_method_used, ''), 'country_code', nullif(country_code, ''),
+  'city_name', nullif(city_name, ''), 'subdivision_code', nullif(subdivision_code, ''), 'bytes_upload', bytes_upload,
+  'bytes_download', bytes_download, 'protocol', nullif(protocol, ''), 'metadata', metadata)) as meta`,
 };
 
 /** Flows between peers, as peers report them. */
@@ -64,10 +76,18 @@ export const trafficFeed: Feed = {
     slice: 'bigint',
     terms: 'int[]',
   },
+  code: 'network.traffic',
+  event: `user_id as initiator_id, record -> 'user' ->> 'name' as initiator_name,
+  record -> 'user' ->> 'email' as initiator_email, destination_id as target_id,
+  record -> 'destination' ->> 'name' as target_name, jsonb_build_object('flow_id', flow_id, 'reporter_id', reporter_id,
+  'protocol', protocol, 'direction', direction, 'connection_type', connection_type) || record as meta`,
 };
 
 /** All feeds. */
 export const feeds: readonly Feed[] = [proxyFeed, trafficFeed];
+
+/** A feed by its name. */
+export const feedNamed: Readonly<Record<Feed['name'], Feed>> = { proxy: proxyFeed, traffic: trafficFeed };
 
 /** Gives a parameter its place in the text of a statement. */
 export type Bind = (value: unknown) => string;

@@ -1,3 +1,4 @@
+import { eventFeeds } from '../../model/declare/list-words.ts';
 import { count, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, integer, list, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
@@ -7,7 +8,8 @@ export const deliveryStates = ['idle', 'delivering', 'retrying', 'paused', 'disa
 
 const setAside = object(
   {
-    event: integer({ doc: 'The number of the event in the audit log.' }),
+    feed: oneOf(eventFeeds, { doc: 'Where the event is from: the audit log, or records of traffic or of proxies.' }),
+    event: integer({ doc: 'The number of the event there.' }),
     activity_code: string({ doc: 'What happened.' }),
     reason: string({ doc: 'Why the receiver did not take it.' }),
     at: time({ doc: 'When it was set aside.' }),
@@ -55,7 +57,7 @@ const example = {
   setAsideCount: 1,
   setAside: [
     {
-      ...{ event: 4102, activity_code: 'policy.update', reason: 'chat.example.com answers 422' },
+      ...{ feed: 'audit', event: 4102, activity_code: 'policy.update', reason: 'chat.example.com answers 422' },
       ...{ at: '2026-01-01T22:00:00.000Z', retrying: false },
     },
   ],
@@ -65,7 +67,10 @@ const path = '/api/config/deliveries';
 const one = `${path}/{id}` as const;
 const params = { id: string({ doc: 'The id of the object that receives events.' }) };
 const update = { module: 'config', operation: 'update' } as const;
-const query = { event: optional(integer({ doc: 'The number of the event; all of them without it.', minimum: 1 })) };
+const query = {
+  event: optional(integer({ doc: 'The number of the event; all of them without it.', minimum: 1 })),
+  feed: optional(oneOf(eventFeeds, { doc: 'Where the event is from; the audit log without it.' })),
+};
 
 /** What came of a sample. */
 export const sample = object(

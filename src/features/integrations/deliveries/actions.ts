@@ -1,10 +1,17 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
-import { type DeliveryAction, discardSetAside, resumeDelivery, retrySetAside } from '../../../db/deliveries/actions.ts';
+import {
+  type AsideEvent,
+  type DeliveryAction,
+  discardSetAside,
+  resumeDelivery,
+  retrySetAside,
+} from '../../../db/deliveries/actions.ts';
 import type { ActivityCode } from '../../../model/declare/activities.ts';
 import { NotFound } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import { readableNames } from '../../../objects/object-list.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
+import { eventName } from './events.ts';
 
 /** Has a delivery go on at once, from what happened since a time if one is given. Throws `NotFound`. */
 export async function resume(engine: Engine, call: Call, id: string, since?: string): Promise<void> {
@@ -15,26 +22,31 @@ export async function resume(engine: Engine, call: Call, id: string, since?: str
 }
 
 /** Has events sent again that were set aside: one, or all. Throws `NotFound`. */
-export async function retry(engine: Engine, call: Call, id: string, event?: number): Promise<void> {
+export async function retry(engine: Engine, call: Call, id: string, event?: AsideEvent): Promise<void> {
   const action = await prepare(engine, call, id, 'integration.delivery_retried', metaOf(event));
   requireSome(await retrySetAside(engine.database, action, event), event);
   engine.notices.publish({ what: 'deliveries', account: call.account });
 }
 
 /** Forgets events that were set aside: one, or all. Throws `NotFound`. */
-export async function discard(engine: Engine, call: Call, id: string, event?: number): Promise<void> {
+export async function discard(engine: Engine, call: Call, id: string, event?: AsideEvent): Promise<void> {
   const action = await prepare(engine, call, id, 'integration.delivery_discarded', metaOf(event));
   requireSome(await discardSetAside(engine.database, action, event), event);
   engine.notices.publish({ what: 'deliveries', account: call.account });
 }
 
-function metaOf(event: number | undefined): Readonly<Record<string, string>> {
-  return { event: event === undefined ? 'all' : String(event) };
+function metaOf(event: AsideEvent | undefined): Readonly<Record<string, string>> {
+  return { event: event === undefined ? 'all' : nameOf(event) };
+}
+
+function nameOf({ feed, number }: AsideEvent): string {
+  return String(eventName({ feed, id: number }));
 }
 
 /** That nothing was set aside matters only where one event was named. */
-function requireSome(done: boolean, event: number | undefined): void {
-  if (!done && event !== undefined) throw new NotFound(`event ${event} not found among those that were set aside`);
+function requireSome(done: boolean, event: AsideEvent | undefined): void {
+  if (!done && event !== undefined)
+    throw new NotFound(`event ${nameOf(event)} not found among those that were set aside`);
 }
 
 /** The receiver must be one that the caller may see and change. */

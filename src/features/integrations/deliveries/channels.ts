@@ -1,4 +1,5 @@
 import type { Engine } from '../../../commit/engine.ts';
+import type { Feed } from '../../../db/logs/feeds.ts';
 import { asObject, isObject, type JsonObject } from '../../../lib/json.ts';
 import type { ActivityCode } from '../../../model/declare/activities.ts';
 import { mapSecrets, openSecret, placeOf } from '../../../model/schema/secret-fields.ts';
@@ -9,13 +10,24 @@ interface Receivers {
   read(spec: JsonObject): Omit<Channel, 'account' | 'id'>;
   /** The audit event of sending a sample to one. */
   readonly sampleCode: ActivityCode;
+  /** What they receive besides audit events. */
+  readonly feeds?: readonly Feed['name'][];
 }
 
 /** By kind, one line each; the kinds say `delivers`. */
 const receivers: Readonly<Record<string, Receivers>> = {
   NotificationChannel: { read: readNotificationChannel, sampleCode: 'notification.channel.test' },
-  EventStreaming: { read: readEventStreaming, sampleCode: 'integration.delivery_tested' },
+  EventStreaming: {
+    read: readEventStreaming,
+    sampleCode: 'integration.delivery_tested',
+    feeds: ['traffic', 'proxy'],
+  },
 };
+
+/** The kinds whose objects receive records besides audit events, each with a feed. */
+export const recordReceivers = Object.entries(receivers).flatMap(([kind, { feeds = [] }]) =>
+  feeds.map((feed) => ({ kind, feed })),
+);
 
 /** The audit event of sending a sample to an object of a kind. */
 export function sampleCodeOf(kind: string): ActivityCode {

@@ -1,7 +1,9 @@
 import { type Report, reportOnce } from '../../../commit/report-once.ts';
 import { adoptChannels, findPending, type PendingDelivery } from '../../../db/deliveries/pending.ts';
+import { adoptFeeds } from '../../../db/deliveries/records.ts';
 import type { LeaseKeeper } from '../../../db/leases/lease-keeper.ts';
 import { createHeldWork, ownerName } from '../held-work.ts';
+import { recordReceivers } from './channels.ts';
 import { keepLooking } from './looks.ts';
 import { type WorkerOptions, workOn } from './worker.ts';
 
@@ -48,6 +50,7 @@ export function runDeliveries(options: DispatcherOptions): () => Promise<void> {
     // Servers of an earlier release may make channels until the last of them is replaced.
     if (!isAdopted) await adoptChannels(engine.database, deliveringKinds(options));
     isAdopted = true;
+    await adoptFeeds(engine.database, recordReceivers);
     const pending = await findPending(engine.database, owner, mostFound);
     engine.observer.report({ what: 'delivery_backlog', ...backlogOf(pending) });
     for (const delivery of pending) {
@@ -55,8 +58,8 @@ export function runDeliveries(options: DispatcherOptions): () => Promise<void> {
       else startWork(delivery);
     }
   };
-  const startWork = ({ account, channel }: PendingDelivery): void => {
-    workers.start({ account, lease: `delivery/${channel}` }, (hold) => workOn(options, { ...hold, channel }));
+  const startWork = ({ account, channel, feeds }: PendingDelivery): void => {
+    workers.start({ account, lease: `delivery/${channel}` }, (hold) => workOn(options, { ...hold, channel, feeds }));
   };
   const looks = keepLooking(() => dispatch().catch(failed('deliveries')), { pollMs, gatherMs });
   const unlisten = [

@@ -1,25 +1,40 @@
 import type { EventRow } from '../../../db/deliveries/work.ts';
+import { proxyFeed, trafficFeed } from '../../../db/logs/feeds.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { activities, isActivityCode } from '../../../model/declare/activities.ts';
+import type { EventFeed } from '../../../model/declare/list-words.ts';
 import type { DeliveryEvent } from './target.ts';
 
-/** An audit event as targets see it. */
-export function deliveryEvent(row: EventRow): DeliveryEvent {
+/** The codes of records in words. */
+const records: Readonly<Record<string, string>> = {
+  [trafficFeed.code]: 'Network traffic',
+  [proxyFeed.code]: 'Request through a reverse proxy',
+};
+
+/** What a code says, in words. */
+function activityOf(code: string): string {
+  return isActivityCode(code) ? activities[code] : (records[code] ?? code);
+}
+
+/** An audit event, or a record, as targets see it. */
+export function deliveryEvent(row: EventRow, feed: EventFeed): DeliveryEvent {
   const { id, created_at, activity_code: code, initiator_id, initiator_name, initiator_email, target_id, meta } = row;
-  const { name } = meta;
+  const name = row.target_name ?? meta['name'];
   return {
-    id,
-    at: created_at.toISOString(),
-    code,
-    activity: isActivityCode(code) ? activities[code] : code,
+    ...{ feed, id, at: created_at.toISOString(), code, activity: activityOf(code) },
     initiator: { id: initiator_id, name: initiator_name, email: initiator_email },
     target: { id: target_id, name: typeof name === 'string' ? name : '' },
     meta,
   };
 }
 
+/** By what receivers know an event: its number in the audit log, and of a record the name of the feed besides. */
+export function eventName({ feed, id }: Pick<DeliveryEvent, 'feed' | 'id'>): number | string {
+  return feed === 'audit' ? id : `${feed}-${id}`;
+}
+
 /** What receivers get about an event, as JSON. */
 export function eventBody(account: string, event: DeliveryEvent): JsonObject {
-  const { id, at, code, activity, initiator, target, meta } = event;
-  return { id, timestamp: at, type: code, activity, account, initiator, target, meta };
+  const { at, code, activity, initiator, target, meta } = event;
+  return { id: eventName(event), timestamp: at, type: code, activity, account, initiator, target, meta };
 }

@@ -27,7 +27,7 @@ export async function sendSample(engine: Engine, call: Call, id: string, open: O
   const event = await recordSample(engine.database, account, { actor, event: { code, target: id, meta }, at });
   const { name, email = '' } = actor;
   const sample: DeliveryEvent = {
-    ...{ id: event, at, code, activity: activities[code], meta },
+    ...{ feed: 'audit', id: event, at, code, activity: activities[code], meta },
     ...{ initiator: { id: actor.id, name, email }, target: { id, name: object.key ?? '' } },
   };
   return resultOf(await target.deliver([sample]));

@@ -1,4 +1,5 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
+import { readNumbered } from '../../../db/deliveries/records.ts';
 import {
   type DeliveryStatusRow,
   eventsBehind,
@@ -6,6 +7,7 @@ import {
   listSetAside,
   type SetAsideRow,
 } from '../../../db/deliveries/status.ts';
+import { feedNamed, feeds } from '../../../db/logs/feeds.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import { readableNames } from '../../../objects/object-list.ts';
 import type { Delivery } from '../../../operations/config/deliveries.ts';
@@ -34,7 +36,7 @@ export async function showDeliveries(engine: Engine, call: Call): Promise<readon
     const object = state.get(row.channel_id);
     if (object === undefined || !isReadable(object.kind)) continue;
     const channel = readChannel({ account: call.account, ...object });
-    const lag = await lagOf(engine, channel, row.cursor);
+    const lag = await lagOf(engine, channel, row);
     shown.push(view({ row, object, channel, lag, aside: aside.get(row.channel_id) ?? [] }));
   }
   return shown;
@@ -55,15 +57,26 @@ function isTroubled({ state, lag, setAsideCount }: Delivery): boolean {
 }
 
 /** What waits for a channel. */
-async function lagOf({ database, now }: Engine, channel: Channel, cursor: number): Promise<Delivery['lag']> {
+async function lagOf(
+  { database, now }: Engine,
+  channel: Channel,
+  { cursor, records }: DeliveryStatusRow,
+): Promise<Delivery['lag']> {
   if (!isOn(channel)) return { events: 0, seconds: 0 };
   const events = (await eventsBehind(database, channel.account, cursor, mostCounted)).filter(
     ({ activity_code: code, target_id: target }) => isSelected(channel, { code, target }),
   );
-  const [oldest] = events;
-  if (oldest === undefined) return { events: 0, seconds: 0 };
-  const seconds = Math.max(0, Math.round((Date.parse(now()) - oldest.created_at.getTime()) / 1000));
-  return { events: events.length, seconds };
+  const firsts = events.slice(0, 1).map(({ created_at: at }) => at);
+  let count = events.length;
+  for (const [name, { cursor: after, behind }] of Object.entries(records)) {
+    count += behind;
+    const feed = feeds.find((one) => one.name === name);
+    if (feed === undefined) continue;
+    const [first] = await readNumbered(database, { feed, account: channel.account, after }, { events: 1, bytes: 1 });
+    if (first !== undefined) firsts.push(first.created_at);
+  }
+  const oldest = Math.min(...firsts.map((at) => at.getTime()), Date.parse(now()));
+  return { events: Math.min(mostCounted, count), seconds: Math.round((Date.parse(now()) - oldest) / 1000) };
 }
 
 function isOn({ enabled, settings }: Channel): boolean {
@@ -89,10 +102,13 @@ function view({ row, object: { id, kind, key }, channel, lag, aside }: Shown): D
     ...(row.last_error_at === null ? {} : { lastErrorAt: row.last_error_at.toISOString() }),
     ...(row.next_at === null ? {} : { nextAttemptAt: row.next_at.toISOString() }),
     setAsideCount,
-    setAside: aside.map(({ event_id: event, activity_code, reason, set_aside_at: at, retry: retrying }) => ({
-      ...{ event, activity_code, reason, at: at.toISOString(), retrying },
-    })),
+    setAside: aside.map(viewAside),
   };
+}
+
+function viewAside({ feed, event_id: event, activity_code: code, reason, set_aside_at: at, retry }: SetAsideRow) {
+  const activity_code = feed === 'audit' ? (code ?? '') : feedNamed[feed].code;
+  return { feed, event, activity_code, reason, at: at.toISOString(), retrying: retry };
 }
 
 function stateOf({ paused, failures }: DeliveryStatusRow, channel: Channel, lag: Delivery['lag']): Delivery['state'] {

@@ -1,8 +1,10 @@
 import type { JsonObject } from '../../../lib/json.ts';
+import type { EventFeed } from '../../../model/declare/list-words.ts';
 
-/** An audit event as targets see it. */
+/** An audit event, or a record of traffic or of a proxy, as targets see it. */
 export interface DeliveryEvent {
-  /** Grows within the account; repetitions have the same one. */
+  readonly feed: EventFeed;
+  /** Grows within the feed of the account; repetitions have the same one. */
   readonly id: number;
   /** ISO 8601. */
   readonly at: string;

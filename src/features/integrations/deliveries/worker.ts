@@ -14,12 +14,13 @@ import {
 } from '../../../db/deliveries/progress.ts';
 import { type DeliveryRow, readWork } from '../../../db/deliveries/work.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
+import type { EventFeed } from '../../../model/declare/list-words.ts';
 import { Internal } from '../../../model/errors.ts';
 import type { Hold as HeldLease } from '../held-work.ts';
 import { type Delays, usualDelays } from './backoff.ts';
 import { failedCode, type NextBatch, nextBatch } from './batch.ts';
 import { openChannel, readChannel } from './channels.ts';
-import { deliveryEvent } from './events.ts';
+import { deliveryEvent, eventName } from './events.ts';
 import type { Channel, DeliveryEvent, Target, Verdict, WindowSize } from './target.ts';
 
 /** What workers on all deliveries share. */
@@ -36,6 +37,8 @@ export interface WorkerOptions {
 /** One delivery, held by this server. */
 interface Hold extends HeldLease {
   readonly channel: string;
+  /** What there is to do something about; they take turns. */
+  readonly feeds: readonly EventFeed[];
 }
 
 /** How much of what waits is read together, unless a target asks for more. */
@@ -58,17 +61,26 @@ const actor: Actor = { type: 'system', id: 'sys', name: 'system' };
  * it in the middle, the next worker goes on behind what was noted: an event may be sent twice, and none is left out.
  */
 export async function workOn(options: WorkerOptions, hold: Hold): Promise<void> {
-  let progress: Progress = { singlyTo: 0, window: usualWindow };
+  let turns: readonly Progress[] = hold.feeds.map((feed) => ({ feed, singlyTo: 0, window: usualWindow }));
   while (!hold.signal.aborted) {
+    const [progress, ...others] = turns;
+    if (progress === undefined) return;
     const step = await takeStep(options, hold, progress);
-    if (step === 'done') return;
-    const { singlyTo = 0, window = progress.window, rest } = step;
-    progress = { singlyTo: Math.max(singlyTo, progress.singlyTo), window, rest };
+    if (step === 'stop') return;
+    turns = step === 'done' ? others : [...others, continued(progress, step)];
   }
 }
 
-/** How far the work on a delivery is. */
+function continued(
+  { feed, ...before }: Progress,
+  { singlyTo = 0, window = before.window, rest }: StepResult,
+): Progress {
+  return { feed, singlyTo: Math.max(singlyTo, before.singlyTo), window, rest };
+}
+
+/** How far the work on one feed of a delivery is. */
 interface Progress {
+  readonly feed: EventFeed;
   /** Events up to here go one by one, because a batch of them was refused. */
   readonly singlyTo: number;
   /** How much is read at once. */
@@ -83,30 +95,32 @@ interface Rest {
   readonly events: readonly DeliveryEvent[];
 }
 
-/** What follows a step: another one, with what it changes, or nothing for now. */
-type Step = 'done' | Partial<Progress>;
+type StepResult = Partial<Omit<Progress, 'feed'>>;
 
-const goOn: Step = {};
+/** What follows a step: another one, with what it changes; nothing for now; or nothing of any feed. */
+type Step = 'done' | 'stop' | StepResult;
+
+const goOn: StepResult = {};
 
 async function takeStep(options: WorkerOptions, hold: Hold, progress: Progress): Promise<Step> {
   const { database } = options.engine;
-  const { rest } = progress;
-  const work = await readWork(database, hold.account, hold.channel, rest === undefined ? progress.window : nothing);
+  const { feed, rest } = progress;
+  const work = await readWork(database, { ...hold, feed }, rest === undefined ? progress.window : nothing);
   if (work === undefined) return 'done';
   const { row } = work;
   if (row.spec === null) {
     await dropDelivery(database, hold.account, hold.channel);
-    return 'done';
+    return 'stop';
   }
   // Other settings are tried at once.
-  if (row.wait_ms > 0 && row.tried_revision === row.updated_revision) return 'done';
+  if (row.wait_ms > 0 && row.tried_revision === row.updated_revision) return 'stop';
   if (rest !== undefined && rest.generation !== row.generation) return goOn;
-  const held = { ...hold, generation: row.generation };
+  const held = { ...hold, feed, generation: row.generation };
   const { channel, target, fault } = openTarget(options, hold, row, row.spec);
   const attempt = { options, held, row, channel };
   if (fault !== undefined) return fail(attempt, { outcome: 'pause', reason: fault });
-  if (work.again !== undefined) return sendAgain(attempt, target, deliveryEvent(work.again));
-  const events = rest?.events ?? work.events.map(deliveryEvent);
+  if (work.again !== undefined) return sendAgain(attempt, target, deliveryEvent(work.again, feed));
+  const events = rest?.events ?? work.events.map((event) => deliveryEvent(event, feed));
   if (isCut(events, progress.window, target?.window)) return { window: target?.window ?? usualWindow };
   return sendNext(attempt, target, events, progress.singlyTo);
 }
@@ -180,17 +194,17 @@ async function sendNext(
     return isWritten(await advance(database, held, cursor, { delivered: false }));
   if (row.set_aside >= mostSetAside) return fail(attempt, { outcome: 'pause', reason: tooManySetAside });
   const isKept = events.length > 1 || target.repeatsBatches === true;
-  if (isKept && batch.end !== end && !(await beginBatch(database, held, batch.end))) return 'done';
+  if (isKept && batch.end !== end && !(await beginBatch(database, held, batch.end))) return 'stop';
   const verdict = await deliver(attempt, target, events);
   if (verdict.outcome === 'accepted') {
     const written = await advance(database, held, cursor, { delivered: true, note: verdict.note });
-    return written ? { rest: restOf(attempt, window, batch) } : 'done';
+    return written ? { rest: restOf(attempt, window, batch) } : 'stop';
   }
   if (verdict.outcome !== 'refused') return fail(attempt, verdict);
-  if (events.length > 1) return (await endBatch(database, held)) ? { singlyTo: batch.end } : 'done';
+  if (events.length > 1) return (await endBatch(database, held)) ? { singlyTo: batch.end } : 'stop';
   const step = isWritten(await setAside(database, held, first.id, verdict.reason));
-  if (step !== 'done' && row.set_aside === 0)
-    await announce(attempt, `${verdict.reason} to the event ${first.id}, which was set aside`);
+  if (step !== 'stop' && row.set_aside === 0)
+    await announce(attempt, `${verdict.reason} to the event ${eventName(first)}, which was set aside`);
   return step;
 }
 
@@ -203,7 +217,7 @@ function restOf({ row }: Attempt, window: readonly DeliveryEvent[], { events, cu
 const tooManySetAside = `${mostSetAside} events are set aside; send them again or discard them first`;
 
 function isWritten(written: boolean): Step {
-  return written ? goOn : 'done';
+  return written ? goOn : 'stop';
 }
 
 function databaseOf({ options }: Attempt): Engine['database'] {
@@ -243,7 +257,7 @@ async function fail(
     left,
   });
   if (noted && !row.reported && (paused || failures >= failuresUntilReport)) await announce(attempt, verdict.reason);
-  return 'done';
+  return 'stop';
 }
 
 /** Writes the audit event about a delivery that fails. */

@@ -1,7 +1,7 @@
 import { asObject, isObject, type JsonObject, parseJson } from '../../../lib/json.ts';
 import { type EventValues, parseEventTemplate } from '../../../model/declare/event-template.ts';
 import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
-import { eventBody } from '../deliveries/events.ts';
+import { eventBody, eventName } from '../deliveries/events.ts';
 import type { Channel, DeliveryEvent, Target } from '../deliveries/target.ts';
 import { countWithin } from './limits.ts';
 import { deliveryId, type StreamOptions, unusableTarget } from './options.ts';
@@ -56,9 +56,10 @@ function writerOf(
   return { text: (event) => template.render(valuesOf(event)) };
 }
 
-function valuesOf({ id, at, code, activity, initiator, target, meta }: DeliveryEvent): EventValues {
+function valuesOf(event: DeliveryEvent): EventValues {
+  const { at, code, activity, initiator, target, meta } = event;
   return {
-    ...{ ID: id, Timestamp: at, Code: code, Message: activity },
+    ...{ ID: eventName(event), Timestamp: at, Code: code, Message: activity },
     ...{ InitiatorID: initiator.id, TargetID: target.id, Meta: meta },
   };
 }

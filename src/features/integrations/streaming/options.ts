@@ -1,4 +1,5 @@
 import type { Outbound } from '../../../outbound/outbound.ts';
+import { eventName } from '../deliveries/events.ts';
 import type { DeliveryEvent, Target } from '../deliveries/target.ts';
 
 /** What events are streamed with. */
@@ -19,6 +20,7 @@ export function unusableTarget(reason: string): Target {
 
 /** The id of an event, or of the first and the last one of a batch, as receivers may recognise a repetition. */
 export function deliveryId(account: string, batch: readonly DeliveryEvent[]): string {
-  const ids = [...new Set([batch[0]?.id ?? 0, batch.at(-1)?.id ?? 0])];
+  const ends = [batch[0], batch.at(-1)].flatMap((event) => (event === undefined ? [] : [eventName(event)]));
+  const ids = [...new Set(ends)];
   return `evt_${account}_${ids.join('-')}`;
 }

@@ -64,7 +64,7 @@ function keyOf({ account, id, settings = {} }: Channel, events: readonly Deliver
   const [day = '', time = ''] = (first?.at ?? '').split('T');
   const name = `${numberText(first?.id)}-${numberText(last?.id)}.ndjson.gz`;
   const prefix = String(settings['prefix'] ?? '').split('/');
-  const parts = [...prefix, account, id, 'audit', ...day.split('-'), time.slice(0, 2), name];
+  const parts = [...prefix, account, id, first?.feed ?? '', ...day.split('-'), time.slice(0, 2), name];
   return parts.filter((part) => part !== '').join('/');
 }
 

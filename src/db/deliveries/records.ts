@@ -1,0 +1,76 @@
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+import { type Feed, feedQuery } from '../logs/feeds.ts';
+import type { EventRow, ReadLimits } from './work.ts';
+
+/** About what a record has besides what is counted, in bytes. */
+const usualBytes = 300;
+
+/**
+ * The records of a feed behind a number, in the order of the commits that wrote them. A reader of a number sees all before
+ * it: a number is given under a lock that is held until the record is committed.
+ */
+export async function readNumbered(
+  database: Database,
+  { feed, account, after }: { readonly feed: Feed; readonly account: string; readonly after: number },
+  { events, bytes }: ReadLimits,
+): Promise<readonly EventRow[]> {
+  return database.lookUp(
+    feedQuery<EventRow>(
+      account,
+      ({
+        bind,
+      }) => `select id, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, target_name, meta
+from (
+  select e.*, sum(${usualBytes} + octet_length(e.meta::text)) over (order by e.id rows between unbounded preceding and 1 preceding) as bytes
+  from (
+    select number as id, timestamp as created_at, '${feed.code}' as activity_code, ${feed.event} from (
+      select * from ${feed.table} where account_id = $1 and number > ${bind(after)}::bigint order by number limit ${bind(events)}::bigint
+    ) ${feed.table}
+  ) e
+) e where coalesce(e.bytes, 0) < ${bind(bytes)}::bigint order by e.id`,
+    ),
+  );
+}
+
+/** The number behind which the records of a feed begin that happened since a time (ISO 8601). */
+export async function numberBefore(database: Database, feed: Feed, account: string, since: string): Promise<number> {
+  const [row] = await database.lookUp(
+    feedQuery<{ readonly number: number | null }>(
+      account,
+      ({ bind }) => `select coalesce(
+  (select min(number) - 1 from ${feed.table} where account_id = $1 and timestamp >= ${bind(since)}::timestamptz),
+  (select last from feed_numbers where account_id = $1 and feed = '${feed.name}')) as number`,
+    ),
+  );
+  return row?.number ?? 0;
+}
+
+/**
+ * Has objects receive the records of feeds from now on that do not yet: those of these kinds, each with a feed. It happens
+ * beside commits, which wait for nothing of it.
+ */
+export async function adoptFeeds(
+  database: Database,
+  pairs: readonly { readonly kind: string; readonly feed: Feed['name'] }[],
+): Promise<void> {
+  const lists = [pairs.map(({ kind }) => kind), pairs.map(({ feed }) => feed)];
+  await database.lookUp(statement<object>(adoptText, lists));
+}
+
+const adoptText = `with missing as (
+  select d.account_id, d.channel_id, f.feed
+  from deliveries d join unnest($1::text[], $2::text[]) as f(kind, feed) on f.kind = d.kind
+  where not exists (select from record_deliveries p
+    where p.account_id = d.account_id and p.channel_id = d.channel_id and p.feed = f.feed)
+  for key share of d
+), numbers as (
+  insert into feed_numbers (account_id, feed) select distinct account_id, feed from missing order by 1, 2
+  on conflict do nothing
+)
+insert into record_deliveries (account_id, channel_id, feed, cursor)
+select m.account_id, m.channel_id, m.feed,
+  coalesce((select n.last from feed_numbers n where n.account_id = m.account_id and n.feed = m.feed), 0)
+from missing m
+on conflict do nothing
+returning 1`;
