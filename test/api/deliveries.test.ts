@@ -43,6 +43,7 @@ test('events that were set aside are sent again or discarded, one or all', async
   const { setAside, message } = await only();
   expect(message).toBe('everything is delivered; 4 events are set aside');
   expect(setAside[0]).toEqual({
+    feed: 'audit',
     event: expect.any(Number),
     activity_code: 'group.add',
     reason: `127.0.0.1:${receiver.port} answers 400`,

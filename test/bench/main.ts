@@ -14,6 +14,7 @@ import { sources } from './sources.ts';
 import { openStand } from './stand.ts';
 import { start } from './start.ts';
 import { statements } from './statements.ts';
+import { streaming } from './streaming.ts';
 import { streams } from './streams.ts';
 import { renderJson, renderTable } from './table.ts';
 
@@ -43,6 +44,7 @@ const benchmarks: readonly Benchmark[] = [
   reconnect,
   enrolment,
   logsOf(Number(values.rows)),
+  streaming,
   kubernetes,
 ];
 

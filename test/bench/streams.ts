@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { putObjects } from '../setup/objects.ts';
+import { collector } from './memory.ts';
 import { connect, type Mesh, made, openMesh, order, peersPerGroup, policyOf } from './mesh.ts';
 import type { Benchmark, Row } from './result.ts';
 import type { Counted } from './stream-clients.ts';
@@ -48,20 +49,6 @@ async function connectAll(mesh: Mesh): Promise<Row> {
   const after = collect();
   const what = 'memory of one connected peer, its socket and what it was told included';
   return { what, figure: (after - before) / peers / 1000, unit: 'kB' };
-}
-
-/** Answers a function that says how many bytes are in use once what is not needed is gone. */
-async function collector(): Promise<() => number> {
-  const { setFlagsFromString } = await import('node:v8');
-  const { runInNewContext } = await import('node:vm');
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  return () => {
-    collect();
-    collect();
-    const { heapUsed, external } = process.memoryUsage();
-    return heapUsed + external;
-  };
 }
 
 let port = 1000;
