@@ -121,16 +121,19 @@ async function check({ validator, base, planEnvironment }: Checker, documents: r
   };
 }
 
+const standIn = 'dmFsdWU=';
+
 /**
  * Values that are not set here may be where documents are applied, Secrets too: any that could be are taken to be, and the server to
  * have everything that an edition has. Nothing made here is kept.
  */
 const offlineEnvironment: PlanEnvironment = {
   ...emptyEnvironment,
+  standIn,
   mayUse: () => true,
   edition: 'hosted',
   random: (bytes) => new Uint8Array(bytes),
-  valueFrom: (origin, name) => (origin !== 'envRef' || isValueVariable(name) ? 'dmFsdWU=' : undefined),
+  valueFrom: (origin, name) => (origin !== 'envRef' || isValueVariable(name) ? standIn : undefined),
 };
 
 /** Problems that only the server can find: what is free depends on objects that no document here states. */

@@ -15,6 +15,8 @@ export interface PlanEnvironment {
   random(bytes: number): Uint8Array;
   /** The value that a document's `valueFrom` names; `undefined` when it is not there or not allowed. */
   valueFrom(origin: string, name: string): string | undefined;
+  /** Where documents are only checked: what `valueFrom` returns for values that are not set there; no format is asked of it. */
+  readonly standIn?: string;
   /** How a value that is not there comes to be there; where not given, as for sources that the server reads. */
   unsetHint?(origin: string, name: string): string;
   /** Why values that are made for objects of documents cannot go to Secrets; absent: they can. */

@@ -202,7 +202,7 @@ function isStoredAs(
 
 /** The text as its format spells it. No fault repeats it. */
 function spelled({ format }: SecretField, text: string, run: Run, pointer: string): string {
-  if (format === undefined) return text;
+  if (format === undefined || text === run.planEnvironment.standIn) return text;
   const result = format.canonical(text);
   if ('value' in result) return result.value;
   run.faults.push({ code: `${format.name}_invalid`, path: pointer, message: result.fault });
