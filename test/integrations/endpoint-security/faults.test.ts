@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest';
+import { createHub } from '../../../src/features/peers/streams/hub.ts';
+import { rowsOf } from '../../commit/office.ts';
+import { connect } from '../../peers/follower.ts';
+import { present } from '../../setup/present.ts';
+import { certificate, privateKey } from '../../sources/https-certificate.ts';
+import type { Product, ProductAnswer } from './product.ts';
+import { device, startVendorA, startVendorB, startVendorD } from './products.ts';
+import { bodies, openScene, runPost } from './scene.ts';
+
+const open = { timeout: 20_000 };
+const busy: ProductAnswer = { status: 429, headers: { 'retry-after': '1' } };
+const firewall = { firewall_enabled: true };
+const offWhy = 'vendor A: the firewall is off';
+
+/** Peers about whom vendor A decides: of `good` and `bad` it lets the first one in. */
+async function decided(options: Parameters<typeof runPost>[1] = {}) {
+  const scene = await openScene();
+  const ids = await scene.machines('good', 'bad');
+  const checked = await scene.api.group('checked', ids);
+  const product = await startVendorA();
+  product.devices = [device('good'), device('bad', { firewallEnabled: false }), ...others(8)];
+  await scene.integrate('vendor-a', bodies['vendor-a'](product.url, [checked], firewall));
+  const post = runPost(scene.api.engine, { everyMs: 100, ...options });
+  await expect.poll(() => scene.status('vendor-a'), open).toMatchObject({ state: 'synced', devices: 10 });
+  const synced = () => scene.status('vendor-a').then(({ lastSyncedAt }) => lastSyncedAt);
+  return { ...scene, ids, product, post, synced };
+}
+
+function others(count: number) {
+  return Array.from({ length: count }, (_, at) => device(`other-${at}`));
+}
+
+describe('a sync that loses devices', () => {
+  it('keeps the verdicts before it until a person approves it, and says so', async () => {
+    const { api, ids, product, standing, status, events } = await decided();
+    product.devices = [];
+    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'held', devices: 10, foundDevices: 0 });
+    expect(await standing(ids)).toEqual([undefined, offWhy]);
+    const text =
+      'vendor A knows 0 devices, and knew 10 before: more than 20 % are gone; the verdicts before it stay; approve it if that is right';
+    expect((await status('vendor-a')).message).toBe(text);
+    expect((await api.call('GET', '/api/config/status')).body.endpointSecurity).toMatchObject([{ message: text }]);
+    expect((await events()).at(-1)).toBe('integrated-validator.sync.held');
+    const approve = () => api.call('POST', '/api/config/endpoint-security/vendor-a/approve');
+    expect((await approve()).body).toEqual({ devices: 0 });
+    const gone = (name: string) =>
+      `vendor A: no device has the serial number \`SN-${name}\` or the hostname \`${name}\``;
+    await expect.poll(() => standing(ids), open).toEqual([gone('good'), gone('bad')]);
+    expect((await events()).filter((code) => code.includes('sync'))).toEqual([
+      'integrated-validator.sync.held',
+      'integrated-validator.sync.approved',
+    ]);
+    expect((await approve()).status).toBe(412);
+  });
+
+  it('goes on by itself when the devices are back, and with four of five of them', async () => {
+    const { ids, product, standing, status, synced } = await decided();
+    const all = product.devices;
+    product.devices = all.slice(0, 7);
+    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'held' });
+    const before = await synced();
+    product.devices = all.slice(0, 8);
+    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced', devices: 8 });
+    expect(await synced()).not.toBe(before);
+    expect(await standing(ids)).toEqual([undefined, offWhy]);
+  });
+
+  it('is held already as the first one when the product knows no device at all', async () => {
+    const { api, machines, integrate, standing, status } = await openScene();
+    const ids = await machines('good');
+    const product = await startVendorA();
+    await integrate('vendor-a', bodies['vendor-a'](product.url, [await api.group('checked', ids)]));
+    runPost(api.engine, { everyMs: 100 });
+    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'held', deciding: false });
+    expect(await standing(ids)).toEqual([undefined]);
+  });
+});
+
+describe('a product that cannot be asked', () => {
+  it('keeps its verdicts for as long as they count, lets nobody in after that, and comes back by itself', async () => {
+    const { api, ids, product, standing, reach, status, events } = await decided();
+    product.always({ status: 503 });
+    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'failing', deciding: true });
+    expect((await status('vendor-a')).message).toBe(
+      `${new URL(product.url).host} answers 503; it is tried again, and the last verdicts count until then`,
+    );
+    expect(await standing(ids)).toEqual([undefined, offWhy]);
+    await expect.poll(events, open).toContain('integrated-validator.sync.failed');
+    await rowsOf(
+      api.engine.database,
+      "update endpoint_security set last_synced_at = now() - interval '25 hours' returning 1",
+    );
+    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'untrusted' });
+    const why = 'vendor A could not be asked for more than 24 hours';
+    await expect.poll(() => standing(ids), open).toEqual([why, why]);
+    expect(await reach(ids)).toEqual([[], []]);
+    product.always(undefined);
+    await expect.poll(() => standing(ids), open).toEqual([undefined, offWhy]);
+    expect((await events()).filter((code) => code.includes('sync.failed'))).toHaveLength(1);
+  });
+
+  const faults: Readonly<Record<string, readonly ProductAnswer[]>> = {
+    'server errors': [{ status: 500 }, { status: 502 }, { status: 504 }],
+    'answers that end too early': ['truncate', 'hang up'],
+    'an answer that never comes': ['never'],
+  };
+  it.each(Object.entries(faults))('is asked again at once after %s', async (_, answers) => {
+    const { product, synced, events } = await decided({ timeoutMs: 300 });
+    const before = await synced();
+    product.next(...answers);
+    await expect.poll(synced, open).not.toBe(before);
+    expect((await events()).filter((code) => code.includes('sync'))).toEqual([]);
+    expect(product.faults).toEqual([]);
+  });
+
+  it('is left alone for as long as it asks', async () => {
+    const { product, synced } = await decided();
+    const before = await synced();
+    const times: number[] = [];
+    product.next(
+      () => {
+        times.push(Date.now());
+        return busy;
+      },
+      () => {
+        times.push(Date.now());
+        return undefined;
+      },
+    );
+    await expect.poll(() => times.length, open).toBe(2);
+    expect(present(times[1]) - present(times[0])).toBeGreaterThanOrEqual(990);
+    await expect.poll(synced, open).not.toBe(before);
+    product.always({ status: 429, headers: { 'retry-after': '3600' } });
+    const asked = product.requests.length;
+    await expect.poll(() => product.requests.length, open).toBeGreaterThan(asked);
+  });
+
+  const wrong: Readonly<
+    Record<string, readonly [() => Promise<Product>, 'vendor-a' | 'vendor-b' | 'vendor-d', ProductAnswer, RegExp]>
+  > = {
+    'a page without its list': [startVendorA, 'vendor-a', { status: 200, body: {} }, /answers without the list `data`/],
+    'no such resource': [startVendorA, 'vendor-a', { status: 404 }, /answers 404; see whether the address is right/],
+    'a refusal to list devices': [
+      startVendorA,
+      'vendor-a',
+      { status: 403 },
+      /answers 403; see whether the credentials may read/,
+    ],
+    'a redirect': [
+      startVendorA,
+      'vendor-a',
+      { status: 302, headers: { location: 'http://127.0.0.2/' } },
+      /answers with a redirect/,
+    ],
+    'a grant without a token': [
+      startVendorB,
+      'vendor-b',
+      { status: 200, body: {} },
+      /answers a request for a token without one/,
+    ],
+    'a grant that is refused': [
+      startVendorD,
+      'vendor-d',
+      { status: 400, body: { error: 'invalid_scope' } },
+      /grants no token: it answers 400 \(invalid_scope\)/,
+    ],
+  };
+  it.each(Object.entries(wrong))(
+    'says in a sentence what is wrong with %s',
+    async (_, [start, vendor, answer, text]) => {
+      const { api, integrate, status } = await openScene();
+      const product = await start();
+      product.always(answer);
+      await integrate(vendor, bodies[vendor](product.url, [await api.group('checked')]));
+      runPost(api.engine);
+      await expect
+        .poll(() => status(vendor), open)
+        .toMatchObject({ state: 'failing', message: expect.stringMatching(text) });
+      expect((await status(vendor)).message).toMatch(/it is tried again, and it keeps no peer out until then$/);
+    },
+  );
+
+  it('never gets the token of another host, wherever a page says that the next one is', async () => {
+    const { api, integrate, status } = await openScene();
+    const [product, foreign] = [await startVendorB(), await startVendorB()];
+    product.next(() => undefined, {
+      status: 200,
+      body: { value: [], '@odata.nextLink': `${foreign.url}/v1.0/deviceManagement/managedDevices` },
+    });
+    await integrate('vendor-b', bodies['vendor-b'](product.url, [await api.group('checked')]));
+    runPost(api.engine);
+    await expect
+      .poll(() => status('vendor-b'), open)
+      .toMatchObject({ message: expect.stringContaining('is on another host') });
+    expect(foreign.requests).toEqual([]);
+  });
+});
+
+it('a product behind a private authority is asked when the server trusts the authority, and not otherwise', async () => {
+  const { api, integrate, status } = await openScene();
+  const product = await startVendorA({ key: privateKey, cert: certificate });
+  product.devices = others(2);
+  await integrate('vendor-a', bodies['vendor-a'](product.url, [await api.group('checked')]));
+  const distrustful = runPost(api.engine);
+  await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'failing' });
+  expect((await status('vendor-a')).message).toContain('does not answer as it should (DEPTH_ZERO_SELF_SIGNED_CERT)');
+  await distrustful.stop();
+  expect((await api.call('POST', '/api/config/endpoint-security/vendor-a/sync')).status).toBe(200);
+  runPost(api.engine, { authorities: certificate });
+  await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced', devices: 2 });
+});
+
+it('a peer that a product keeps out leaves the maps of the others, and comes back into them', async () => {
+  const { api, ids, product } = await decided();
+  const hub = createHub({
+    ...{ engine: api.engine, now: Date.now },
+    listener: { connected: () => undefined, gone: () => undefined },
+    failed: () => undefined,
+  });
+  try {
+    const followers = ids.map((peer) => connect(hub, { account: api.account, peer })[0]);
+    const seen = () =>
+      followers.map(({ map }, at) => [
+        map?.self['state'],
+        map?.peers.map(({ id }) => id).filter((id) => id !== ids[at]),
+      ]);
+    const [good, bad] = ids;
+    const apart = [
+      ['active', []],
+      ['waiting', []],
+    ];
+    await expect.poll(seen, open).toEqual(apart);
+    product.devices = [device('good'), device('bad'), ...others(8)];
+    await expect.poll(seen, open).toEqual([
+      ['active', [bad]],
+      ['active', [good]],
+    ]);
+    product.devices = [device('good'), device('bad', { firewallEnabled: false }), ...others(8)];
+    await expect.poll(seen, open).toEqual(apart);
+  } finally {
+    hub.close();
+  }
+});
+
+it('a sync that finds nothing new writes no verdict and no event, and moves no revision', async () => {
+  const { api, synced, events } = await decided();
+  const written = async () =>
+    await rowsOf(api.engine.database, 'select peer_id, written::text from peer_status order by 1');
+  const [before, revision, happened] = [await written(), await api.revision(), await events()];
+  for (const _ of [1, 2]) {
+    const last = await synced();
+    await expect.poll(synced, open).not.toBe(last);
+  }
+  expect([await written(), await api.revision(), await events()]).toEqual([before, revision, happened]);
+});
