@@ -35,6 +35,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/features/sources/kubernetes/cluster.ts names': 'paths of one cluster',
   'src/features/sources/kubernetes/resources/plan-writer.ts contents': 'namespaces of one cluster',
   'src/features/sources/kubernetes/resources/plan-writer.ts renewed': 'namespaces of one cluster',
+  'src/features/sources/kubernetes/named-reads.ts followed': 'what one namespace names',
   'src/features/sources/kubernetes/namespace-origin.ts read': 'resources of one namespace',
   'src/features/sources/kubernetes/resources/alarms.ts timers': 'namespaces of one cluster',
   'src/features/sources/kubernetes/resources/source-writer.ts requests': 'namespaces of one cluster',

@@ -7,6 +7,7 @@ import type { Fetched, Origin, OriginOutcome } from '../files/origin.ts';
 import { digestOfContent, everyFile } from '../files/selection.ts';
 import type { Cluster } from './cluster.ts';
 import { type LastApplied, lossFault, namespaceFault, uidsOf } from './losses.ts';
+import { createNamedReads } from './named-reads.ts';
 import {
   lostOutputs,
   type OutputStore,
@@ -48,9 +49,10 @@ export function openNamespace(options: NamespaceOptions): Origin {
   const { cluster, namespace, settle = plainSettle } = options;
   const report = createStatusReport(options);
   let changed: (() => void) | undefined;
-  // Secrets and Services are not watched: one that is missing is looked for until it is there.
+  // One that is missing is looked for until it is there.
   const reminder = createReminder(() => changed?.());
   const outputReminder = createReminder(() => changed?.());
+  const named = createNamedReads({ cluster, onChange: () => changed?.() });
   let last: OriginOutcome | undefined;
   /** What was read last: a conclusion is about nothing that came, or was changed, since. */
   let read: ReadonlySet<string> = new Set();
@@ -66,11 +68,14 @@ export function openNamespace(options: NamespaceOptions): Origin {
   };
   return {
     async fetch(last) {
-      const { fetched, stated } = await readNamespace(options, last, (found) => resolveServices(options, found));
+      const reading = named.begin();
+      const inCluster = { cluster: reading, namespace };
+      const { fetched, stated } = await readNamespace(options, last, (found) => resolveServices(inCluster, found));
       if (!fetched.ok) return fetched;
       read = new Set(stated.map(({ resource }) => generationOf(resource)));
       try {
-        const keys = await readSecretKeys(options, stated);
+        const keys = await readSecretKeys(inCluster, stated);
+        if (changed !== undefined) named.follow(reading);
         const isOpen = fetched.problems !== undefined || [...keys.values()].some((found) => 'reason' in found);
         reminder.note(changed !== undefined && isOpen);
         return {
@@ -103,6 +108,7 @@ export function openNamespace(options: NamespaceOptions): Origin {
         settler.stop();
         reminder.stop();
         outputReminder.stop();
+        named.stop();
         report.stop();
       };
     },
