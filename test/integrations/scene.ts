@@ -1,13 +1,13 @@
 import { onTestFinished } from 'vitest';
 import { createEngine } from '../../src/app.ts';
 import type { Engine } from '../../src/commit/engine.ts';
-import { runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
+import { type DispatcherOptions, runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
 import { createWebhookSigner, listPublicKeys } from '../../src/features/integrations/notifications/webhook-keys.ts';
 import { createTargets, type TargetOptions } from '../../src/features/integrations/targets.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { parseAllowList } from '../../src/lib/net/public-address.ts';
 import { createObject, deleteObject, replaceObject } from '../../src/objects/objects.ts';
-import { createOutbound } from '../../src/outbound/outbound.ts';
+import { createOutbound, type OutboundOptions } from '../../src/outbound/outbound.ts';
 import { newOffice, rowsOf } from '../commit/office.ts';
 
 /** A server that delivers. */
@@ -68,20 +68,30 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
 }
 
 /** What a server that delivers has that others have not. */
-interface PostOptions extends Pick<TargetOptions, 'mail' | 'publicUrl' | 'timeoutMs' | 'gatherMs'> {
+interface PostOptions
+  extends Pick<TargetOptions, 'mail' | 'publicUrl' | 'timeoutMs' | 'gatherMs'>,
+    Pick<OutboundOptions, 'lookup' | 'proxy' | 'authorities'>,
+    Pick<DispatcherOptions, 'atOnce'> {
   readonly allow?: readonly string[];
   readonly leaseSeconds?: number;
 }
 
-function runPost(engine: Engine, { allow = ['127.0.0.1'], leaseSeconds = 30, ...given }: PostOptions): Post {
+function runPost(
+  engine: Engine,
+  { allow = ['127.0.0.1'], leaseSeconds = 30, atOnce, lookup, proxy, authorities, ...given }: PostOptions,
+): Post {
   const reports: string[] = [];
   const list = parseAllowList(allow);
   if ('wrong' in list) throw new Error(`${list.wrong} is no address`);
-  const outbound = createOutbound({ allow: list, userAgent: 'Heddle/test', connectMs: 2000 });
+  const outbound = createOutbound({
+    ...{ allow: list, userAgent: 'Heddle/test', connectMs: 2000, proxy, authorities },
+    ...(lookup === undefined ? {} : { lookup }),
+  });
   const now = Date.now;
   const open = createTargets({ gatherMs: 0, ...given, outbound, signer: createWebhookSigner(engine), now });
   const end = runDeliveries({
     ...{ engine, open, leaseSeconds, pollMs: 50, gatherMs: 5 },
+    ...(atOnce === undefined ? {} : { atOnce }),
     random: () => 0,
     delays: { retry: (failures, _, askedMs = 0) => Math.max(failures * 10, askedMs), pause: () => 3_600_000 },
     report: (_, message) => reports.push(message),

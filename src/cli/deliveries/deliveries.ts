@@ -77,30 +77,31 @@ export const deliveriesResume = defineCommand({
     }),
 });
 
-export const deliveriesRetry = defineCommand({
-  name: 'deliveries retry',
+/** A command about events that were set aside: one of them, or all. */
+function setAsideCommand(verb: 'retry' | 'discard', words: Readonly<Record<'summary' | 'done' | 'when', string>>) {
+  const name = `deliveries ${verb}`;
+  return defineCommand({
+    ...{ name, summary: words.summary, argument },
+    flags: { ...eventFlag, ...jsonFlag },
+    settings: clientSettings,
+    examples: [[`heddle ${name} network-chat --event 4102`, words.when]],
+    run: (invocation) =>
+      act(invocation, words.done, (client, id) =>
+        call(client, operations[verb], { params: { id }, query: eventOf(invocation) }),
+      ),
+  });
+}
+
+export const deliveriesRetry = setAsideCommand('retry', {
   summary: 'Send events again that were set aside because the receiver refused them.',
-  argument,
-  flags: { ...eventFlag, ...jsonFlag },
-  settings: clientSettings,
-  examples: [['heddle deliveries retry network-chat --event 4102', 'Send one event again']],
-  run: (invocation) =>
-    act(invocation, 'What was set aside is sent again', (client, id) =>
-      call(client, operations.retry, { params: { id }, query: eventOf(invocation) }),
-    ),
+  done: 'What was set aside is sent again',
+  when: 'Send one event again',
 });
 
-export const deliveriesDiscard = defineCommand({
-  name: 'deliveries discard',
+export const deliveriesDiscard = setAsideCommand('discard', {
   summary: 'Discard events that were set aside; the audit log keeps them.',
-  argument,
-  flags: { ...eventFlag, ...jsonFlag },
-  settings: clientSettings,
-  examples: [['heddle deliveries discard network-chat', 'Nobody needs them any more']],
-  run: (invocation) =>
-    act(invocation, 'What was set aside is discarded', (client, id) =>
-      call(client, operations.discard, { params: { id }, query: eventOf(invocation) }),
-    ),
+  done: 'What was set aside is discarded',
+  when: 'Nobody needs this event any more',
 });
 
 export const deliveriesTest = defineCommand({

@@ -17,14 +17,21 @@ export interface DispatcherOptions extends WorkerOptions {
   readonly pollMs?: number;
   /** How long commits are collected before it looks. */
   readonly gatherMs?: number;
+  /** How many channels it delivers to at once, and how many of one account; absent: 64 and 8. */
+  readonly atOnce?: AtOnce;
   readonly report: Report<'warn' | 'error'>;
 }
 
 const usualPollMs = 5000;
 const usualGatherMs = 200;
 
-/** How many channels a server delivers to at once, and how many of one account: receivers that never answer hold up others of it. */
-const atOnce = { inAll: 64, ofAccount: 8 };
+interface AtOnce {
+  readonly inAll: number;
+  readonly ofAccount: number;
+}
+
+/** Receivers that never answer hold up others of their account. */
+const usualAtOnce: AtOnce = { inAll: 64, ofAccount: 8 };
 
 /** How many channels that wait are looked at together, and how many of one account. */
 const mostFound = { inAll: 1000, ofAccount: 100 };
@@ -35,7 +42,7 @@ const mostFound = { inAll: 1000, ofAccount: 100 };
  * what is under way.
  */
 export function runDeliveries(options: DispatcherOptions): () => Promise<void> {
-  const { engine, pollMs = usualPollMs, gatherMs = usualGatherMs } = options;
+  const { engine, pollMs = usualPollMs, gatherMs = usualGatherMs, atOnce = usualAtOnce } = options;
   const report = reportOnce(options.report);
   const failed = (what: string) => (error: unknown) =>
     report('error', `${what}: ${error instanceof Error ? error.message : String(error)}; it is tried again`);
