@@ -10,6 +10,8 @@ export type Provided = {
   readonly login?: string;
   /** Since when the provider keeps the person out, ISO 8601. The user is blocked for as long. */
   readonly inactive_since?: string;
+  /** Since when the person is in none of the groups by which users are taken over, ISO 8601. The user is blocked for as long. */
+  readonly unassigned_since?: string;
   /** Since when the provider does not have it any more, ISO 8601. */
   readonly removed_since?: string;
   /** What else the provider said about it, which it may read again. */

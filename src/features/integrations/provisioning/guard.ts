@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
+import type { Provided } from '../../../model/declare/provided.ts';
 import { plainSettings } from '../../../model/sources/settings.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { TrippedGuard } from '../../../plan/plan.ts';
@@ -46,10 +47,10 @@ function userGuard({
   const since = approvedAt > begin ? approvedAt : begin;
   let active = 0;
   let before = 0;
-  for (const { spec, derived } of state.ofKind('User')) {
+  for (const { spec, derived, createdAt } of state.ofKind('User')) {
     if (derived.provided?.by !== integration) continue;
     if (spec.is_blocked !== true) active += 1;
-    else if ((derived.provided.inactive_since ?? '') > since) before += 1;
+    else if (keptOutAt(derived.provided, createdAt) > since) before += 1;
   }
   if (isEmpty)
     return [
@@ -60,6 +61,11 @@ function userGuard({
   const earlier = before === 0 ? '' : ` after ${before} in the hour before`;
   const message = `keeps out ${going} of ${active + before} users${earlier}; up to ${most} an hour need no approval`;
   return [{ guard: 'deletes', message }];
+}
+
+/** When a user was kept out; those who never were let in, for want of a group, do not count. */
+function keptOutAt({ inactive_since, unassigned_since = '' }: Provided, createdAt: string): string {
+  return inactive_since ?? (unassigned_since === createdAt ? '' : unassigned_since);
 }
 
 function groupGuards({ state, removals }: GuardInput): readonly TrippedGuard[] {

@@ -6,7 +6,7 @@ import { heldUnits, managedProblems } from '../../../plan/requests/managed.ts';
 import type { Finding, ProvisioningChange } from './change.ts';
 import type { Draft, Drafts, ProvidedKind } from './drafts.ts';
 import { begins, dropGroup, moveMembers, takeGroup } from './groups.ts';
-import { dropUser, takeUser } from './users.ts';
+import { assignUser, dropUser, takeUser } from './users.ts';
 import { openWork, type ProvisioningInput, type Work } from './work.ts';
 
 /** What of a change takes something away. */
@@ -40,7 +40,8 @@ export function planProvisioning(input: ProvisioningInput): Provisioning {
   for (const key of change.goneUsers) drop(work, work.users, key, dropUser);
   for (const key of change.goneGroups) drop(work, work.groups, key, dropGroup);
   if (change.whole) dropUnnamed(work, change);
-  else leaveScope(work, change);
+  else if (change.keys === 'external') leaveScope(work, change);
+  else assignUsers(work, change);
   return {
     ...finish(work),
     ids: work.ids,
@@ -60,7 +61,9 @@ function takeUsers(work: Work, change: ProvisioningChange): readonly string[] {
   for (const user of change.users) {
     const present = work.users.find(user.key);
     const isKnown = present !== undefined && present.derived.provided?.removed_since === undefined;
-    if (prefixes.length === 0 || named.has(user.key) || (isKnown && !change.whole)) takeUser(work, user);
+    // A provider that pushes users says before its groups who they are, and says it once.
+    const isIn = prefixes.length === 0 || named.has(user.key) || change.keys === 'objects';
+    if (isIn || (isKnown && !change.whole)) takeUser(work, user);
     else outside.push(user.key);
   }
   return outside;
@@ -107,6 +110,40 @@ function leaveScope(work: Work, change: ProvisioningChange): void {
     );
     if (!isIn) dropUser(work, user);
   }
+}
+
+/** Of users who are pushed one by one, those in no group by which users are taken over are kept out. */
+function assignUsers(work: Work, change: ProvisioningChange): void {
+  const { userGroupPrefixes: prefixes } = work.integration;
+  const isIn = (user: Stored<'User'>) =>
+    prefixes.length === 0 ||
+    (user.spec.auto_groups ?? []).some(
+      (id) => work.isOfProvider(id) && begins(work.groups.get(id)?.name ?? '', prefixes),
+    );
+  for (const id of [...touchedUsers(work), ...work.ids.values(), ...usersOfRenamed(work, change, prefixes)]) {
+    const user = work.users.get(id);
+    const provided = user?.derived.provided;
+    if (user === undefined || provided?.by !== work.integration.id || provided.removed_since !== undefined) continue;
+    assignUser(work, user, isIn(user));
+  }
+}
+
+function touchedUsers({ users }: Work): readonly string[] {
+  return users.changed().flatMap(({ after }) => after?.id ?? []);
+}
+
+/** The members of groups that got or lost a prefix. */
+function usersOfRenamed(
+  { state, groups }: Work,
+  change: ProvisioningChange,
+  prefixes: readonly string[],
+): readonly string[] {
+  const renamed = change.groups.flatMap(({ key }) => {
+    const [before, after] = [state.find('Group', key), groups.find(key)];
+    const isChanged = before && after && begins(before.name, prefixes) !== begins(after.name, prefixes);
+    return isChanged === true ? [key] : [];
+  });
+  return renamed.flatMap((id) => state.referrersBy('User', 'auto_groups', id).map((user) => user.id));
 }
 
 function finish(work: Work): Pick<Provisioning, 'edits' | 'removals' | 'findings'> {

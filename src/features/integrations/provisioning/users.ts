@@ -138,8 +138,24 @@ function saidOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefine
 
 /** Who was kept out because of the provider comes in again with it; who was blocked by people stays so. */
 function isBlocked(user: Stored<'User'> | undefined, said: Provided): boolean {
-  if (said.inactive_since !== undefined) return true;
-  return user?.derived.provided?.inactive_since === undefined && user?.spec.is_blocked === true;
+  return isKeptOut(said) || (!isKeptOut(user?.derived.provided) && user?.spec.is_blocked === true);
+}
+
+function isKeptOut(provided: Provided | undefined): boolean {
+  return provided?.inactive_since !== undefined || provided?.unassigned_since !== undefined;
+}
+
+/** Keeps a user out while none of their groups is one by which users are taken over. */
+export function assignUser(work: Work, user: Stored<'User'>, isAssigned: boolean): void {
+  const { provided } = user.derived;
+  if (provided === undefined || isAssigned === (provided.unassigned_since === undefined)) return;
+  if (isOwner(user) && !isAssigned) {
+    work.find('owner_kept', provided.external_id ?? user.id, ownerKept(user));
+    return;
+  }
+  const { unassigned_since: _, ...rest } = provided;
+  const next = isAssigned ? rest : { ...rest, unassigned_since: work.now };
+  work.users.put(user.id, { spec: { ...user.spec, is_blocked: isBlocked(user, next) }, provided: next });
 }
 
 function namesOf(work: Work, { name, email }: ProvidedUser, user: Stored<'User'> | undefined): JsonObject {

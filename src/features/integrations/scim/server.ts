@@ -2,7 +2,7 @@ import type { Engine } from '../../../commit/engine.ts';
 import { type JsonObject, membersOf } from '../../../lib/json.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import type { Finding, FindingCode, ProvisioningChange } from '../provisioning/change.ts';
+import type { FindingCode, ProvisioningChange } from '../provisioning/change.ts';
 import { type Provisioned, provision } from '../provisioning/provision.ts';
 import { syncLogsOf } from '../provisioning/report.ts';
 import { type ListQuery, listResources, showResource } from './list.ts';
@@ -70,7 +70,13 @@ export function createEndpoint<O extends StoredObject>(
   const write = async (call: ScimCall, change: (view: View) => ProvisioningChange): Promise<Provisioned> => {
     const { account, integration, revision } = call;
     const made = await provision(engine, {
-      ...{ account, integration, revision, change: (state) => change(viewOf(call, state)), check: refuseFindings },
+      ...{
+        account,
+        integration,
+        revision,
+        change: (state) => change(viewOf(call, state)),
+        check: (made, state) => refuseFindings(made, prefixesOf(state, integration)),
+      },
     });
     recorder.note(account, integration, syncLogsOf(made, engine.now()));
     if (made.waiting !== undefined)
@@ -151,13 +157,7 @@ const refusals: Partial<Record<FindingCode, { readonly status: number; readonly 
 };
 
 /** A request is carried out as it is or not at all. */
-function refuseFindings({
-  findings,
-  outside,
-}: {
-  readonly findings: readonly Finding[];
-  readonly outside: Provisioned['outside'];
-}): void {
+function refuseFindings({ findings, outside }: Pick<Provisioned, 'findings' | 'outside'>, prefixes: string): void {
   const refused = findings.flatMap(({ code, message }) => {
     const how = refusals[code];
     return how === undefined ? [] : [{ ...how, message }];
@@ -171,9 +171,15 @@ function refuseFindings({
       .join('; ');
     throw new ScimRefusal(status, text, scimType === undefined ? {} : { scimType });
   }
-  if (outside.users.length + outside.groups.length === 0) return;
-  const what = outside.users.length > 0 ? 'user is in no group' : 'name of the group begins';
-  throw new ScimRefusal(403, `it is not taken over: the ${what} with a prefix that the integration asks for`);
+  if (outside.groups.length === 0) return;
+  throw new ScimRefusal(
+    403,
+    `the group is not taken over: its name begins with none of the prefixes that the integration asks for: ${prefixes}`,
+  );
+}
+
+function prefixesOf(state: Snapshot, integration: string): string {
+  return (state.find('ScimIntegration', integration)?.spec.group_prefixes ?? []).join(', ');
 }
 
 /** How long a provider waits before it asks again for what waits for an approval, in seconds. */
