@@ -1,0 +1,150 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '../../../src/lib/json.ts';
+import { sharedApi } from '../../api/setup.ts';
+import { patch, person, team } from './client.ts';
+import { integrate } from './scene.ts';
+
+const api = sharedApi();
+let provider: Awaited<ReturnType<typeof integrate>>;
+let user = '';
+let group = '';
+beforeAll(async () => {
+  provider = await integrate(api());
+  user = await provider.addUser('ana@example.com');
+  group = await provider.addGroup('Staff', [user]);
+});
+
+const core = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const many = (count: number, text: string, glue = ' or ') => Array.from({ length: count }, () => text).join(glue);
+
+/** So deep that a program that goes down step by step would end. */
+function nested(depth: number, member: string): string {
+  return `${`{${JSON.stringify(member)}:`.repeat(depth)}{}${'}'.repeat(depth)}`;
+}
+
+describe('a filter', () => {
+  it.each<[string, string]>([
+    ['is too long', `userName eq "${'x'.repeat(9000)}"`],
+    ['is too deep', `${'('.repeat(2000)}userName pr${')'.repeat(2000)}`],
+    ['denies too often', `${'not ('.repeat(100)}userName pr${')'.repeat(100)}`],
+    ['has values in values', `${'emails['.repeat(50)}value pr${']'.repeat(50)}`],
+    ['has too many comparisons', many(101, 'userName pr')],
+    ['is made of brackets', '['.repeat(5000)],
+    ['is made of quotes', '"'.repeat(4001)],
+    ['is made of backslashes', `userName eq "${'\\'.repeat(4001)}`],
+    ['names what every object has', '__proto__ pr'],
+    ['names a constructor', 'constructor.name eq "Object"'],
+  ])('that %s is refused', async (_, filter) => {
+    const asked = await provider.scim('POST', '/Users/.search', { filter });
+    expect([asked.status, asked.body.scimType]).toEqual([400, 'invalidFilter']);
+  });
+
+  it('may be as large as it is allowed', async () => {
+    expect(await provider.find(many(100, 'userName sw "a"', ' and '))).toEqual(['ana@example.com']);
+    expect(await provider.find(`${'('.repeat(32)}userName pr${')'.repeat(32)}`)).toEqual(['ana@example.com']);
+  });
+});
+
+describe('a PATCH', () => {
+  it.each<[string, string | JsonObject, string]>([
+    ['with too many operations', patch(...Array(1001).fill({ op: 'add', path: 'active', value: true })), 'tooMany'],
+    ['with too many values', patch({ op: 'add', path: 'emails', value: Array(101).fill({ value: 'x' }) }), 'tooMany'],
+    ['with a long text', patch({ op: 'add', path: 'displayName', value: 'x'.repeat(1025) }), 'invalidValue'],
+    ['of a prototype', patch({ op: 'add', path: '__proto__', value: 'x' }), 'invalidPath'],
+    ['of a prototype by a member', '{"Operations":[{"op":"add","value":{"__proto__":{"a":1}}}]}', 'invalidSyntax'],
+    ['of a constructor', patch({ op: 'add', value: { constructor: 'x' } }), 'invalidPath'],
+    ['that removes the prototype of values', patch({ op: 'remove', path: 'emails[__proto__ pr]' }), 'invalidPath'],
+  ])('%s is refused', async (_, body, scimType) => {
+    const answer = await provider.scim('PATCH', `/Users/${user}`, body);
+    expect([answer.status, answer.body.scimType]).toEqual([400, scimType]);
+    expect((await provider.scim('GET', `/Users/${user}`)).body.displayName).toBe('ana');
+  });
+
+  it('that nests without an end costs by its length', async () => {
+    const deep = `{"Operations":[{"op":"add","value":${nested(50_000, core)}}]}`;
+    expect((await provider.scim('PATCH', `/Users/${user}`, deep)).status).toBe(200);
+    const values = `{"Operations":[{"op":"add","path":"emails","value":${'['.repeat(100_000)}${']'.repeat(100_000)}}]}`;
+    expect((await provider.scim('PATCH', `/Users/${user}`, values)).status).toBe(400);
+  });
+
+  it('whose filters look at too many members is refused', async () => {
+    const filter = `members[${many(100, 'display eq "x"')}]`;
+    const value = Array.from({ length: 10_000 }, (_, at) => ({ value: `x${at}` }));
+    const add = { op: 'add', path: 'members', value };
+    const answer = await provider.change(`/Groups/${group}`, add, { op: 'remove', path: filter });
+    expect([answer.status, answer.body.scimType]).toEqual([400, 'tooMany']);
+    expect(await provider.members(group)).toEqual([user]);
+  });
+});
+
+describe('a body', () => {
+  it.each<[string, Json]>([
+    ['a list', '[]'],
+    ['a text', '"x"'],
+    ['null', 'null'],
+    ['no JSON', '{"userName":'],
+    ['nothing', ''],
+    ['a NUL', '{"userName":"a\\u0000b"}'],
+    ['half a character', '{"userName":"a\\ud800"}'],
+    ['a user without a name', {}],
+    ['a name that is a number', { userName: 7 }],
+    ['a name that is an object', { userName: { a: 1 } }],
+    ['emails that are texts in lists in lists', { userName: 'a', emails: [['x@example.com']] }],
+    ['a long name', { userName: 'x'.repeat(1025) }],
+    ['an address that is none', person('b@example.com', { emails: [{ value: 'a b' }] })],
+    ['too many values', person('b@example.com', { emails: Array(101).fill({ value: 'b@example.com' }) })],
+  ])('with %s is refused', async (_, body) => {
+    const { status, body: answer } = await provider.scim('POST', '/Users', body);
+    expect(status, JSON.stringify(answer)).toBe(400);
+  });
+
+  it('that is too large, or of another type, is refused as such', async () => {
+    const large = await provider.scim('POST', '/Users', JSON.stringify(person('x'.repeat(5 * 1024 * 1024))));
+    expect([large.status, large.body.detail]).toEqual([
+      413,
+      'the body is too large; send at most 4 MiB, and large groups in parts',
+    ]);
+    const xml = await provider.scim('POST', '/Users', '<a/>', { 'content-type': 'text/xml' });
+    expect(xml.status).toBe(415);
+    expect((await provider.scim('POST', '/Groups', team('Large', Array(20_001).fill(user)))).body.scimType).toBe(
+      'tooMany',
+    );
+  });
+
+  it('of attributes that nothing knows is taken without them', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`unknown${at}`, at]));
+    const text = JSON.stringify({ ...unknown, ...person('unknown@example.com') });
+    const made = await provider.scim('POST', '/Users', `{"nested":${nested(50_000, 'a')},${text.slice(1)}`);
+    expect([made.status, Object.keys(made.body).length]).toEqual([201, 7]);
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    '/Users/%00',
+    `/Users/${'x'.repeat(400)}`,
+    '/Users/..%2f..%2fapi',
+    '/Users/%ff',
+    '/Groups/__proto__',
+    '/constructor',
+    '/Users//',
+    '/Users/a%2Fb',
+  ])('%s leads nowhere', async (path) => {
+    const response = await api().app.inject({
+      url: `/scim/v2${path}`,
+      headers: { authorization: `Bearer ${provider.token}` },
+    });
+    expect([400, 404, 200]).toContain(response.statusCode);
+    expect(api().defects).toEqual([]);
+  });
+
+  it('of an object of another integration or of none names nothing', async () => {
+    const other = await integrate(api(), { prefix: 'other' });
+    const own = (await api().call('GET', '/api/groups')).body[0].id;
+    for (const path of [`/Users/${user}`, `/Groups/${group}`, `/Groups/${own}`])
+      for (const method of ['GET', 'DELETE']) expect((await other.scim(method, path)).status).toBe(404);
+    expect((await other.scim('GET', '/Users')).body.totalResults).toBe(0);
+    const taken = await other.scim('POST', '/Users', person('ana@example.com'));
+    expect([taken.status, taken.body.scimType]).toEqual([409, 'uniqueness']);
+  });
+});
