@@ -133,6 +133,11 @@ export const metrics = {
     help: 'Ingress peers that went offline or came back, as this server was the first to note.',
     labels: ['state'],
   },
+  scim_requests_total: {
+    type: 'counter',
+    help: 'Requests of identity providers by SCIM, by what they are about and how they were answered.',
+    labels: ['resource', 'method', 'status'],
+  },
   process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory.', labels: [] },
 } as const satisfies Readonly<Record<string, Metric>>;
 
@@ -221,12 +226,22 @@ function record(meters: Meters, inPlace: InPlace, observation: Observation): voi
     case 'ingress_peer':
       meters.count('ingress_peer_changes_total', { state: observation.state });
       return;
+    case 'scim':
+      recordScim(meters, observation);
+      return;
     case 'unreadable':
       // It is logged; a number would not say where.
       return;
     default:
       recordSource(meters, inPlace, observation);
   }
+}
+
+function recordScim(
+  meters: Meters,
+  { resource, method, status }: Extract<Observation, { readonly what: 'scim' }>,
+): void {
+  meters.count('scim_requests_total', { resource, method, status });
 }
 
 function recordDelivery(

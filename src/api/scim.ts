@@ -80,6 +80,11 @@ export async function addScim(app: FastifyInstance, engine: Engine, options: Sci
         const wait = buckets.take(`${known.account} ${known.integration}`, performance.now());
         refuseFor(reply, wait, `too many requests: ${perIntegration.perMinute} a minute are allowed`);
       });
+      scope.addHook('onResponse', async (request, reply) => {
+        const [what = ''] = pathOf(request);
+        const resource = Object.hasOwn(endpoints, what) ? what.toLowerCase() : 'other';
+        engine.observer.report({ what: 'scim', resource, method: request.method, status: reply.statusCode });
+      });
       for (const url of [mount, `${mount}/*`])
         scope.route({
           ...{ method: [...methods], url, bodyLimit },

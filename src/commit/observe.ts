@@ -44,6 +44,8 @@ export type Observation =
   | { readonly what: 'endpoint_syncs_failing'; readonly failing: number }
   /** An ingress peer went offline, or is online again. */
   | { readonly what: 'ingress_peer'; readonly state: 'offline' | 'online' }
+  /** An identity provider sent a request by SCIM about users, groups or something else; `status` is that of the answer. */
+  | { readonly what: 'scim'; readonly resource: string; readonly method: string; readonly status: number }
   /** A stored secret does not open, and stays as it is when the others are sealed again. */
   | { readonly what: 'unreadable'; readonly secret: UnreadableSecret }
   /** A source that reconciles again and again was stopped, or goes on. */

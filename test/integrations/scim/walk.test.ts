@@ -190,3 +190,16 @@ describe('a client that walks through RFC 7644', () => {
     expect((await scim('POST', '/Groups', team('Staff', [], { externalId: 'g2' }))).status).toBe(201);
   });
 });
+
+it('requests of providers are counted by what they are about and how they were answered', async () => {
+  const { scim, addUser, api } = await openScim();
+  await addUser('ana@example.com');
+  await scim('GET', '/Users/none');
+  await scim('GET', '/Schemas');
+  const { text } = await api.app.readMetrics();
+  expect(text.split('\n').filter((line) => line.startsWith('scim_requests_total{'))).toEqual([
+    'scim_requests_total{resource="users",method="POST",status="201"} 1',
+    'scim_requests_total{resource="users",method="GET",status="404"} 1',
+    'scim_requests_total{resource="other",method="GET",status="200"} 1',
+  ]);
+});
