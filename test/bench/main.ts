@@ -10,6 +10,7 @@ import { logsOf } from './logs.ts';
 import { maps } from './maps.ts';
 import { reconnect } from './reconnect.ts';
 import { type Benchmark, isWithin, type Row } from './result.ts';
+import { scim } from './scim.ts';
 import { sources } from './sources.ts';
 import { openStand } from './stand.ts';
 import { start } from './start.ts';
@@ -46,6 +47,7 @@ const benchmarks: readonly Benchmark[] = [
   logsOf(Number(values.rows)),
   streaming,
   kubernetes,
+  scim,
 ];
 
 const unknown = values.only.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name));

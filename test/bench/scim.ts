@@ -1,0 +1,105 @@
+import { asObject, type Json, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import type { Benchmark } from './result.ts';
+import { request, serve } from './served.ts';
+import type { Stand } from './stand.ts';
+import { inTurns, time } from './timing.ts';
+
+/** How large a directory is that a provider pushes; groups have 1 to so many members. */
+interface Size {
+  readonly users: number;
+  readonly groups: number;
+  readonly members: number;
+}
+
+const large: Size = { users: 10_000, groups: 500, members: 1000 };
+const small: Size = { users: 100, groups: 5, members: 50 };
+
+/** How many requests are on their way at once. */
+const atOnce = 32;
+
+/** A provider that pushes a directory by SCIM for the first time, and then changes one membership. */
+export const scim: Benchmark = {
+  name: 'scim',
+  onlyByName: true,
+  async run(stand) {
+    await using few = await push(stand, small);
+    await using many = await push(stand, large);
+    const change = await inTurns(60, many.moveOne, few.moveOne);
+    const size = `${large.users.toLocaleString('en')} users`;
+    const groups = `${large.groups} groups of up to ${large.members.toLocaleString('en')} members`;
+    return [
+      { what: `push of ${size} by SCIM`, figure: large.users / (many.usersMs / 1000), unit: '/s' },
+      {
+        ...{ what: `push of ${groups}`, figure: many.groupsMs, unit: 'ms' },
+        note: `${many.edges.toLocaleString('en')} memberships`,
+      },
+      {
+        ...{ what: `push of both together`, figure: many.usersMs + many.groupsMs, unit: 'ms' },
+        budget: { is: 'at most', value: 600_000 },
+      },
+      {
+        ...{ what: `PATCH of one member among ${size}, against ${small.users} users`, ...change, unit: 'ms' },
+        budget: { is: 'at most', value: 2.5 },
+      },
+    ];
+  },
+};
+
+async function push(stand: Stand, { users, groups, members }: Size) {
+  const server = await serve({ url: await stand.postgres(), dataDir: await stand.directory() });
+  const made = await request(server, 'POST', '/api/integrations/scim-idp', { prefix: 'bench', provider: 'generic' });
+  const token = String(asObject(made as Json)['auth_token']);
+  const post = async (path: string, body: JsonObject): Promise<string> =>
+    String(asObject(await send(`${server.url}/scim/v2${path}`, token, 'POST', body))['id']);
+  const ids: string[] = [];
+  const usersMs = await time(() =>
+    inParallel(users, async (at) => {
+      const userName = `user-${at}@example.com`;
+      const emails = [{ value: userName, type: 'work', primary: true }];
+      ids[at] = await post('/Users', { userName, externalId: `x${at}`, active: true, emails });
+    }),
+  );
+  const groupIds: string[] = [];
+  let edges = 0;
+  const groupsMs = await time(() =>
+    inParallel(groups, async (at) => {
+      const count = 1 + ((at * 997) % members);
+      edges += count;
+      const list = Array.from({ length: count }, (_, n) => ({ value: ids[(at * 19 + n) % users] ?? '' }));
+      groupIds[at] = await post(`/Groups`, { displayName: `Group ${at}`, externalId: `g${at}`, members: list });
+    }),
+  );
+  let turn = 0;
+  return {
+    ...{ usersMs, groupsMs, edges },
+    /** Adds a member to the largest group or removes it again. */
+    moveOne: () =>
+      time(() => {
+        const op = turn++ % 2 === 0 ? 'remove' : 'add';
+        const [value = ''] = ids;
+        const url = `${server.url}/scim/v2/Groups/${groupIds[0] ?? ''}`;
+        return send(url, token, 'PATCH', { Operations: [{ op, path: 'members', value: [{ value }] }] });
+      }),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+async function inParallel(count: number, work: (at: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const run = async () => {
+    for (let at = next++; at < count; at = next++) await work(at);
+  };
+  await Promise.all(Array.from({ length: atOnce }, run));
+}
+
+/** Sends a request as providers do: one that came too early is repeated when the server says so. */
+async function send(url: string, token: string, method: string, body: JsonObject): Promise<Json> {
+  for (;;) {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' };
+    const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    if (response.ok) return text === '' ? null : parseJson(text);
+    if (response.status !== 429) throw new Error(`${method} ${url}: ${response.status} ${text.slice(0, 300)}`);
+    await new Promise((resolve) => setTimeout(resolve, Number(response.headers.get('retry-after')) * 1000));
+  }
+}
