@@ -17,11 +17,11 @@ export async function integrate(api: TestApi, settings: JsonObject = {}) {
     ...settings,
   });
   const { id, auth_token: token } = made.body;
-  return { integration: String(id), token: String(token), ...provider(scimClient(api.app, String(token))) };
+  return { integration: String(id), token: String(token), ...providerOf(scimClient(api.app, String(token))) };
 }
 
 /** What tests do again and again as a provider. */
-function provider(scim: ScimClient) {
+export function providerOf(scim: ScimClient) {
   const addUser = async (name: string, more: JsonObject = {}): Promise<string> => {
     const made = await scim('POST', '/Users', person(name, more));
     if (made.status !== 201) throw new Error(`${name}: ${JSON.stringify(made.body)}`);
