@@ -40,15 +40,15 @@ export function ingressHosts(state: State): readonly string[] {
 }
 
 /**
- * Who stands in for the ingress peers whose peers are offline: the enabled ones with `fallback` that are online, in the order
- * of their keys. A port has the same number there if that is free, otherwise another one of the pool, unless its number has
+ * Who stands in for the ingress peers whose peers are offline: the enabled ones with `fallback` that are online and approved, in
+ * the order of their keys. A port has the same number there if that is free, otherwise another one of the pool, unless its number has
  * to be that of the peer. Where nobody has room the ingress peer keeps the port. Nothing is stored: the same state and the
  * same absences give the same answer everywhere.
  */
 export function takeoversIn(state: State, isOffline: (peer: string) => boolean): Takeovers {
   const ingressPeers = inPortOrder(state.ofKind('IngressPeer'));
   const absent = ingressPeers.filter((one) => isOffline(hostOf(one)));
-  const standIns = ingressPeers.filter((one) => standsIn(one) && !absent.includes(one));
+  const standIns = ingressPeers.filter((one) => standsIn(one) && isAdmitted(one, state) && !absent.includes(one));
   if (absent.length === 0 || standIns.length === 0) return noTakeovers;
   const free = new Map(standIns.map((one) => [one.id, freePorts(one, portsOn(one, state).flatMap(mappingsOf))]));
   const ports = inPortOrder(absent.flatMap((one) => portsOn(one, state))).filter(({ spec }) => spec.enabled === true);
@@ -76,6 +76,11 @@ function takeOver(port: Stored<'IngressPort'>, free: Map<string, FreePorts>, may
 
 function standsIn({ spec }: Stored<'IngressPeer'>): boolean {
   return spec.enabled === true && spec.fallback === true;
+}
+
+/** A peer that waits for approval takes no part in the mesh, connected or not. */
+function isAdmitted(ingressPeer: Stored<'IngressPeer'>, state: State): boolean {
+  return state.find('Peer', hostOf(ingressPeer))?.spec.approval_required !== true;
 }
 
 function hostOf({ spec }: Stored<'IngressPeer'>): string {

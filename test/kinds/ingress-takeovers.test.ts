@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { mappingsOf, type PortMapping, transports, usesTransport } from '../../src/model/state/ingress-ports.ts';
+import { forwardingOf, noTakeovers, type Takeovers, takeoversIn } from '../../src/model/state/ingress-takeovers.ts';
+import type { StoredObject } from '../../src/model/state/object.ts';
+import type { Snapshot } from '../../src/model/state/snapshot.ts';
+import { peer, stateOf, stored } from './objects.ts';
+
+const hosts = ['e1', 'e2', 'e3'];
+const pool = { start: 100, end: 111 };
+
+const gate = (on: string, spec: JsonObject = {}) =>
+  stored('IngressPeer', `gate-${on}`, {
+    ...{ peer_id: on, enabled: true, fallback: true, tcp_pool: pool, udp_pool: pool },
+    ...spec,
+  });
+
+const mapping = (ingress: number, count: number, protocol: string, translated = ingress): JsonObject => ({
+  translated_start: translated,
+  translated_end: translated + count - 1,
+  ingress_start: ingress,
+  ingress_end: ingress + count - 1,
+  protocol,
+});
+
+function port(id: string, on: string, mappings: readonly JsonObject[], spec: JsonObject = {}): StoredObject {
+  const fields = { peer: 'web', name: id, enabled: true, ingress_peer_id: `gate-${on}`, ...spec };
+  return stored('IngressPort', id, fields, { parent: 'web', derived: { port_range_mappings: mappings } });
+}
+
+const machines = [peer('web', '100.72.0.1'), ...hosts.map((id, at) => peer(id, `100.72.0.${at + 2}`))];
+
+/** What every ingress peer forwards, by transport: each number as often as it is forwarded. */
+function numbersOn(state: Snapshot, takeovers: Takeovers, gateway: string, transport: 'tcp' | 'udp') {
+  const mappings = state.ofKind('IngressPort').flatMap((one): readonly PortMapping[] => {
+    const now = forwardingOf(one, takeovers);
+    // What it forwards itself again when it is back stays free for it.
+    const own = one.spec.ingress_peer_id === gateway ? mappingsOf(one) : [];
+    return now?.ingressPeer === gateway && own.length === 0 ? now.mappings : own;
+  });
+  return numbers(mappings, transport, 'ingress');
+}
+
+function numbers(mappings: readonly PortMapping[], transport: 'tcp' | 'udp', side: 'ingress' | 'translated') {
+  return mappings
+    .filter(({ protocol }) => usesTransport(protocol, transport))
+    .flatMap((one) =>
+      Array.from({ length: one[`${side}_end`] - one[`${side}_start`] + 1 }, (_, at) => one[`${side}_start`] + at),
+    );
+}
+
+/** Four slots of three numbers on each ingress peer, so that what is allocated does not overlap. */
+const aPort = fc
+  .record({
+    host: fc.constantFrom(...hosts),
+    slot: fc.integer({ min: 0, max: 3 }),
+    count: fc.integer({ min: 1, max: 3 }),
+    protocol: fc.constantFrom('tcp', 'udp', 'tcp/udp'),
+    direct: fc.boolean(),
+    enabled: fc.boolean(),
+  })
+  .map(({ host, slot, count, protocol, direct, enabled }) => {
+    const start = pool.start + slot * 3;
+    const shape = direct ? { direct_port: { count, protocol } } : {};
+    const mapped = mapping(start, count, protocol, direct ? start : 8000);
+    return port(`p-${host}-${slot}`, host, [mapped], { ...shape, enabled });
+  });
+
+const anAccount = fc.record({
+  ports: fc.uniqueArray(aPort, { selector: ({ id }) => id, maxLength: 10 }),
+  gateways: fc.tuple(
+    ...hosts.map((on) => fc.record({ on: fc.constant(on), enabled: fc.boolean(), fallback: fc.boolean() })),
+  ),
+  offline: fc.subarray(hosts),
+  unapproved: fc.subarray(hosts, { maxLength: 1 }),
+});
+
+describe('who stands in', () => {
+  it('is online, approved, enabled and a fallback; no number is forwarded twice, and none changes at the peer', () => {
+    fc.assert(
+      fc.property(anAccount, ({ ports, gateways, offline, unapproved }) => {
+        const waiting = machines.map((one) =>
+          unapproved.includes(one.id) ? { ...one, spec: { ...one.spec, approval_required: true } } : one,
+        );
+        const objects = [...waiting, ...gateways.map(({ on, ...spec }) => gate(on, spec)), ...ports];
+        const state = stateOf(...objects);
+        const takeovers = takeoversIn(state, (host) => offline.includes(host));
+        expect([...takeoversIn(stateOf(...objects.toReversed()), (host) => offline.includes(host))]).toEqual([
+          ...takeovers,
+        ]);
+        for (const [id, { ingressPeer, mappings }] of takeovers) {
+          const taken = state.find('IngressPort', id);
+          const [host, before] = [ingressPeer.replace('gate-', ''), taken === undefined ? [] : mappingsOf(taken)];
+          expect(gateways.find(({ on }) => on === host)).toMatchObject({ enabled: true, fallback: true });
+          expect([...offline, ...unapproved]).not.toContain(host);
+          expect([taken?.spec.enabled, offline.map((one) => `gate-${one}`)]).toEqual([
+            true,
+            expect.arrayContaining([taken?.spec.ingress_peer_id]),
+          ]);
+          for (const transport of transports)
+            expect(numbers(mappings, transport, 'translated')).toEqual(numbers(before, transport, 'translated'));
+          if (taken?.spec.direct_port !== undefined) expect(mappings).toEqual(before);
+        }
+        for (const on of hosts) {
+          for (const transport of transports) {
+            const used = numbersOn(state, takeovers, `gate-${on}`, transport);
+            expect(new Set(used).size).toBe(used.length);
+            expect(used.every((number) => number >= pool.start && number <= pool.end)).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is nobody while all are online', () => {
+    const state = stateOf(...machines, ...hosts.map((on) => gate(on)), port('p', 'e1', [mapping(100, 1, 'tcp', 80)]));
+    expect(takeoversIn(state, () => false)).toBe(noTakeovers);
+    expect([...takeoversIn(state, (host) => host === 'e1')]).toEqual([
+      ['p', { ingressPeer: 'gate-e2', mappings: [mapping(100, 1, 'tcp', 80)] }],
+    ]);
+  });
+
+  it('forwards the ports on the numbers between its own, where these are taken', () => {
+    const large = { tcp_pool: { start: 20000, end: 29999 } };
+    const ports = (on: string, from: number) =>
+      Array.from({ length: 500 }, (_, at) => port(`${on}-${at}`, on, [mapping(from + at * 2, 1, 'tcp', 80)]));
+    const gateways = [gate('e1', large), gate('e2', large)];
+    const state = stateOf(...machines, ...gateways, ...ports('e1', 20000), ...ports('e2', 20000));
+    const takeovers = takeoversIn(state, (host) => host === 'e1');
+    expect(takeovers.size).toBe(500);
+    expect(takeovers.get('e1-0')?.mappings).toEqual([mapping(20001, 1, 'tcp', 80)]);
+  });
+});
