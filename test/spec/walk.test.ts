@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/commit/engine.ts';
-import { createDirectorySyncs } from '../../src/features/integrations/directory/dispatcher.ts';
 import { sharedApi } from '../api/setup.ts';
-import { plainOutbound as outbound } from '../setup/outbound.ts';
+import { requestsOf } from '../integrations/directory/requests.ts';
 import { membersOf } from './check-answer.ts';
 import { rows } from './fields.ts';
 import { cloudOnly, counts, operations } from './operations.ts';
@@ -16,12 +14,6 @@ import { createWorld, type World } from './world.ts';
 
 const all = Object.values(operations).flat();
 const later = Object.values(waiting).flat();
-
-/** Syncs of directories by a server whose operator names none. */
-function syncsOf(engine: Engine) {
-  const report = () => undefined;
-  return createDirectorySyncs({ engine, outbound, report, hosts: {}, random: () => 0, leaseSeconds: 30 }).requestSync;
-}
 
 describe('the table of the specification', () => {
   it('has all 147 operations, each once', () => {
@@ -55,7 +47,7 @@ describe('the table of the specification', () => {
 
 describe.each(['self-hosted', 'hosted'] as const)('%s', (edition) => {
   const txt = new Map<string, readonly string[]>();
-  const api = sharedApi({ edition, resolveTxt: async (name) => txt.get(name) ?? [], requestSync: syncsOf });
+  const api = sharedApi({ edition, resolveTxt: async (name) => txt.get(name) ?? [], requestSync: requestsOf() });
   const seen = new Set<Member>();
   let world: World;
   beforeAll(() => {

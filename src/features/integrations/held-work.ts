@@ -36,8 +36,11 @@ export interface HeldWorkOptions {
 
 /** Jobs under way. */
 export interface HeldWork {
-  /** Does a job, unless it is under way, another server is at it, or there are too many; `false` when it was not begun. */
-  start(job: Job, work: (hold: Hold) => Promise<void>): boolean;
+  /**
+   * Does a job, unless it is under way, another server is at it, or there are too many. The promise resolves once it is done
+   * and the lease is given back, whatever came of it; there is none when the job was not begun.
+   */
+  start(job: Job, work: (hold: Hold) => Promise<void>): Promise<void> | undefined;
   /** Ends it; waits for what is under way. */
   stop(): Promise<void>;
 }
@@ -57,7 +60,7 @@ export function createHeldWork(options: HeldWorkOptions): HeldWork {
       const name = `${job.account} ${job.lease}`;
       const ofAccount = [...running.keys()].filter((one) => one.startsWith(`${job.account} `)).length;
       const isFull = running.size >= atOnce.inAll || ofAccount >= atOnce.ofAccount;
-      if (stopping.signal.aborted || isFull || running.has(name)) return false;
+      if (stopping.signal.aborted || isFull || running.has(name)) return undefined;
       const done = underLease(options, job, stopping.signal, work)
         .catch((error: unknown) => failed(job, error))
         .finally(() => {
@@ -65,7 +68,7 @@ export function createHeldWork(options: HeldWorkOptions): HeldWork {
           ended();
         });
       running.set(name, done);
-      return true;
+      return done;
     },
     async stop() {
       stopping.abort();

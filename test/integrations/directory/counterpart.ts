@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { DirectoryHost } from '../../../src/lib/directory-hosts.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
+import { certificate, privateKey } from '../../sources/https-certificate.ts';
 import { createDirectory, type Directory, shown } from './changes.ts';
 
 /** How a request is answered instead: a status with headers and a code of an error, or by hand. */
@@ -52,8 +54,8 @@ interface Place {
   readonly moment?: number;
 }
 
-/** Starts one. */
-export async function startCounterpart(): Promise<Counterpart> {
+/** Starts one; with a certificate of its own when it is to be `secure`. */
+export async function startCounterpart({ secure = false } = {}): Promise<Counterpart> {
   const directory = createDirectory();
   const requests: string[] = [];
   const faults: string[] = [];
@@ -62,11 +64,12 @@ export async function startCounterpart(): Promise<Counterpart> {
   const instead: Instead[] = [];
   const insteadOfTokens: (readonly [number, JsonObject, Readonly<Record<string, string>>])[] = [];
   let given = 0;
-  const server = createServer((request, response) => void handle(request, response));
+  const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response);
+  const server = secure ? createSecureServer({ cert: certificate, key: privateKey }, listener) : createServer(listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   // A server that listens over TCP has such an address.
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = `${secure ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const stop = async (): Promise<void> => {
     server.closeAllConnections();
     if (!server.listening) return;
@@ -126,7 +129,7 @@ export async function startCounterpart(): Promise<Counterpart> {
     if (form.get('client_secret') !== counterpart.secret)
       return send(response, 401, { error: 'invalid_client', error_description: text, error_codes: [7000215] });
     given += 1;
-    const token = `token-${given}`;
+    const token = `bearer-${given}`;
     tokens.set(token, Date.now() + counterpart.tokenSeconds * 1000);
     return send(response, 200, { token_type: 'Bearer', expires_in: counterpart.tokenSeconds, access_token: token });
   }

@@ -29,15 +29,15 @@ interface Reading extends Pick<DirectorySyncs, 'requestSync'> {
 const host = 'directory.example.com';
 
 /** The settings of an integration that reads a counterpart. */
-function integrationSpec({ secret }: Pick<Counterpart, 'secret'>, more: JsonObject = {}): JsonObject {
+export function integrationSpec({ secret }: Pick<Counterpart, 'secret'>, more: JsonObject = {}): JsonObject {
   const clientSecret = Buffer.from(secret).toString('base64');
   return { host, tenant_id: tenant, client_id: application, client_secret: clientSecret, ...more };
 }
 
 /** An office with an integration that reads a counterpart, and a server that does. */
-export async function openReading(settings: JsonObject = {}, name: 'postgres' | 'embedded' = 'postgres') {
-  const counterpart = await startCounterpart();
-  const office = await newOffice(name);
+export async function openReading(settings: JsonObject = {}, { secure = false } = {}) {
+  const counterpart = await startCounterpart({ secure });
+  const office = await newOffice('postgres');
   const { account, call } = office;
   const clock = { offsetMs: 0 };
   const engine: Engine = { ...office.engine, now: () => new Date(Date.now() + clock.offsetMs).toISOString() };
@@ -50,7 +50,7 @@ export async function openReading(settings: JsonObject = {}, name: 'postgres' | 
   const create = async (body: JsonObject): Promise<string> =>
     (await createObject(engine, call, kind, body, { strict: true })).object.id;
   const integration = await create(integrationSpec(counterpart, settings));
-  const open = (own: Engine = engine, options: Partial<DirectoryOptions> = {}): Reading => {
+  const open = (own: Engine = engine, options: ReadingOptions = {}): Reading => {
     const reading = openOne(own, counterpart, options);
     readings.push(reading);
     return reading;
@@ -61,7 +61,7 @@ export async function openReading(settings: JsonObject = {}, name: 'postgres' | 
   return {
     ...{ ...office, engine, clock, counterpart, directory: counterpart.directory, integration, create, open, reading },
     state,
-    sync: async () => (await reading.requestSync(call, await stored(), { dryRun: false })).result,
+    sync: async (by: Reading = reading) => (await by.requestSync(call, await stored(), { dryRun: false })).result,
     preview: async () => reading.requestSync(call, await stored(), { dryRun: true }),
     change: (body: JsonObject) => replaceObject(engine, call, kind, integration, body, { strict: false }),
     remove: () => deleteObject(engine, call, kind, integration, { strict: false }),
@@ -102,9 +102,14 @@ export async function openReading(settings: JsonObject = {}, name: 'postgres' | 
   };
 }
 
-function openOne(engine: Engine, { signIn, api }: Counterpart, options: Partial<DirectoryOptions>): Reading {
+/** What a server of a test has that others have not; `authorities` are those whose certificates it accepts. */
+type ReadingOptions = Partial<DirectoryOptions> & { readonly authorities?: string };
+
+function openOne(engine: Engine, { signIn, api }: Counterpart, { authorities, ...options }: ReadingOptions): Reading {
   const reports: string[] = [];
-  const outbound = createOutbound({ allow: nothingAllowed, userAgent: 'Heddle/test', connectMs: 2000 });
+  const outbound = createOutbound({
+    ...{ allow: nothingAllowed, userAgent: 'Heddle/test', connectMs: 2000, authorities },
+  });
   const syncs = createDirectorySyncs({
     ...{ engine, outbound, hosts: { [host]: { signIn, api } }, random: () => 0 },
     ...{ leaseSeconds: 30, pollMs: 50, gatherMs: 5, report: (_, message) => reports.push(message) },

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { openReading } from './scene.ts';
+import { endRemoved } from '../../../src/features/integrations/provisioning/upkeep.ts';
+import { integrationSpec, openReading } from './scene.ts';
+
+const day = 24 * 60 * 60 * 1000;
 
 const mail = (id: string) => `${id}@corp.example.com`;
 
@@ -51,4 +54,185 @@ test('later on what changed is read, and nothing else', async () => {
   // Of a group that was not known, it is asked who is in it: it may have had another name.
   const requests = ['token', 'groups/delta $deltatoken', 'groups/g2/members $select,$top', 'users/delta $deltatoken'];
   expect(counterpart.requests).toEqual(requests);
+});
+
+test('a sync that finds nothing changed writes no revision and no line of the log', async () => {
+  const { directory, counterpart, sync, state, logs, reading, due, rows, status } = await openReading();
+  directory.putUser('ana');
+  directory.putGroup('g1', 'mesh-dev', ['ana']);
+  await sync();
+  const { revision } = await state();
+  const before = await logs();
+  counterpart.requests.length = 0;
+  const ended = async () => (await status())?.['ended_at'];
+  const last = await ended();
+  reading.run();
+  await due();
+  await expect.poll(ended).not.toEqual(last);
+  expect((await state()).revision).toBe(revision);
+  expect(await logs()).toEqual(before);
+  expect(counterpart.requests).toEqual(['token', 'groups/delta $deltatoken', 'users/delta $deltatoken']);
+  const [{ synced } = {}] = await rows('select last_synced_at > $$2026-01-01$$ as synced from integration_syncs');
+  expect(synced).toBe(true);
+});
+
+test('prefixes select groups, and the people whom groups let in', async () => {
+  const scene = await openReading({ group_prefixes: ['mesh-'], user_group_prefixes: ['staff'] });
+  const { directory, counterpart, sync, users, groups, change } = scene;
+  for (const id of ['ana', 'ben', 'cem', 'dev']) directory.putUser(id);
+  directory.putGroup('g1', 'mesh-dev', ['ana', 'dev']);
+  directory.putGroup('g2', 'staff', ['ana', 'ben']);
+  directory.putGroup('g3', 'others', ['cem', 'dev']);
+  await sync();
+  expect(await users()).toEqual(['ana', 'ben'].map(mail));
+  expect(await groups()).toEqual({ 'mesh-dev': [mail('ana')] });
+  // Who comes into scope is asked for, because nothing about them changed.
+  directory.join('g2', 'dev', 'nobody');
+  directory.leave('g2', 'ben');
+  directory.putGroup('g3', 'mesh-others');
+  await sync();
+  expect(await users()).toEqual(['ana', 'dev'].map(mail));
+  expect(await groups()).toEqual({ 'mesh-dev': [mail('ana'), mail('dev')], 'mesh-others': [mail('dev')] });
+  directory.putGroup('g1', 'dev');
+  await sync();
+  expect(await groups()).toEqual({ 'mesh-others': [mail('dev')] });
+  await change({ ...integrationSpec(counterpart), group_prefixes: [], user_group_prefixes: [] });
+  await sync();
+  expect(await users()).toEqual(['ana', 'ben', 'cem', 'dev'].map(mail));
+  expect(Object.keys(await groups()).sort()).toEqual(['dev', 'mesh-others', 'staff']);
+  expect(counterpart.faults).toEqual([]);
+});
+
+test('people who are disabled, deleted and restored are kept out and let in', async () => {
+  const { directory, sync, users, user, groups } = await openReading();
+  for (const id of ['ana', 'ben', 'cem']) directory.putUser(id);
+  directory.putGroup('g1', 'mesh-dev', ['ana', 'ben', 'cem']);
+  await sync();
+  const before = await user(mail('ana'));
+  directory.putUser('ana', { accountEnabled: false });
+  directory.removeUser('ben');
+  expect(await sync()).toBe('2 users and 1 group were read: 0 created, 2 changed, 0 deleted, 2 users kept out');
+  expect(await users()).toEqual([mail('cem')]);
+  expect((await user(mail('ana'))).derived.provided).toMatchObject({ inactive_since: expect.any(String) });
+  expect((await user(mail('ben'))).derived.provided).toMatchObject({ removed_since: expect.any(String) });
+  // Who is disabled is still in the group, and who is deleted is not.
+  expect(await groups()).toEqual({ 'mesh-dev': [mail('ana'), mail('cem')] });
+  directory.putUser('ana', { accountEnabled: true });
+  directory.putUser('ben', { accountEnabled: true });
+  await sync();
+  expect(await users()).toEqual(['ana', 'ben', 'cem'].map(mail));
+  expect((await user(mail('ana'))).id).toBe(before.id);
+});
+
+test('a dry run says what would happen, and nothing does', async () => {
+  const { directory, sync, preview, state, users, logs } = await openReading();
+  directory.putUser('ana');
+  directory.putGroup('g1', 'mesh-dev', ['ana']);
+  const { revision } = await state();
+  const seen = await preview();
+  expect(seen.result).toBe('1 user and 1 group were read: 2 created, 0 changed, 0 deleted');
+  expect(seen.plan?.counts).toMatchObject({ create: 2, update: 0, delete: 0 });
+  expect(seen.plan?.changes.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual(['Group mesh-dev', 'User ana']);
+  expect((await state()).revision).toBe(revision);
+  expect(await logs()).toEqual([`info: Ana asked what a sync would do: ${seen.result}`]);
+  // What the dry run has read is taken over by the next sync, although nothing changed since.
+  await sync();
+  expect(await users()).toEqual([mail('ana')]);
+});
+
+test('a directory that names no users waits for an approval', async () => {
+  const { directory, counterpart, reading, sync, preview, users, logs, approve, rows, state, due } =
+    await openReading();
+  for (const id of ['ana', 'ben', 'cem']) directory.putUser(id);
+  await sync();
+  const { revision } = await state();
+  directory.clear();
+  counterpart.expireLinks();
+  const why = 'keeps out 3 of 3 users: the identity provider names none any more';
+  expect((await preview()).result).toBe(
+    `0 users and 0 groups were read: 0 created, 3 changed, 0 deleted, 3 users kept out; that would wait for an approval, because it ${why}`,
+  );
+  const result = await sync();
+  const [, plan = ''] =
+    /^0 users and 0 groups were read, and nothing was changed: the plan (\w+) waits for an approval, because it keeps/.exec(
+      result,
+    ) ?? [];
+  expect(plan, result).not.toBe('');
+  expect(await users()).toHaveLength(3);
+  expect((await logs())[0]).toBe(
+    `error: nothing was changed: ${why}. Look at the plan ${plan}, and approve it: \`heddle approve ${plan}\``,
+  );
+  // Said once, however often it is found again.
+  reading.run();
+  await due();
+  await expect
+    .poll(async () => (await rows('select next_at > now() as is_over from directory_syncs'))[0])
+    .toEqual({
+      is_over: true,
+    });
+  expect(await logs()).toHaveLength(5);
+  expect(await rows("select id from plans where state = 'needs_approval'")).toEqual([{ id: plan }]);
+  expect((await state()).revision).toBe(revision);
+  const [{ digest } = {}] = await rows('select digest from plans');
+  await approve({ id: plan, digest: String(digest) });
+  await expect.poll(users).toEqual([]);
+  expect(await rows(`select state from plans where id = '${plan}'`)).toEqual([{ state: 'applied' }]);
+});
+
+test('a directory that comes to its senses needs no approval', async () => {
+  const { directory, counterpart, sync, users } = await openReading();
+  for (const id of ['ana', 'ben', 'cem']) directory.putUser(id);
+  await sync();
+  directory.clear();
+  counterpart.expireLinks();
+  await sync();
+  for (const id of ['ana', 'ben', 'cem']) directory.putUser(id);
+  expect(await sync()).toBe('3 users and 0 groups were read: nothing changed');
+  expect(await users()).toHaveLength(3);
+});
+
+test('users are kept for 30 days, and deleted after that', async () => {
+  const { directory, engine, account, clock, sync, state } = await openReading();
+  for (const id of ['ana', 'ben']) directory.putUser(id);
+  await sync();
+  directory.removeUser('ana');
+  await sync();
+  clock.offsetMs = 29 * day;
+  await endRemoved(engine, account);
+  expect((await state()).holderOf('User', 'email', mail('ana'))).toBeDefined();
+  clock.offsetMs = 31 * day;
+  await endRemoved(engine, account);
+  expect((await state()).holderOf('User', 'email', mail('ana'))).toBeUndefined();
+  expect((await state()).holderOf('User', 'email', mail('ben'))).toBeDefined();
+});
+
+test('two people of one address, and an address that is none, are in the log', async () => {
+  const { directory, sync, users, logs } = await openReading();
+  directory.putUser('ana', { mail: 'team@example.com' });
+  directory.putUser('ben', { mail: 'team@example.com' });
+  directory.putUser('cem', { mail: 'no address' });
+  directory.putGroup('g1', 'mesh-dev', ['ana', 'cem']);
+  expect(await sync()).toMatch(/; 3 could not be taken over as they are$/);
+  expect(await users()).toEqual(['team@example.com']);
+  expect((await logs()).filter((line) => line.startsWith('warning'))).toEqual(
+    expect.arrayContaining([
+      `warning: ${mail('ben')} is a user already, whom another user of this identity provider has brought`,
+      `warning: the address of ${mail('cem')} cannot be taken over: \`no address\` is not an e-mail address; write one such as ana@example.com`,
+      'warning: the group g1 names a member cem, which is no user that was taken over',
+    ]),
+  );
+});
+
+test('what an integration has read goes with it', async () => {
+  const { directory, sync, remove, reading, rows } = await openReading();
+  directory.putUser('ana');
+  await sync();
+  await remove();
+  const left = async () => [
+    ...(await rows('select 1 from directory_syncs')),
+    ...(await rows('select 1 from directory_users')),
+  ];
+  expect(await left()).toHaveLength(2);
+  reading.run();
+  await expect.poll(left).toEqual([]);
 });

@@ -192,7 +192,7 @@ describe('what an identity provider says', () => {
     await recordSync(engine, account, integration, syncLogsOf(made, engine.now()));
     const entries = await listSyncLogs(engine.database, account, integration);
     expect(entries.map(({ level, message }) => `${level} ${message}`)).toEqual([
-      'warning `nowhere` is not an e-mail address; write one such as ana@example.com',
+      'warning the address of ben cannot be taken over: `nowhere` is not an e-mail address; write one such as ana@example.com',
       expect.stringMatching(/^info revision \d+: 1 created, 0 changed, 0 deleted$/),
     ]);
     const observed = await readObserved(engine, engine.registry.get('ScimIntegration'), account);

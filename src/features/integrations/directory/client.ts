@@ -12,6 +12,8 @@ export interface ClientParts {
   readonly cloud: Cloud;
   readonly credentials: Credentials;
   send(request: OutboundRequest): Promise<OutboundAnswer>;
+  /** Absent: a minute. */
+  readonly timeoutMs?: number | undefined;
   /** Milliseconds since 1970. */
   now(): number;
 }
@@ -49,13 +51,13 @@ export interface DirectoryClient {
 export const usersAtOnce = 15;
 
 const pageSize = 999;
-const timeoutMs = 60_000;
+const usualTimeoutMs = 60_000;
 const mostBytes = 32 * 1024 * 1024;
 const userFields = 'id,displayName,userPrincipalName,mail,accountEnabled';
 
 /** Creates a client, which signs in when it is first used, and again when its token ends. */
 export function createDirectoryClient(parts: ClientParts): DirectoryClient {
-  const { cloud, credentials } = parts;
+  const { cloud, credentials, timeoutMs = usualTimeoutMs } = parts;
   const guarded: ClientParts = { ...parts, send: (request) => sent(parts.send({ timeoutMs, ...request })) };
   let token: AccessToken | undefined;
   const get = async (url: URL, isAgain = false): Promise<OutboundAnswer> => {

@@ -138,12 +138,21 @@ async function requestSync(
   const lease = `${syncLease}${id}`;
   const holder = await leaseOwner(engine.database, account, lease);
   if (holder !== undefined && holder !== owner) return busy;
-  const { promise, resolve, reject } = Promise.withResolvers<SyncOutcome>();
-  const sync = (hold: Hold) => syncDirectory(options, hold, id, { by: actor.name, dryRun }).then(resolve, reject);
-  if (!work.start({ account, lease }, sync)) return busy;
-  const outcome = await within(promise, answerMs);
-  if (outcome === undefined) return { result: 'the sync is under way, and it goes on; the logs say what comes of it' };
-  const { result, applied } = outcome;
+  let outcome: Promise<SyncOutcome> | undefined;
+  const sync = async (hold: Hold): Promise<void> => {
+    outcome = syncDirectory(options, hold, id, { by: actor.name, dryRun });
+    await outcome.catch(() => undefined);
+  };
+  const done = work.start({ account, lease }, sync);
+  if (done === undefined) return busy;
+  const isDone = await within(
+    done.then(() => true),
+    answerMs,
+  );
+  if (isDone === undefined) return { result: 'the sync is under way, and it goes on; the logs say what comes of it' };
+  // Another server was faster.
+  if (outcome === undefined) return busy;
+  const { result, applied } = await outcome;
   return dryRun && applied !== undefined ? { result, plan: await planOf(call, applied) } : { result };
 }
 
@@ -157,8 +166,6 @@ async function within<Value>(value: Promise<Value>, ms: number): Promise<Value |
     return await Promise.race([value, late]);
   } finally {
     clearTimeout(timer);
-    // What comes later is in the logs.
-    value.catch(() => undefined);
   }
 }
 

@@ -37,6 +37,8 @@ export interface SyncOptions {
   readonly hosts: DirectoryHosts;
   /** Between 0 and 1. */
   random(): number;
+  /** How long the directory may take for an answer; absent: a minute. */
+  readonly timeoutMs?: number;
 }
 
 /** What people ask for. */
@@ -135,11 +137,24 @@ function postpone({ options, held, row, object }: Sync): Promise<boolean> {
   return noteSyncFault(options.engine.database, held, { reason, failures, waitMs, revision: object.updatedRevision });
 }
 
-function openClient({ options, settings }: Sync, credentials: Credentials): DirectoryClient {
+function openClient({ options, settings, signal }: Sync, credentials: Credentials): DirectoryClient {
   return createDirectoryClient({
     ...{ cloud: cloudOf(settings.host, options.hosts), credentials, now: Date.now },
-    send: (request) => options.outbound.send('directory', request),
+    timeoutMs: options.timeoutMs,
+    send: (request) => unlessAborted(options.outbound.send('directory', request), signal),
   });
+}
+
+/** A server that stops does not wait for an answer. */
+async function unlessAborted<Value>(answer: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(new SyncLost());
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 /** Takes over what was read, unless nothing changed on either side since that was done last. */

@@ -28,7 +28,8 @@ function summaryOf(
   { revision, removals }: Provisioned,
   { create, update, delete: gone }: Provisioned['plan']['counts'],
 ): string {
-  const out = removals.users.length === 0 ? '' : `, ${removals.users.length} users kept out`;
+  const { length: going } = removals.users;
+  const out = going === 0 ? '' : `, ${going} ${going === 1 ? 'user' : 'users'} kept out`;
   return `revision ${revision}: ${create} created, ${update} changed, ${gone} deleted${out}`;
 }
 

@@ -108,7 +108,10 @@ interface Fault {
 function faultOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): Fault | undefined {
   const isOther = (other: { readonly id: string } | undefined) => other !== undefined && other.id !== user?.id;
   const email = canonicalEmail(work, given.email ?? '');
-  if (email.fault !== undefined) return { code: 'email_invalid', message: email.fault };
+  if (email.fault !== undefined) {
+    const who = given.login ?? given.name ?? given.key;
+    return { code: 'email_invalid', message: `the address of ${who} cannot be taken over: ${email.fault}` };
+  }
   if (email.value !== '' && isOther(holderOfEmail(work, email.value)))
     return { code: 'email_taken', message: `another user of the account has the e-mail address ${email.value}` };
   if (given.login !== undefined && isOther(holderOfLogin(work, given.login)))

@@ -1,0 +1,110 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  application,
+  type Counterpart,
+  type Instead,
+  startCounterpart,
+  tenant,
+} from '../integrations/directory/counterpart.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import type { ServedHeddle } from '../setup/heddle.ts';
+import { ask, openReplicas } from './replicas.ts';
+
+const document = `apiVersion: heddle.dev/v1
+kind: DirectoryIntegration
+metadata: { name: company }
+spec:
+  host: directory.internal
+  tenant_id: ${tenant}
+  client_id: ${application}
+  client_secret: { valueFrom: { envRef: HEDDLE_VALUE_DIRECTORY } }
+`;
+
+/** Servers that run the documents of one folder, in which an integration reads a directory of 40 users and a group. */
+async function openScene() {
+  const counterpart = await startCounterpart();
+  const { directory, signIn } = counterpart;
+  counterpart.pageSize = 10;
+  const ids = Array.from({ length: 40 }, (_, at) => `u${at}`);
+  for (const id of ids) directory.putUser(id);
+  directory.putGroup('g1', 'mesh-dev', ids);
+  const folder = join(await temporaryDirectory(), 'team');
+  await mkdir(folder);
+  await writeFile(join(folder, 'directory.yaml'), document);
+  const replicas = await openReplicas(['--source', folder], {
+    HEDDLE_DIRECTORY_HOSTS: `directory.internal=${signIn}`,
+    HEDDLE_VALUE_DIRECTORY: Buffer.from(counterpart.secret).toString('base64'),
+  });
+  onTestFinished(() => replicas[Symbol.asyncDispose]());
+  return { counterpart, directory, replicas };
+}
+
+const groupOf = async (server: ServedHeddle) => {
+  const users = (await ask(server, 'GET', '/api/users')).body as readonly { readonly auto_groups: readonly string[] }[];
+  return users.filter(({ auto_groups: groups }) => groups.length > 0).length;
+};
+const logsOf = async (server: ServedHeddle): Promise<readonly string[]> =>
+  (await ask(server, 'GET', '/api/integrations/directory-idp/1/logs')).body.map(
+    ({ message }: { readonly message: string }) => message,
+  );
+
+/** How often the first page of a list was asked for. */
+const beginnings = ({ requests }: Counterpart) => requests.filter((one) => one.endsWith('/delta $select')).length;
+
+test('kill -9 in the middle of a sync: another server goes on where it was, and takes over everything as one revision', {
+  timeout: 240_000,
+}, async () => {
+  const { counterpart, replicas } = await openScene();
+  const first = await replicas.start();
+  let killed: Promise<unknown> | undefined;
+  const go: Instead = (_, answer) => answer();
+  // In the middle of the users.
+  counterpart.next(go, go, go, () => {
+    killed = first.stop('SIGKILL');
+  });
+  await expect.poll(() => killed, { timeout: 30_000 }).toBeDefined();
+  await killed;
+  const second = await replicas.start();
+  await expect.poll(() => groupOf(second), { timeout: 30_000 }).toBe(40);
+  expect(beginnings(counterpart)).toBe(2);
+  expect(counterpart.faults).toEqual([]);
+  expect(await logsOf(second)).toEqual([expect.stringMatching(/^revision \d+: 41 created, 0 changed, 0 deleted$/)]);
+  expect([...first.lines, ...second.lines].join('\n')).not.toContain(counterpart.secret);
+});
+
+test('of two servers one reads at a time, also when it is killed, and says so to people who ask the other', {
+  timeout: 240_000,
+}, async () => {
+  const { counterpart, directory, replicas } = await openScene();
+  const first = await replicas.start();
+  await expect.poll(() => groupOf(first), { timeout: 30_000 }).toBe(40);
+  const second = await replicas.start();
+  let release: (() => unknown) | undefined;
+  counterpart.next((_, answer) => {
+    release = answer;
+  });
+  directory.removeUser('u0');
+  const sync = (server: ServedHeddle) => ask(server, 'POST', '/api/integrations/directory-idp/1/sync');
+  const asked = sync(first);
+  await expect.poll(() => release).toBeDefined();
+  expect((await sync(second)).body).toEqual({
+    result: 'a sync is under way already; the logs say what comes of it',
+  });
+  release?.();
+  expect((await asked).body.result).toMatch(/1 user kept out$/);
+  // The one who reads is killed; the other takes over when the lease ends.
+  directory.removeUser('u1');
+  let killed: Promise<unknown> | undefined;
+  counterpart.next(() => {
+    killed = first.stop('SIGKILL');
+  });
+  await sync(first).catch(() => undefined);
+  await killed;
+  await expect
+    .poll(async () => (await sync(second)).body.result, { timeout: 30_000, interval: 500 })
+    .not.toContain('under way');
+  expect(await groupOf(second)).toBe(38);
+  expect(counterpart.faults).toEqual([]);
+});

@@ -1,0 +1,229 @@
+import { expect, test } from 'vitest';
+import { certificate } from '../../sources/https-certificate.ts';
+import type { Instead } from './counterpart.ts';
+import { integrationSpec, openReading } from './scene.ts';
+
+const mail = (id: string) => `${id}@corp.example.com`;
+
+/** A reading of a directory with three users and a group. */
+async function openScene(...more: Parameters<typeof openReading>) {
+  const scene = await openReading(...more);
+  for (const id of ['ana', 'ben', 'cem']) scene.directory.putUser(id);
+  scene.directory.putGroup('g1', 'mesh-dev', ['ana', 'ben']);
+  const { origin } = new URL(scene.counterpart.api);
+  return {
+    ...scene,
+    host: origin.replace('http://', ''),
+    failed: () => scene.rows("select meta from audit_events where activity_code = 'integration.sync_failed'"),
+    /** In how many seconds the next sync is due. */
+    wait: async () =>
+      (
+        await scene.rows(
+          'select round(extract(epoch from next_at - clock_timestamp()))::int as seconds from directory_syncs',
+        )
+      )[0]?.['seconds'],
+  };
+}
+
+test('a token is used until shortly before its end, and not after it', async () => {
+  const { counterpart, sync, users } = await openScene();
+  counterpart.tokenSeconds = 1;
+  counterpart.next((_, answer) => setTimeout(answer, 600));
+  await sync();
+  expect(counterpart.requests.filter((one) => one === 'token')).toHaveLength(2);
+  expect(counterpart.faults).toEqual([]);
+  expect(await users()).toHaveLength(3);
+});
+
+test('tokens that are revoked in the middle are replaced, and nothing is read twice', async () => {
+  const { counterpart, sync, users } = await openScene();
+  counterpart.pageSize = 1;
+  counterpart.next((_, answer) => {
+    answer();
+    counterpart.revokeTokens();
+  });
+  await sync();
+  expect(await users()).toHaveLength(3);
+  expect(counterpart.requests.slice(0, 5)).toEqual([
+    ...['token', 'groups/delta $select', 'groups/delta $skiptoken'],
+    ...['token', 'groups/delta $skiptoken'],
+  ]);
+});
+
+test('a directory that accepts no token at all is not asked for ever', async () => {
+  const { counterpart, sync, host } = await openScene();
+  counterpart.next(
+    { status: 401, code: 'InvalidAuthenticationToken' },
+    { status: 401, code: 'InvalidAuthenticationToken' },
+  );
+  expect(await sync()).toBe(
+    `the sync failed: ${host} answers 401 (InvalidAuthenticationToken): the token that it issued a moment ago is not accepted; it goes on by itself`,
+  );
+});
+
+test('throttling is honoured, and reading goes on where it was', async () => {
+  const { counterpart, sync, users, host, wait, logs } = await openScene();
+  counterpart.pageSize = 1;
+  counterpart.next((_, answer) => answer(), {
+    status: 429,
+    headers: { 'retry-after': '240' },
+    code: 'TooManyRequests',
+  });
+  expect(await sync()).toBe(`the sync failed: ${host} answers 429 (TooManyRequests); it goes on by itself`);
+  expect(await wait()).toBeGreaterThan(230);
+  counterpart.requests.length = 0;
+  await sync();
+  expect(await users()).toHaveLength(3);
+  expect(counterpart.requests.slice(0, 2)).toEqual(['token', 'groups/delta $skiptoken']);
+  expect(await logs()).toContain('info: the directory answers again');
+});
+
+test('throttling of the sign-in is honoured too', async () => {
+  const { counterpart, sync, host, wait } = await openScene();
+  counterpart.nextToken(429, { error: 'temporarily_unavailable' }, { 'retry-after': '200' });
+  expect(await sync()).toBe(`the sync failed: ${host} answers 429; it goes on by itself`);
+  expect(await wait()).toBeGreaterThan(190);
+});
+
+const truncated: Instead = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+  response.write('{"value":[{"id":"an', () => response.destroy());
+};
+const redirect: Instead = (response) => response.writeHead(302, { location: 'https://elsewhere.example.com/' }).end();
+const says =
+  (body: string): Instead =>
+  (response) =>
+    response.writeHead(200).end(body);
+
+test.each<readonly [string, Instead, RegExp]>([
+  ['503', { status: 503, code: 'ServiceUnavailable' }, /answers 503 \(ServiceUnavailable\); it goes on by itself$/],
+  ['half an answer', truncated, /does not answer as it should \(\w+\); it goes on by itself$/],
+  ['silence', () => undefined, /did not answer within 0.2 s; it goes on by itself$/],
+  ['no JSON', says('<html>'), /answers 200 with what is no JSON; it goes on by itself$/],
+  ['no list', says('{"@odata.deltaLink":"x"}'), /answers 200 without a list; it goes on by itself$/],
+  ['a page without an end', says('{"value":[]}'), /says not where the list goes on; it goes on by itself$/],
+  [
+    'a link to another host',
+    says('{"value":[],"@odata.nextLink":"https://elsewhere.example.com/v1.0/x"}'),
+    /link to another place/,
+  ],
+  [
+    'a group without an id',
+    says('{"value":[{"displayName":"x"}],"@odata.deltaLink":"/"}'),
+    /^the sync failed: the directory answers a group without an id; it goes on by itself$/,
+  ],
+  ['a redirect', redirect, /answers with a redirect, which is not followed/],
+  [
+    'a refusal',
+    { status: 403, code: 'Authorization_RequestDenied' },
+    /grant it User.Read.All and GroupMember.Read.All/,
+  ],
+])('%s keeps what is there, and the next sync goes on', async (_, instead, message) => {
+  const { directory, counterpart, open, sync, users, state, logs } = await openScene();
+  await sync();
+  const { revision } = await state();
+  directory.removeUser('ana');
+  counterpart.next(instead);
+  const result = await sync(open(undefined, { timeoutMs: 200 }));
+  expect(result).toMatch(message);
+  expect((await state()).revision).toBe(revision);
+  expect((await logs())[0]).toBe(`error: ${result}`);
+  await sync();
+  expect(await users()).toEqual(['ben', 'cem'].map(mail));
+});
+
+test.each([
+  ['400 syncStateNotFound', { status: 400, code: 'syncStateNotFound' }],
+  ['410', { status: 410, code: 'resyncRequired' }],
+] as const)(
+  'links that are forgotten (%s) have everything read again, and who is missing is gone',
+  async (_, answer) => {
+    const { directory, counterpart, sync, users, user } = await openScene();
+    for (const id of ['dev', 'eve', 'fay']) directory.putUser(id);
+    await sync();
+    const before = await user(mail('ben'));
+    directory.clear();
+    for (const id of ['ben', 'cem', 'dev', 'eve', 'fay']) directory.putUser(id);
+    counterpart.requests.length = 0;
+    counterpart.next(answer);
+    await sync();
+    expect(counterpart.requests.slice(0, 4)).toEqual([
+      ...['token', 'groups/delta $deltatoken', 'groups/delta $select', 'users/delta $select'],
+    ]);
+    expect(await users()).toEqual(['ben', 'cem', 'dev', 'eve', 'fay'].map(mail));
+    expect((await user(mail('ben'))).id).toBe(before.id);
+  },
+);
+
+test.each<readonly [number, number, string]>([
+  [401, 7000215, 'the client secret is wrong; write its value, not its id, in Base64 into client_secret'],
+  [401, 7000222, 'the client secret has expired; make a new one at the directory and write it into client_secret'],
+  [400, 90002, 'there is no tenant b4f7c2d0-13a8-4f5e-8a67-2c9d1e0f3b55; correct tenant_id'],
+  [400, 70011, 'refuses the application: 400 invalid_client, AADSTS70011; see whether tenant_id'],
+])('a sign-in that is refused (%i, %i) says what to do', async (status, code, message) => {
+  const { counterpart, sync, wait, failed } = await openScene();
+  const { secret } = counterpart;
+  counterpart.nextToken(status, { error: 'invalid_client', error_description: secret, error_codes: [code] });
+  expect(await sync()).toContain(message);
+  // It is tried again at the usual time, because people may put it right at the other side.
+  expect(await wait()).toBeGreaterThan(290);
+  expect(await failed()).toEqual([{ meta: { platform: 'directory', reason: expect.stringContaining(message) } }]);
+});
+
+test('a secret that is corrected is used at once, and stands in no log, event or row', async () => {
+  const { counterpart, sync, users, change, reading, rows, logs, failed } = await openScene();
+  counterpart.secret = 'another~secret';
+  expect(await sync()).toContain('the client secret is wrong');
+  expect(await failed()).toHaveLength(1);
+  reading.run();
+  await change(integrationSpec(counterpart));
+  await expect.poll(users).toHaveLength(3);
+  await expect.poll(logs).toContain('info: the directory answers again');
+  const stored = await rows(
+    'select (select json_agg(s) from directory_syncs s)::text || (select json_agg(e) from audit_events e)::text || (select json_agg(l) from sync_logs l)::text as all',
+  );
+  const all = JSON.stringify(stored);
+  expect(all.length).toBeGreaterThan(500);
+  for (const secret of ['Pq8~secret/of+the-app', 'another~secret', 'bearer-'].flatMap((one) => [
+    one,
+    Buffer.from(one).toString('base64'),
+  ]))
+    expect(all).not.toContain(secret);
+  expect(reading.reports).toEqual([]);
+});
+
+test('a server that is away for long is reported once, and read when it is back', async () => {
+  const { counterpart, sync, failed } = await openScene();
+  const away = { status: 503, code: 'ServiceUnavailable' };
+  for (const _ of Array.from({ length: 7 })) {
+    counterpart.next(away);
+    await sync();
+  }
+  expect(await failed()).toHaveLength(1);
+  expect(await sync()).toContain('4 created');
+});
+
+test('a certificate of a private authority is accepted when the operator has it accepted', async () => {
+  const { open, sync, users, failed } = await openScene({}, { secure: true });
+  expect(await sync()).toMatch(
+    /does not answer as it should \((DEPTH_ZERO_)?SELF_SIGNED_CERT\w*\); it goes on by itself$/,
+  );
+  expect(await failed()).toEqual([]);
+  await sync(open(undefined, { authorities: certificate }));
+  expect(await users()).toHaveLength(3);
+});
+
+test('a host that the server does not know, and a tenant that cannot be one, are refused without a request', async () => {
+  const { call, counterpart, create, reading, state } = await openScene();
+  const resultOf = async (id: string) =>
+    (await reading.requestSync(call, (await state()).get(id) ?? expect.fail('it is there'), { dryRun: false })).result;
+  const unknown = await create(integrationSpec(counterpart, { host: 'directory.example.org' }));
+  expect(await resultOf(unknown)).toBe(
+    'the sync failed: directory.example.org is no directory that this server knows: there are directory.example.com, microsoft.com, microsoft.us, chinacloudapi.cn; make the integration again with one of them, or the operator can name it with HEDDLE_DIRECTORY_HOSTS',
+  );
+  const malformed = await create(integrationSpec(counterpart, { tenant_id: '../common' }));
+  expect(await resultOf(malformed)).toBe(
+    'the sync failed: the tenant ../common cannot be one; write its id or its domain',
+  );
+  expect(counterpart.requests).toEqual([]);
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { openReading } from './scene.ts';
+
+const day = 24 * 60 * 60 * 1000;
+
+/** A reading of a directory that lists secrets of the application by how they begin, and in how many days they end. */
+async function openScene(...secrets: readonly (readonly [hint: string | null, days: number])[]) {
+  const scene = await openReading();
+  const list = (given: typeof secrets) => {
+    const ends = (days: number) => new Date(Date.now() + days * day).toISOString();
+    scene.counterpart.secrets = given.map(([hint, days]) => ({ hint, endDateTime: ends(days) }));
+  };
+  list(secrets);
+  scene.directory.putUser('ana');
+  const { clock, rows, counterpart } = scene;
+  return {
+    ...scene,
+    list,
+    /** Syncs when so many days have gone by. */
+    async at(days: number): Promise<void> {
+      clock.offsetMs = days * day;
+      await rows(`update directory_syncs set secret_checked_at = now() - interval '25 hours' returning 1`);
+      await scene.sync();
+    },
+    warned: async () =>
+      (await rows("select meta from audit_events where activity_code = 'idp.sync.token.expire' order by id")).map(
+        ({ meta }) => meta,
+      ),
+    asked: () => counterpart.requests.filter((one) => one.startsWith('applications')).length,
+  };
+}
+
+test('warns 30 and 7 days before the secret ends, each once', async () => {
+  const { at, warned, counterpart } = await openScene(['Pq8', 40], ['xyz', 1]);
+  const counts: number[] = [];
+  for (const days of [0, 5, 11, 12, 20, 34, 35, 39]) {
+    await at(days);
+    counts.push((await warned()).length);
+  }
+  expect(counts).toEqual([0, 0, 1, 1, 1, 2, 2, 2]);
+  expect(await warned()).toEqual([
+    { platform: 'directory', ends: counterpart.secrets[0]?.['endDateTime'] },
+    { platform: 'directory', ends: counterpart.secrets[0]?.['endDateTime'] },
+  ]);
+});
+
+test('of two secrets that begin the same the one that ends first warns, and one that was replaced does not', async () => {
+  const { at, warned, list } = await openScene(['Pq8', 400], ['Pq8', 6]);
+  await at(0);
+  expect(await warned()).toHaveLength(1);
+  list([['Pq8', 400]]);
+  await at(1);
+  expect(await warned()).toHaveLength(1);
+  list([['Pq8', 29]]);
+  await at(2);
+  expect(await warned()).toHaveLength(2);
+});
+
+test('asks once a day', async () => {
+  const { sync, asked } = await openScene(['Pq8', 400]);
+  await sync();
+  await sync();
+  expect(asked()).toBe(1);
+});
+
+test('an application that may not read itself is said so once', async () => {
+  const { at, counterpart, logs, warned, users } = await openScene(['Pq8', 3]);
+  counterpart.readsItself = false;
+  await at(0);
+  await at(1);
+  const note =
+    'warning: the application may not read itself, so that nothing warns before the secret ends; grant it Application.Read.All for that';
+  expect((await logs()).filter((line) => line.startsWith('warning'))).toEqual([note]);
+  expect(await warned()).toEqual([]);
+  expect(await users()).toHaveLength(1);
+});
+
+test('a directory that does not say it now is asked with the next sync', async () => {
+  const { sync, counterpart, asked, warned, users } = await openScene(['Pq8', 3]);
+  counterpart.next(
+    (_, answer) => answer(),
+    (_, answer) => answer(),
+    { status: 503, code: 'ServiceUnavailable' },
+  );
+  await sync();
+  expect(await users()).toHaveLength(1);
+  expect(await warned()).toEqual([]);
+  await sync();
+  expect(asked()).toBe(2);
+  expect(await warned()).toHaveLength(1);
+});
