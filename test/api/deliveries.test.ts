@@ -56,6 +56,8 @@ test('events that were set aside are sent again or discarded, one or all', async
   expect((await call('POST', `${path}/${id}/discard?event=${setAside[0].event}`)).status).toBe(200);
   await expect.poll(async () => (await only()).setAsideCount).toBe(2);
   expect((await call('POST', `${path}/${id}/discard?event=${setAside[0].event}`)).status).toBe(404);
+  const record = await call('POST', `${path}/${id}/retry?event=3&feed=proxy`);
+  expect([record.status, record.body.message]).toEqual([404, expect.stringContaining('event proxy-3 not found')]);
   expect((await call('POST', `${path}/${id}/retry`)).status).toBe(200);
   await expect.poll(names).toEqual(['three', 'two', 'four']);
   await expect.poll(only).toMatchObject({ state: 'idle', setAsideCount: 0 });

@@ -105,6 +105,8 @@ it.each<[JsonObject, readonly string[]]>([
   [stream('generic_http', { ...web, batch: '0' }), ['stream_value_invalid /config/batch']],
   [stream('generic_http', { ...web, headers: 'X: y' }), ['headers_invalid /config/headers']],
   [stream('generic_http', { ...web, headers: '{"X":1}' }), ['headers_invalid /config/headers']],
+  [stream('generic_http', { ...web, headers: { Host: 'x' } }), ['headers_invalid /config/headers']],
+  [stream('generic_http', { ...web, headers: { X: 1 } }), ['type_wrong /config/headers/X']],
   [stream('generic_http', { ...web, headers: '{"Host":"x"}' }), ['headers_invalid /config/headers']],
   [stream('generic_http', { ...web, headers: '{"a b":"x"}' }), ['headers_invalid /config/headers']],
   [stream('generic_http', { ...web, body_template: '{{.ID' }), ['stream_value_invalid /config/body_template']],
@@ -136,6 +138,8 @@ it('a replace ignores the platform, merges the configuration and keeps masked se
   expect(await api().revision()).toBe(before);
   await put({ headers: '{"a":"b"}', body_template: null });
   expect(await storedConfig(body.id)).toEqual({ url: 'https://x.example.com', headers: '{"a":"b"}' });
+  await put({ headers: { Authorization: 'Bearer t' } });
+  expect(await storedConfig(body.id)).toMatchObject({ headers: '{"Authorization":"Bearer t"}' });
   await put({ headers: null });
   expect(await storedConfig(body.id)).toEqual({ url: 'https://x.example.com' });
   expect(problemsOf(await put({ url: null }))).toEqual(['stream_key_required /config']);

@@ -130,7 +130,12 @@ function readObject(text: string): Readonly<Record<string, unknown>> | undefined
 }
 
 /** Headers carry credentials as often as not. */
-const headers = secret({ doc: 'Headers by name, as JSON. They are shown masked.', read: 'masked', format: headerText });
+const headers = secret({
+  doc: 'Headers by name, as JSON. They are shown masked.',
+  read: 'masked',
+  format: headerText,
+  asJson: true,
+});
 
 /** Many platforms let everyone write who knows such an address. */
 const address = secret({ doc: 'An address of the web.', read: 'shown', maxLength: 4 * longest.text, format: webUrl });

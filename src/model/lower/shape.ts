@@ -124,7 +124,9 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
     case 'secret':
       return surface === 'document'
         ? { ...secretSchema(field), ...(field.read === 'shown' ? { 'x-literal': true } : {}) }
-        : bounded({ type: 'string' }, { minLength: field.minLength, maxLength: field.maxLength ?? longest.secret });
+        : bounded(field.asJson === true ? textOrTexts : { type: 'string' }, {
+            ...{ minLength: field.minLength, maxLength: field.maxLength ?? longest.secret },
+          });
     case 'map':
       return bounded(mapSchema(field, surface), { maxProperties: field.maxItems });
     case 'refMap':
@@ -147,6 +149,9 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
       return unreachable(field);
   }
 }
+
+/** A text, or an object of texts that is kept as its JSON. */
+const textOrTexts: JsonObject = { type: ['string', 'object'], additionalProperties: { type: 'string' } };
 
 function keyedSchema(field: Extract<AnyField, { readonly type: 'keyed' }>, surface: Surface): JsonObject {
   const entry = objectSchema(field.fields, surface, { nameFromKey: false }) as { readonly properties: JsonObject };
@@ -211,12 +216,17 @@ const secretKeySchema: JsonObject = {
 };
 
 function mapSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: Surface): JsonObject {
-  const schema = shapeSchema(field.of, surface);
   const mayGo = surface === 'replace' && field.merge === true;
-  const values = { additionalProperties: mayGo ? { ...schema, type: [schema['type'] as string, 'null'] } : schema };
-  if (surface !== 'document' || field.secrets === undefined) return { type: 'object', ...values };
-  const secrets = Object.entries(field.secrets).map(([key, member]) => [key, shapeSchema(member, surface)] as const);
-  return { type: 'object', properties: Object.fromEntries(secrets), ...values };
+  const value = (of: AnyField): JsonObject => {
+    const schema = shapeSchema(of, surface);
+    return mayGo ? { ...schema, type: [...[schema['type'] as string | readonly string[]].flat(), 'null'] } : schema;
+  };
+  // Requests write secrets as all other members, but for those that they may write as objects.
+  const stated = Object.entries(field.secrets ?? {}).filter(
+    ([, member]) => surface === 'document' || (member.type === 'secret' && member.asJson === true),
+  );
+  const properties = Object.fromEntries(stated.map(([key, member]) => [key, value(member)]));
+  return { type: 'object', ...(stated.length === 0 ? {} : { properties }), additionalProperties: value(field.of) };
 }
 
 function typedRefSchema(kinds: Readonly<Record<string, string>>): JsonObject {

@@ -188,6 +188,8 @@ interface SecretShape {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly format?: Format;
+  /** A request may send an object of texts too, which is kept as its JSON. */
+  readonly asJson?: true;
 }
 /** An object with names of the user's choice. */
 interface MapShape {

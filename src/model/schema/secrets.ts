@@ -221,11 +221,12 @@ function isMask({ read }: SecretField, text: string): boolean {
 }
 
 function textOf(
-  { read, maxLength = longest.secret }: SecretField,
+  { read, maxLength = longest.secret, asJson }: SecretField,
   value: Json,
   run: Run,
   pointer: string,
 ): string | undefined {
+  if (asJson === true && run.from === 'request' && isObject(value)) return JSON.stringify(value);
   if (typeof value === 'string') {
     if (run.from === 'request' || run.planEnvironment.literalSecrets || read === 'shown') return value;
     run.faults.push({
