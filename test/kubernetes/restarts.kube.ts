@@ -4,6 +4,7 @@ import { connectByKubeconfig } from '../../src/kubernetes/connection.ts';
 import { openOffice } from '../sources/office-source.ts';
 import { crowdOf } from './crowd.ts';
 import { installDefinitions } from './definitions.ts';
+import { expired } from './expired-certificate.ts';
 import { seededRandom } from './mutate.ts';
 import { openKubeProxy } from './proxy.ts';
 import { type ApiServer, startApiServer } from './server.ts';
@@ -72,4 +73,27 @@ test('another certificate and another token make the source unavailable, until i
   await crowd.putAll(['b']);
   await expect.poll(untruths).toEqual([]);
   expect(await state()).toBe('applied');
+});
+
+// Three starts of the API server, and what is tried again less and less often.
+test('a certificate that ended makes the source unavailable, until there is one that did not', {
+  timeout: 240_000,
+}, async () => {
+  const { crowd, groups, state, message, untruths } = await follow('ended');
+  await crowd.putAll(['a']);
+  await expect.poll(untruths).toEqual([]);
+  await server.stop();
+  await server.renew(expired);
+  // The file trusts it, so that its end alone is in the way.
+  await server.start();
+  await server.writeKubeconfig();
+  await expect.poll(message).toMatch(/cannot be read: https:.*certificate has expired/);
+  expect([await state(), await groups()]).toEqual(['unavailable', ['a']]);
+  await server.stop();
+  await server.renew();
+  await server.start();
+  await server.writeKubeconfig();
+  await crowd.putAll(['b']);
+  await expect.poll(untruths).toEqual([]);
+  expect([await state(), await groups()]).toEqual(['applied', ['a', 'b']]);
 });

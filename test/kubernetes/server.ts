@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -26,8 +26,8 @@ export interface ApiServer extends AsyncDisposable {
   start(): Promise<void>;
   /** Has its store forget what was before now, as it is every few minutes. */
   compact(): Promise<void>;
-  /** Gives it another certificate and other tokens, while it is stopped. Its kubeconfig file does not know them yet. */
-  renew(): Promise<void>;
+  /** Gives it another certificate, by default one that it makes, and other tokens, while it is stopped. Its kubeconfig file does not know them yet. */
+  renew(pair?: { readonly certificate: string; readonly privateKey: string }): Promise<void>;
   /** Writes its kubeconfig file anew. */
   writeKubeconfig(): Promise<void>;
 }
@@ -94,9 +94,13 @@ export async function startApiServer({ flags = [] }: ApiServerOptions = {}): Pro
   return {
     ...{ url, kubeconfig, authority, start, stop, writeKubeconfig },
     compact: () => compactStore(`http://127.0.0.1:${etcdPort}`),
-    async renew() {
+    async renew(pair) {
       await rm(certificates, { recursive: true });
       await writeTokens();
+      if (pair === undefined) return;
+      await mkdir(certificates);
+      await writeFile(join(certificates, 'apiserver.crt'), pair.certificate);
+      await writeFile(join(certificates, 'apiserver.key'), pair.privateKey);
     },
     async kubeconfigFor(user) {
       const file = join(directory, user);
