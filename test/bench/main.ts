@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { access } from './access.ts';
 import { apply } from './apply.ts';
+import { endpointSecurity } from './endpoint-security.ts';
 import { enrolment } from './enrolment.ts';
 import { http } from './http.ts';
 import { kubernetes } from './kubernetes/kubernetes.ts';
@@ -44,6 +45,7 @@ const benchmarks: readonly Benchmark[] = [
   streams,
   reconnect,
   enrolment,
+  endpointSecurity,
   logsOf(Number(values.rows)),
   streaming,
   kubernetes,
