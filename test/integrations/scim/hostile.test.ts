@@ -119,6 +119,19 @@ describe('a body', () => {
   });
 });
 
+describe('a token', () => {
+  it('that is guessed is asked for at a slow rate', async () => {
+    const { scim } = provider;
+    const guess = () => scim('GET', '/Users', undefined, { authorization: 'Bearer nbs_guess' });
+    const answers = await Promise.all(Array.from({ length: 61 }, guess));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(60);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers['retry-after']).toMatch(/^\d+$/);
+    // A provider with a good token is not delayed by others behind the same address.
+    expect((await scim('GET', '/Users')).status).toBe(200);
+  });
+});
+
 describe('an address', () => {
   it.each([
     '/Users/%00',

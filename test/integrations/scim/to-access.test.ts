@@ -124,6 +124,12 @@ describe('a field that a document manages', () => {
       expect.stringMatching(/name is managed by the source git \(all.json/),
     ]);
     expect((await scim('GET', `/Users/${id}`)).body.displayName).toBe('Ana Lima');
+    const logs = async () => (await api.call('GET', '/api/integrations/scim-idp/1/logs')).body;
+    await expect
+      .poll(logs)
+      .toContainEqual(
+        expect.objectContaining({ level: 'warning', message: expect.stringMatching(/^refused: .*name is managed by/) }),
+      );
     expect((await change(`/Users/${id}`, { op: 'add', path: 'externalId', value: 'x1' })).status).toBe(200);
   });
 

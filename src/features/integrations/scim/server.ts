@@ -1,5 +1,6 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { type JsonObject, membersOf } from '../../../lib/json.ts';
+import { HeddleError } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { FindingCode, ProvisioningChange } from '../provisioning/change.ts';
@@ -55,7 +56,6 @@ export function createEndpoint<O extends StoredObject>(
   resources: Resources<O>,
   recorder: SyncRecorder,
 ): ScimEndpoint {
-  const viewOf = ({ integration, base }: ScimCall, state: Snapshot): View => ({ state, integration, base });
   const viewNow = async (call: ScimCall) => viewOf(call, await engine.snapshots.at(call.account, call.revision));
   const required = (view: View, id: string): O => {
     const object = resources.find(view, id);
@@ -67,25 +67,7 @@ export function createEndpoint<O extends StoredObject>(
     const { version } = membersOf(resource['meta']);
     return { id: object.id, resource, ...(typeof version === 'string' ? { version } : {}) };
   };
-  const write = async (call: ScimCall, change: (view: View) => ProvisioningChange): Promise<Provisioned> => {
-    const { account, integration, revision } = call;
-    const made = await provision(engine, {
-      ...{
-        account,
-        integration,
-        revision,
-        change: (state) => change(viewOf(call, state)),
-        check: (made, state) => refuseFindings(made, prefixesOf(state, integration)),
-      },
-    });
-    recorder.note(account, integration, syncLogsOf(made, engine.now()));
-    if (made.waiting !== undefined)
-      throw waitsFor(
-        made.waiting.id,
-        made.waiting.guards.map(({ message }) => message),
-      );
-    return made;
-  };
+  const write = createWriter(engine, recorder);
   /** Changes one resource, which must have one of these versions at that moment. */
   const alter = async (
     call: ScimCall,
@@ -126,6 +108,31 @@ export function createEndpoint<O extends StoredObject>(
     async remove(call, id, ifMatch) {
       await alter(call, id, ifMatch, (_, object) => resources.remove(object));
     },
+  };
+}
+
+function viewOf({ integration, base }: ScimCall, state: Snapshot): View {
+  return { state, integration, base };
+}
+
+type Write = (call: ScimCall, change: (view: View) => ProvisioningChange) => Promise<Provisioned>;
+
+/** Carries changes out. What is refused stands in the log of the integration, for those who do not see that of the provider. */
+function createWriter(engine: Engine, recorder: SyncRecorder): Write {
+  return async (call, change) => {
+    const { account, integration, revision } = call;
+    const made = await provision(engine, {
+      ...{ account, integration, revision, change: (state) => change(viewOf(call, state)) },
+      check: (provisioned, state) => refuseFindings(provisioned, prefixesOf(state, integration)),
+    }).catch((error: unknown) => {
+      if (error instanceof ScimRefusal || error instanceof HeddleError)
+        recorder.noteRefused(account, integration, error.message);
+      throw error;
+    });
+    recorder.note(account, integration, syncLogsOf(made, engine.now()));
+    const { waiting } = made;
+    if (waiting !== undefined) throw waitsFor(waiting.id, waiting.guards);
+    return made;
   };
 }
 
@@ -185,10 +192,10 @@ function prefixesOf(state: Snapshot, integration: string): string {
 /** How long a provider waits before it asks again for what waits for an approval, in seconds. */
 const approvalSeconds = 300;
 
-function waitsFor(plan: string, guards: readonly string[]): ScimRefusal {
+function waitsFor(plan: string, guards: readonly { readonly message: string }[]): ScimRefusal {
   return new ScimRefusal(
     503,
-    `nothing was changed: ${guards.join('; ')}. It waits for an approval of the plan ${plan}, and is carried out when it is sent again afterwards`,
+    `nothing was changed: ${guards.map(({ message }) => message).join('; ')}. It waits for an approval of the plan ${plan}, and is carried out when it is sent again afterwards`,
     { retryAfter: approvalSeconds },
   );
 }
