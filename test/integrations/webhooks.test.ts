@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { asObject } from '../../src/lib/json.ts';
 import { startReceiver } from './receiver.ts';
 import { openPost } from './scene.ts';
 
@@ -27,6 +28,17 @@ test('what happens after a channel is made is posted in order, signed, each even
     meta: { name: 'one' },
   });
   expect(first?.id).toBe(`evt_${post.account}_${String(first?.body['id'])}`);
+});
+
+test('a message leads to the page of what the event is about, where the server knows its address', async () => {
+  const post = await openPost();
+  const receiver = await startReceiver(post.keys);
+  await post.channel({ target: { url: receiver.url } });
+  post.run(post.engine, { publicUrl: 'https://mesh.example.com/' });
+  await post.group('one');
+  await expect.poll(() => receiver.accepted.length).toBe(1);
+  const { target, url } = receiver.accepted[0]?.body ?? {};
+  expect(url).toBe(`https://mesh.example.com/#objects/${String(asObject(target)['id'])}`);
 });
 
 test('what fails is sent again with the same id and another time of signing, and nothing after it first', async () => {

@@ -12,6 +12,8 @@ export interface WebhookOptions {
   readonly signer: WebhookSigner;
   /** Milliseconds since 1970. */
   now(): number;
+  /** Where people open the pages of this server; absent: it does not know. */
+  readonly publicUrl?: string | undefined;
   /** How long a receiver may take, in milliseconds; absent: 15 s. */
   readonly timeoutMs?: number;
 }
@@ -38,14 +40,14 @@ interface Receiver {
 }
 
 async function post(
-  { outbound, signer, now, timeoutMs = usualTimeoutMs }: WebhookOptions,
+  { outbound, signer, now, publicUrl, timeoutMs = usualTimeoutMs }: WebhookOptions,
   { account, url, headers }: Receiver,
   event: DeliveryEvent,
 ): Promise<Verdict> {
   const wrong = Object.entries(headers).find(([, value]) => !isHeaderValue(value));
   if (wrong !== undefined)
     return { outcome: 'pause', reason: `the header ${wrong[0]} has characters that headers cannot have` };
-  const body = JSON.stringify(eventBody(account, event));
+  const body = JSON.stringify({ ...eventBody(account, event), ...pageOf(event, publicUrl) });
   const id = webhookId(account, event);
   const timestamp = String(Math.floor(now() / 1000));
   return verdictAbout(async () => {
@@ -60,6 +62,12 @@ async function post(
     });
     return verdictOf(answer, url.host, now());
   });
+}
+
+/** Where people look at what the event is about. */
+function pageOf({ target: { id } }: DeliveryEvent, publicUrl: string | undefined): { readonly url?: string } {
+  if (publicUrl === undefined || id === '') return {};
+  return { url: `${publicUrl.replace(/\/+$/, '')}/#objects/${encodeURIComponent(id)}` };
 }
 
 /** The id of a message, the same however often it is sent. */
