@@ -1,6 +1,6 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { type JsonObject, membersOf } from '../../../lib/json.ts';
-import { HeddleError } from '../../../model/errors.ts';
+import { HeddleError, Unavailable } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { FindingCode, ProvisioningChange } from '../provisioning/change.ts';
@@ -125,8 +125,8 @@ function createWriter(engine: Engine, recorder: SyncRecorder): Write {
       ...{ account, integration, revision, change: (state) => change(viewOf(call, state)) },
       check: (provisioned, state) => refuseFindings(provisioned, prefixesOf(state, integration)),
     }).catch((error: unknown) => {
-      if (error instanceof ScimRefusal || error instanceof HeddleError)
-        recorder.noteRefused(account, integration, error.message);
+      const isRefused = error instanceof ScimRefusal || error instanceof HeddleError;
+      if (isRefused && !(error instanceof Unavailable)) recorder.noteRefused(account, integration, error.message);
       throw error;
     });
     recorder.note(account, integration, syncLogsOf(made, engine.now()));
