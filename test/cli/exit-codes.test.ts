@@ -82,6 +82,17 @@ async function channel(): Promise<string> {
   return body.id;
 }
 
+/** An integration with endpoint security that nothing asks: the name of its product. */
+async function endpointSecurity(): Promise<string> {
+  const { api } = server();
+  // There is one in an account.
+  if ((await api.call('GET', '/api/integrations/edr/vendor-c')).status === 200) return 'vendor-c';
+  const spec = { api_url: 'https://edr.example.com', api_token: 'token', groups: [await api.group('watched')] };
+  const body = { ...spec, last_synced_interval: 24, match_attributes: {} };
+  expect((await api.call('POST', '/api/integrations/edr/vendor-c', body)).status).toBe(200);
+  return 'vendor-c';
+}
+
 beforeAll(async () => {
   directory = await temporaryDirectory();
   for (const [source, name] of [
@@ -173,6 +184,12 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['deliveries discard', 0, 'a channel', async () => [await channel()]],
   ['deliveries discard', 1, 'a channel that is not there', () => ['nobody']],
   ['deliveries test', 1, 'a channel without a mail server', async () => [await channel()]],
+  ['endpoint-security', 0, 'all integrations', () => []],
+  ['endpoint-security', 1, 'a token that nobody has', () => ['--token', 'nbp_wrong']],
+  ['endpoint-security sync', 0, 'an integration', async () => [await endpointSecurity()]],
+  ['endpoint-security sync', 1, 'an integration that is not there', () => ['vendor-x']],
+  ['endpoint-security approve', 1, 'an integration that is not there', () => ['vendor-x']],
+  ['endpoint-security approve', 4, 'nothing that waits', () => ['vendor-c']],
   ['suspend', 0, 'a source', () => ['spare']],
   ['suspend', 1, 'a source that is not there', () => ['nobody']],
   ['resume', 0, 'a source', () => ['spare']],

@@ -76,6 +76,17 @@ test('the status names the deliveries that need attention', () => {
   );
 });
 
+test('the status names the integrations with endpoint security that need attention', () => {
+  const endpointSecurity = [
+    { vendor: 'vendor-a', kind: 'EdrVendorA', key: 'laptops', state: 'held', message: 'vendor A knows no devices' },
+    { vendor: 'vendor-c', kind: 'EdrVendorC', state: 'failing', message: 'it answers 503' },
+  ] as const;
+  const account = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded' };
+  expect(renderStatus({ ...account, objects: {}, sources: [], endpointSecurity }, 'http://x', paint(false))).toMatch(
+    /\n\nEndpoint security, as `heddle endpoint-security` says:\n {4}vendor-a: vendor A knows no devices\n {4}vendor-c: it answers 503\n$/,
+  );
+});
+
 test('an account without sources says how to get one', () => {
   const status = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded', objects: {}, sources: [] };
   expect(renderStatus(status, 'http://x', paint(false))).toContain(
