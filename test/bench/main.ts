@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { access } from './access.ts';
 import { apply } from './apply.ts';
+import { directory } from './directory.ts';
 import { endpointSecurity } from './endpoint-security.ts';
 import { enrolment } from './enrolment.ts';
 import { http } from './http.ts';
@@ -48,6 +49,7 @@ const benchmarks: readonly Benchmark[] = [
   endpointSecurity,
   logsOf(Number(values.rows)),
   streaming,
+  directory,
   kubernetes,
   scim,
 ];

@@ -198,13 +198,14 @@ export async function readMirror(database: Database, account: string, integratio
     ],
     { snapshot: true },
   );
-  const usersOf = new Map(members.map(({ id, users: listed }) => [id, listed]));
+  const known = new Set(users.map(({ id }) => id));
+  const usersOf = new Map(members.map(({ id, users: listed }) => [id, listed.filter((user) => known.has(user))]));
   return { users, groups: groups.map((group) => ({ ...group, members: usersOf.get(group.id) ?? [] })) };
 }
 
-const membersText = `select m.group_id as id, array_agg(m.user_id order by m.user_id) as users from directory_members m
-join directory_users u on u.account_id = m.account_id and u.integration_id = m.integration_id and u.id = m.user_id
-where m.account_id = $1 and m.integration_id = $2 and u.data is not null group by m.group_id`;
+// Not joined with users: right after the first sync the database knows no statistics by which to choose how.
+const membersText = `select group_id as id, array_agg(user_id order by user_id) as users from directory_members
+where ${mine} group by group_id`;
 
 async function write(database: Database, held: HeldSync, text: string, values: readonly unknown[]): Promise<boolean> {
   const parameters = [...heldParameters(held), ...values];
