@@ -78,7 +78,9 @@ test('kill -9 while a receiver reads loses nothing, and what comes again has the
   await expect.poll(() => firstOf(receiver.accepted).at(-1), { timeout: 30_000 }).toBe('last');
   expect(firstOf(receiver.accepted).filter((name) => acknowledged.includes(name))).toEqual(acknowledged);
   const ids = receiver.attempts.map(({ id }) => id);
-  expect(ids[3]).toBe(ids[2]);
+  // Those of the last moment come again, the one that was under way among them.
+  expect(ids.slice(0, 3)).toContain(ids[3]);
+  expect(ids.slice(3)).toContain(ids[2]);
   expect(receiver.faults).toEqual([]);
   await expect.poll(() => status(second)).toMatchObject({ state: 'idle', message: 'everything is delivered' });
   expect([...first.lines, ...second.lines].join('\n')).not.toContain('/hook');

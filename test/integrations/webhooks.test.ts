@@ -41,6 +41,27 @@ test('a message leads to the page of what the event is about, where the server k
   expect(url).toBe(`https://mesh.example.com/#objects/${String(asObject(target)['id'])}`);
 });
 
+test('many events that wait are posted one by one, and noted together', async () => {
+  const post = await openPost();
+  const receiver = await startReceiver(post.keys);
+  await post.channel({ target: { url: receiver.url } });
+  await post.rows('create sequence cursor_writes');
+  await post.rows(`create function count_cursor_write() returns trigger language plpgsql security definer
+    as $$ begin perform nextval('cursor_writes'); return new; end $$`);
+  await post.rows(
+    'create trigger counted before update of cursor on deliveries for each row execute function count_cursor_write()',
+  );
+  const groups = Array.from({ length: 40 }, (_, at) => `group-${at}`);
+  await post.group(...groups);
+  post.run();
+  await expect.poll(() => names(receiver.accepted)).toEqual(groups);
+  const behind = () =>
+    post.rows('select audit_sequence - cursor as left from deliveries join accounts using (account_id)');
+  await expect.poll(behind).toEqual([{ left: 0 }]);
+  const [writes] = await post.rows('select last_value::int as count from cursor_writes');
+  expect(writes?.['count']).toBeLessThan(groups.length);
+});
+
 test('what fails is sent again with the same id and another time of signing, and nothing after it first', async () => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);

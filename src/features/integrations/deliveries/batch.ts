@@ -13,9 +13,9 @@ export interface NextBatch {
 /** How far a batch may go. */
 export interface BatchLimits {
   /** Where a batch ends that was begun. */
-  readonly end: number | undefined;
-  /** The events of that batch that the receiver did not take; `undefined`: all of them. */
-  readonly left: readonly number[] | undefined;
+  readonly end?: number | undefined;
+  /** The events of that batch that the receiver did not take; absent: all of them. */
+  readonly left?: readonly number[] | undefined;
   /** Events up to here go one by one, because a batch of them was refused. */
   readonly singlyTo: number;
   /** The number of the newest event of the account; numbers may be missing before it. */

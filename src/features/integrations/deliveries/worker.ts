@@ -21,6 +21,7 @@ import { type Delays, usualDelays } from './backoff.ts';
 import { failedCode, type NextBatch, nextBatch } from './batch.ts';
 import { openChannel, readChannel } from './channels.ts';
 import { deliveryEvent, eventName } from './events.ts';
+import { type Refusal, sendRun } from './run.ts';
 import type { Channel, DeliveryEvent, Target, Verdict, WindowSize } from './target.ts';
 
 /** What workers on all deliveries share. */
@@ -117,7 +118,7 @@ async function takeStep(options: WorkerOptions, hold: Hold, progress: Progress):
   if (rest !== undefined && rest.generation !== row.generation) return goOn;
   const held = { ...hold, feed, generation: row.generation };
   const { channel, target, fault } = openTarget(options, hold, row, row.spec);
-  const attempt = { options, held, row, channel };
+  const attempt = { options, held, row, channel, signal: hold.signal };
   if (fault !== undefined) return fail(attempt, { outcome: 'pause', reason: fault });
   if (work.again !== undefined) return sendAgain(attempt, target, deliveryEvent(work.again, feed));
   const events = rest?.events ?? work.events.map((event) => deliveryEvent(event, feed));
@@ -159,6 +160,7 @@ interface Attempt {
   readonly held: HeldDelivery;
   readonly row: DeliveryRow;
   readonly channel: Channel;
+  readonly signal: AbortSignal;
 }
 
 /** Sends an event again that was set aside, unless nothing is sent any more. */
@@ -189,20 +191,39 @@ async function sendNext(
     return 'done';
   }
   const { events, cursor } = batch;
-  const [first] = events;
-  if (first === undefined || target === undefined)
+  if (events.length === 0 || target === undefined)
     return isWritten(await advance(database, held, cursor, { delivered: false }));
   if (row.set_aside >= mostSetAside) return fail(attempt, { outcome: 'pause', reason: tooManySetAside });
   const isKept = events.length > 1 || target.repeatsBatches === true;
   if (isKept && batch.end !== end && !(await beginBatch(database, held, batch.end))) return 'stop';
-  const verdict = await deliver(attempt, target, events);
-  if (verdict.outcome === 'accepted') {
-    const written = await advance(database, held, cursor, { delivered: true, note: verdict.note });
-    return written ? { rest: restOf(attempt, window, batch) } : 'stop';
-  }
+  const run = await sendRun(
+    {
+      send: (one) => deliver(attempt, target, one.events),
+      next: (behind) => nextBatch(after(window, behind), channel, target, { singlyTo, newest: row.newest }),
+      mostMs: isKept ? 0 : mostRunMs,
+      signal: attempt.signal,
+    },
+    batch,
+  );
+  const { accepted, note, refusal } = run;
+  if (accepted !== undefined && !(await advance(database, held, accepted.cursor, { delivered: true, note })))
+    return 'stop';
+  if (refusal === undefined) return { rest: accepted === undefined ? undefined : restOf(attempt, window, accepted) };
+  // What was accepted before it ended a series of failures.
+  const last = accepted === undefined ? attempt : { ...attempt, row: { ...row, failures: 0, reported: false } };
+  return failBatch(last, refusal);
+}
+
+/** How long events that go one by one are sent before it is noted how far that came, in milliseconds. */
+const mostRunMs = 250;
+
+async function failBatch(attempt: Attempt, { batch, verdict }: Refusal): Promise<Step> {
+  const { held, row } = attempt;
+  const [first] = batch.events;
   if (verdict.outcome !== 'refused') return fail(attempt, verdict);
-  if (events.length > 1) return (await endBatch(database, held)) ? { singlyTo: batch.end } : 'stop';
-  const step = isWritten(await setAside(database, held, first.id, verdict.reason));
+  if (first === undefined || batch.events.length > 1)
+    return (await endBatch(databaseOf(attempt), held)) ? { singlyTo: batch.end } : 'stop';
+  const step = isWritten(await setAside(databaseOf(attempt), held, first.id, verdict.reason));
   if (step !== 'stop' && row.set_aside === 0)
     await announce(attempt, `${verdict.reason} to the event ${eventName(first)}, which was set aside`);
   return step;
@@ -210,8 +231,12 @@ async function sendNext(
 
 /** What was read and comes next, unless more may be shown by reading again. */
 function restOf({ row }: Attempt, window: readonly DeliveryEvent[], { events, cursor }: NextBatch): Rest | undefined {
-  const left = window.filter(({ id }) => id > cursor);
+  const left = after(window, cursor);
   return left.length > 0 && left.length >= events.length ? { generation: row.generation, events: left } : undefined;
+}
+
+function after(events: readonly DeliveryEvent[], cursor: number): readonly DeliveryEvent[] {
+  return events.filter(({ id }) => id > cursor);
 }
 
 const tooManySetAside = `${mostSetAside} events are set aside; send them again or discard them first`;
