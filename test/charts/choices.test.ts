@@ -180,6 +180,7 @@ describe('the settings of the server', () => {
       HEDDLE_TRUST_PROXY: '1',
       HEDDLE_WAIT_FOR_DATABASE: '120s',
       HEDDLE_OPERATOR_ACCOUNT: 'd41b2f3a9c',
+      HEDDLE_DIRECTORY_HOSTS: 'directory.internal=https://sign-in.internal https://graph.internal',
       HEDDLE_OUTBOUND_ALLOW: '10.1.0.0/16,git.internal',
       HEDDLE_OUTBOUND_GUARD: 'proxy',
       HEDDLE_VALUE_GRANTS: 'd41b2f3a9c/team=file:token,d41b2f3a9c/team=file:git@git.example.com',

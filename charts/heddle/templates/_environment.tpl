@@ -78,6 +78,7 @@
 {{- include "heddle.variables" (dict
   "CLAIM_LAPSE" (include "heddle.seconds" .claimLapseSeconds)
   "CORS_ORIGINS" .corsOrigins
+  "DIRECTORY_HOSTS" .directoryHosts
   "GEO_DATABASE" .geoDatabase
   "GIT_PROCESSES" .gitProcesses
   "GIT_SOURCES" .gitSources
