@@ -95,6 +95,15 @@ export interface SyncResult {
   readonly revision: number;
 }
 
+/** Notes that a sync begins, and when the product is asked again if it comes to no end. Returns `false` when the lease is lost. */
+export async function noteAttempt(
+  database: Database,
+  held: HeldIntegration,
+  { waitMs, revision }: Pick<SyncResult, 'waitMs' | 'revision'>,
+): Promise<boolean> {
+  return (await write(database, held, attemptText, [waitMs, revision])).length > 0;
+}
+
 /** Notes a complete sync: from now on the product decides. */
 export async function noteSynced(database: Database, held: HeldIntegration, result: SyncResult): Promise<boolean> {
   const rows = await write(database, held, syncedText, [result.devices, result.waitMs, result.revision]);
@@ -102,6 +111,9 @@ export async function noteSynced(database: Database, held: HeldIntegration, resu
 }
 
 const nextAt = (wait: string): string => `clock_timestamp() + ${wait}::float8 * interval '1 millisecond'`;
+
+const attemptText = `update endpoint_security set next_at = ${nextAt('$5')}, tried_revision = $6
+where account_id = $1 and integration_id = $2 and ${isHeld} returning 1`;
 
 const syncedText = `update endpoint_security set decides = true, untrusted = null, devices = $5, doubted = null,
   last_synced_at = clock_timestamp(), failures = 0, reported = false, last_error = null, last_error_at = null,

@@ -165,6 +165,30 @@ describe('a product that cannot be asked', () => {
       { status: 400, body: { error: 'invalid_scope' } },
       /grants no token: it answers 400 \(invalid_scope\)/,
     ],
+    'a page of more devices than were asked for': [
+      startVendorA,
+      'vendor-a',
+      { status: 200, text: `{"data":[${'{},'.repeat(500)}{}]}` },
+      /answers with a list `data` of 501, although at most 500 were asked for/,
+    ],
+    'a page of values that take up much more memory than text': [
+      startVendorA,
+      'vendor-a',
+      { status: 200, text: `{"data":[${'{},'.repeat(2_700_000)}{}]}` },
+      /answers with more than 1000000 values, which is not read/,
+    ],
+    'a page that is larger than any that is right': [
+      startVendorA,
+      'vendor-a',
+      { status: 200, text: `{"data":[{"id":"${'i'.repeat(9_000_000)}"}]}` },
+      /answers more than 8388608 bytes/,
+    ],
+    'a grant that is no grant, and large': [
+      startVendorB,
+      'vendor-b',
+      { status: 200, text: `{"access_token":"${'t'.repeat(70_000)}"}` },
+      /answers more than 65536 bytes/,
+    ],
   };
   it.each(Object.entries(wrong))(
     'says in a sentence what is wrong with %s',
@@ -180,6 +204,19 @@ describe('a product that cannot be asked', () => {
       expect((await status(vendor)).message).toMatch(/it is tried again, and it keeps no peer out until then$/);
     },
   );
+
+  it('is not asked again at once when the server ended over what it answers, and is when the server was stopped', async () => {
+    const { api, integrate, status } = await openScene();
+    const product = await startVendorA();
+    product.always('never');
+    await integrate('vendor-a', bodies['vendor-a'](product.url, [await api.group('checked')]));
+    const post = runPost(api.engine);
+    await expect.poll(() => product.requests.length, open).toBe(1);
+    const dueInMs = async () => Date.parse((await status('vendor-a')).nextSyncAt ?? '') - Date.now();
+    expect(await dueInMs()).toBeGreaterThan(240_000);
+    await post.stop();
+    expect(await dueInMs()).toBeLessThan(0);
+  });
 
   it('never gets the token of another host, wherever a page says that the next one is', async () => {
     const { api, integrate, status } = await openScene();

@@ -26,6 +26,7 @@ export interface ProductRequest {
 /** An answer, or a fault that is played. */
 export type ProductAnswer =
   | { readonly status: number; readonly body?: Json; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly status: number; readonly text: string }
   | 'truncate'
   | 'hang up'
   | 'never';
@@ -134,6 +135,10 @@ function send(response: ServerResponse, answer: ProductAnswer): void {
     const text = JSON.stringify({ data: [{ id: '1' }] });
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length + 100 });
     response.write(text.slice(0, 10), () => response.destroy());
+    return;
+  }
+  if ('text' in answer) {
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text);
     return;
   }
   const { status, body, headers = {} } = answer;

@@ -20,7 +20,7 @@ export interface VendorHttpOptions {
 }
 
 /** One request to a product. */
-export type VendorRequest = Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body'> & {
+export type VendorRequest = Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body' | 'maxBytes'> & {
   /** Statuses that are answers like others. */
   readonly accepts?: readonly number[];
 };
@@ -36,8 +36,10 @@ export type AskVendor = (request: VendorRequest) => Promise<VendorAnswer>;
 
 const usualTimeoutMs = 60_000;
 const usualAgainMs = 1000;
-/** A page of devices with what is installed on them. */
-const mostBytes = 64 * 1024 * 1024;
+/** A page of devices. A server that reads several products at once has room for one of them from each. */
+const mostBytes = 8 * 1024 * 1024;
+/** What a page is made of at most: the smallest values take twenty times their text in memory. */
+const mostValues = 1_000_000;
 /** How often a request is sent. */
 const mostAttempts = 5;
 /** A product that asks for more is left alone until the next sync. */
@@ -93,25 +95,36 @@ async function send(
   const headers = { accept: 'application/json', ...request.headers };
   try {
     return await outbound.send('endpoint_security', {
-      ...request,
-      ...{ namedBy: 'user', headers, timeoutMs, maxBytes: mostBytes },
+      ...{ maxBytes: mostBytes, ...request, namedBy: 'user', headers, timeoutMs },
     });
   } catch (error) {
     if (!(error instanceof OutboundFailure)) throw error;
-    const isLasting = ['refused', 'redirected', 'too_large'].includes(error.outcome);
-    if (isLasting) throw new VendorFailure(error.message, { cause: error });
+    if (error.outcome === 'too_large') throw new AnswerTooLarge(error.message, { cause: error });
+    if (['refused', 'redirected'].includes(error.outcome)) throw new VendorFailure(error.message, { cause: error });
     return { reason: error.message, afterMs: undefined };
   }
 }
 
 /** A body that ends too early is one that the connection lost. */
 function readBody({ status, body }: OutboundAnswer, host: string): VendorAnswer | Again {
+  if (countValues(body) > mostValues)
+    throw new AnswerTooLarge(`${host} answers with more than ${mostValues} values, which is not read`);
   try {
     return { status, body: parseJson(body.toString('utf8')) };
   } catch {
     return { reason: `${host} answers what is no JSON, or only a part of it`, afterMs: undefined };
   }
 }
+
+/** At most how many values a JSON text has, before it is parsed: each but the first stands behind one of these. */
+function countValues(text: Buffer): number {
+  let count = 1;
+  for (const byte of text) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) count += 1;
+  return count;
+}
+
+/** An answer that would take too much memory. A page of fewer devices may not. */
+export class AnswerTooLarge extends VendorFailure {}
 
 /** A product that refuses the credentials: what was granted may have ended. */
 export class CredentialsRefused extends VendorFailure {}

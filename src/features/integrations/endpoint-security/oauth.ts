@@ -12,6 +12,8 @@ export interface ClientCredentials {
 const marginMs = 60_000;
 /** When the answer does not say how long it lasts. */
 const usualSeconds = 600;
+/** Tokens are short. */
+const mostBytes = 64 * 1024;
 
 /**
  * Asks with a token, which is requested when it is needed and again before it ends. One that is refused, because it was
@@ -38,7 +40,13 @@ export function withToken(ask: AskVendor, credentials: ClientCredentials, now: (
 
 async function requestToken(ask: AskVendor, { url, form }: ClientCredentials, now: () => number) {
   const { status, body } = await ask({
-    ...{ url, method: 'POST', body: new URLSearchParams(form).toString(), accepts: [400, 401, 403] },
+    ...{
+      url,
+      method: 'POST',
+      body: new URLSearchParams(form).toString(),
+      accepts: [400, 401, 403],
+      maxBytes: mostBytes,
+    },
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   });
   const members = isObject(body) ? body : {};

@@ -2,19 +2,50 @@ import type { Json, JsonObject } from '../../../lib/json.ts';
 import { asObject, isObject } from '../../../lib/json.ts';
 import { VendorFailure } from './vendor.ts';
 
-/** The list in a member of an answer. Throws `VendorFailure` when there is none: a page without a list is no empty page. */
-export function listIn(body: Json, member: string, host: string): readonly JsonObject[] {
-  const list = isObject(body) ? asObject(body)[member] : undefined;
-  if (!Array.isArray(list) || !list.every((item) => isObject(item)))
-    throw new VendorFailure(`${host} answers without the list \`${member}\` that its interface describes`);
-  // Each was looked at.
-  return list as readonly JsonObject[];
+/** Where a list is in an answer, and how much of it was asked for. */
+export interface ListPlace {
+  readonly member: string;
+  readonly host: string;
+  readonly most: number;
 }
+
+/**
+ * The list in an answer. Throws `VendorFailure` when there is none, as a page without a list is no empty page, and when it is
+ * longer than what was asked for.
+ */
+export function listIn(body: Json, place: ListPlace): readonly JsonObject[] {
+  // Each was looked at.
+  return listOf(body, place, isObject) as readonly JsonObject[];
+}
+
+/** A list of texts, such as ids. Throws `VendorFailure` as `listIn` does. */
+export function textsIn(body: Json, place: ListPlace): readonly string[] {
+  // Each was looked at.
+  return listOf(body, place, isShortText) as readonly string[];
+}
+
+function listOf(body: Json, { member, host, most }: ListPlace, isItem: (item: Json) => boolean): readonly Json[] {
+  const list = isObject(body) ? asObject(body)[member] : undefined;
+  // The length comes first: a list that is too long is not looked at.
+  if (Array.isArray(list) && list.length > most)
+    throw new VendorFailure(
+      `${host} answers with a list \`${member}\` of ${list.length}, although at most ${most} were asked for`,
+    );
+  if (Array.isArray(list) && list.every(isItem)) return list;
+  throw new VendorFailure(`${host} answers without the list \`${member}\` that its interface describes`);
+}
+
+/** Names and states are short: what is longer is none. */
+const longestText = 2048;
 
 /** The member if it is a text, otherwise an empty one. */
 export function textIn(object: JsonObject, member: string): string {
   const value = object[member];
-  return typeof value === 'string' ? value : '';
+  return isShortText(value) ? value : '';
+}
+
+function isShortText(value: Json | undefined): value is string {
+  return typeof value === 'string' && value.length <= longestText;
 }
 
 /** The object in a member; an empty one when there is none. */

@@ -2,6 +2,7 @@ import type { Engine } from '../../../commit/engine.ts';
 import type { PresenceImage } from '../../../commit/presence.ts';
 import {
   type HeldIntegration,
+  noteAttempt,
   noteSynced,
   noteSyncFailure,
   reportSyncFailure,
@@ -55,6 +56,8 @@ interface Sync {
 export async function syncAll(options: SyncOptions, hold: Hold, id: string): Promise<void> {
   const sync = await beginSync(options, hold, id);
   if (sync === undefined) return;
+  // Were this server to end over what a product answers, the next one would not begin with it at once.
+  if (!(await attempt(sync, options.everyMs ?? usualEveryMs))) return;
   const begun = performance.now();
   const done = await runSync(sync);
   if (done === undefined) return;
@@ -104,13 +107,23 @@ async function runSync(sync: Sync): Promise<Done | undefined> {
       options.engine.notices.publish({ what: 'verdicts', account: held.account });
     return { outcome: 'synced', devices: found };
   } catch (error) {
-    if (signal.aborted) return undefined;
+    if (signal.aborted) {
+      await attempt(sync, 0);
+      return undefined;
+    }
     if (error instanceof VendorFailure || error instanceof Internal) {
       await fail(sync, error.message, { afterMs: error instanceof VendorFailure ? error.afterMs : undefined });
       return { outcome: 'failed', devices: 0 };
     }
+    // An error of this server: where it cannot be noted either, it is tried again at the usual time.
+    await attempt(sync, firstRetryMs).catch(() => undefined);
     throw error;
   }
+}
+
+/** Notes when the product is asked again unless this sync says so. Returns `false` when the lease is lost. */
+function attempt({ options, held, object }: Sync, waitMs: number): Promise<boolean> {
+  return noteAttempt(options.engine.database, held, { waitMs, revision: object.updatedRevision });
 }
 
 /** Asks about peers that were not checked yet, one by one, without reading all devices. */

@@ -4,34 +4,34 @@ import { faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
 import type { Device, Vendor } from '../vendor.ts';
 
 const path = '/web/api/v2.1/agents';
-const pageSize = '1000';
+/** Agents with all that the product says of them. */
+const pageSize = 500;
 /** More agents with one name are not looked at one by one. */
-const fewAgents = '100';
+const fewAgents = 100;
 
 /** Agents, listed with an API token and read by cursor. */
 export function openVendorA(settings: JsonObject, ask: AskVendor): Vendor {
   const base = String(settings['api_url']);
   const headers = { authorization: `ApiToken ${String(settings['api_token'])}` };
   const conditions = objectIn(settings, 'match_attributes');
-  const page = async (query: Readonly<Record<string, string>>) => {
-    const url = urlBelow(base, path, query);
+  const page = async (limit: number, query: Readonly<Record<string, string>>) => {
+    const url = urlBelow(base, path, { limit: String(limit), ...query });
     const { body } = await ask({ url, headers });
-    const agents = listIn(body, 'data', url.host);
+    const agents = listIn(body, { member: 'data', host: url.host, most: limit });
     return { devices: agents.map((agent) => deviceOf(agent, conditions)), next: nextCursor(body) };
   };
   return {
     async *devices() {
       let cursor: string | undefined;
       do {
-        const { devices, next } = await page({ limit: pageSize, ...(cursor === undefined ? {} : { cursor }) });
+        const { devices, next } = await page(pageSize, cursor === undefined ? {} : { cursor });
         yield devices;
         cursor = next;
       } while (cursor !== undefined);
     },
     async find({ serial, hostname }) {
-      const bySerial = serial === '' ? [] : (await page({ limit: fewAgents, serialNumber__contains: serial })).devices;
-      const byName =
-        hostname === '' ? [] : (await page({ limit: fewAgents, computerName__contains: hostname })).devices;
+      const bySerial = serial === '' ? [] : (await page(fewAgents, { serialNumber__contains: serial })).devices;
+      const byName = hostname === '' ? [] : (await page(fewAgents, { computerName__contains: hostname })).devices;
       return [...bySerial, ...byName];
     },
   };

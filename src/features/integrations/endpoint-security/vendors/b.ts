@@ -7,6 +7,9 @@ import { type Device, type Vendor, VendorFailure } from '../vendor.ts';
 const loginUrl = 'https://login.microsoftonline.com';
 const graphUrl = 'https://graph.microsoft.com';
 const path = '/v1.0/deviceManagement/managedDevices';
+const pageSize = 1000;
+/** More devices with one name are not looked at one by one. */
+const fewDevices = 100;
 const fields = 'id,deviceName,serialNumber,complianceState,lastSyncDateTime';
 
 /** Managed devices of the graph of a tenant, read with the token of an application. */
@@ -21,17 +24,18 @@ export function openVendorB(settings: JsonObject, plainAsk: AskVendor, now: () =
   const tenant = encodeURIComponent(String(settings['tenant_id']));
   const url = urlBelow(textIn(settings, 'login_url') || loginUrl, `/${tenant}/oauth2/v2.0/token`);
   const ask = withToken(plainAsk, { url, form }, now);
-  const page = async (at: URL) => {
+  const page = async (at: URL, most: number) => {
     const { body } = await ask({ url: at });
-    return { devices: listIn(body, 'value', at.host).map(deviceOf), next: nextPage(body, at) };
+    return { devices: listIn(body, { member: 'value', host: at.host, most }).map(deviceOf), next: nextPage(body, at) };
   };
   const filtered = async (filter: string) =>
-    (await page(urlBelow(base, path, { $select: fields, $filter: filter, $top: '100' }))).devices;
+    (await page(urlBelow(base, path, { $select: fields, $filter: filter, $top: String(fewDevices) }), fewDevices))
+      .devices;
   return {
     async *devices() {
-      let at: URL | undefined = urlBelow(base, path, { $select: fields, $top: '1000' });
+      let at: URL | undefined = urlBelow(base, path, { $select: fields, $top: String(pageSize) });
       while (at !== undefined) {
-        const { devices, next }: Awaited<ReturnType<typeof page>> = await page(at);
+        const { devices, next }: Awaited<ReturnType<typeof page>> = await page(at, pageSize);
         yield devices;
         at = next;
       }

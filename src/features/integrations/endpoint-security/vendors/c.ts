@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../../lib/json.ts';
 import { asObject, isObject } from '../../../../lib/json.ts';
-import type { AskVendor } from '../http.ts';
+import { AnswerTooLarge, type AskVendor } from '../http.ts';
 import { faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
 import type { Device, Vendor } from '../vendor.ts';
 
@@ -15,13 +15,26 @@ export function openVendorC(settings: JsonObject, ask: AskVendor): Vendor {
   const headers = { authorization: `Bearer ${String(settings['api_token'])}` };
   const conditions = objectIn(settings, 'match_attributes');
   const withSoftware = typeof conditions['vulnerable_software_count_max'] === 'number';
-  const size = withSoftware ? pageSizeWithSoftware : pageSize;
+  let size = withSoftware ? pageSizeWithSoftware : pageSize;
   const content = { populate_policies: 'true', ...(withSoftware ? { populate_software: 'true' } : {}) };
-  const page = async (query: Readonly<Record<string, string>>) => {
+  const pageOfSize = async (query: Readonly<Record<string, string>>) => {
     const url = urlBelow(base, path, { ...content, per_page: String(size), order_key: 'id', ...query });
     const { body } = await ask({ url, headers });
-    const hosts = listIn(body, 'hosts', url.host);
-    return { devices: hosts.map((host) => deviceOf(host, conditions)), last: hosts.at(-1)?.['id'] };
+    const hosts = listIn(body, { member: 'hosts', host: url.host, most: size });
+    return {
+      devices: hosts.map((host) => deviceOf(host, conditions)),
+      last: hosts.length < size ? undefined : hosts.at(-1)?.['id'],
+    };
+  };
+  // A host may have thousands of programs: then fewer hosts are read together.
+  const page = async (query: Readonly<Record<string, string>>): ReturnType<typeof pageOfSize> => {
+    try {
+      return await pageOfSize(query);
+    } catch (error) {
+      if (!(error instanceof AnswerTooLarge) || size === 1) throw error;
+      size = Math.ceil(size / 2);
+      return page(query);
+    }
   };
   return {
     async *devices() {
@@ -29,7 +42,7 @@ export function openVendorC(settings: JsonObject, ask: AskVendor): Vendor {
       for (let after = '0'; ; ) {
         const { devices, last } = await page({ after });
         if (devices.length > 0) yield devices;
-        if (devices.length < size || typeof last !== 'number') return;
+        if (typeof last !== 'number') return;
         after = String(last);
       }
     },

@@ -3,7 +3,7 @@ import { asObject, isObject } from '../../../../lib/json.ts';
 import { inParts } from '../../../../lib/steps.ts';
 import type { AskVendor } from '../http.ts';
 import { withToken } from '../oauth.ts';
-import { faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
+import { faultsOf, type ListPlace, listIn, objectIn, textIn, textsIn, urlBelow } from '../read.ts';
 import { type Device, type Vendor, VendorFailure } from '../vendor.ts';
 
 /** Where each region answers; what is not among them is an address of its own. */
@@ -17,8 +17,10 @@ const regions: Readonly<Record<string, string>> = {
 
 /** How many ids one page of the query has, how many devices are read at once, and how many assessments: those stand in the URL. */
 const idsAtOnce = 5000;
-const devicesAtOnce = 1000;
+const devicesAtOnce = 500;
 const assessmentsAtOnce = 100;
+/** More devices with one name are not looked at one by one. */
+const fewDevices = 100;
 /** How many requests for assessments are under way at once. */
 const lanes = 4;
 
@@ -36,7 +38,7 @@ export function openVendorD(settings: JsonObject, plainAsk: AskVendor, now: () =
         const query = { limit: String(idsAtOnce), sort: 'device_id.asc', ...(offset === undefined ? {} : { offset }) };
         const url = urlBelow(base, '/devices/queries/devices-scroll/v1', query);
         const { body } = await ask({ url });
-        const ids = idsIn(body, url.host);
+        const ids = textsIn(body, { member: 'resources', host: url.host, most: idsAtOnce });
         for (const some of inParts(ids, devicesAtOnce)) yield await readDevices(reading, some);
         // The last page may still say where the next one would be.
         offset = ids.length === 0 ? undefined : nextOffset(body);
@@ -50,10 +52,11 @@ export function openVendorD(settings: JsonObject, plainAsk: AskVendor, now: () =
       ] as const) {
         if (value === '') continue;
         const url = urlBelow(base, '/devices/queries/devices/v1', {
-          limit: '100',
+          limit: String(fewDevices),
           filter: `${field}:${quoted(value)}`,
         });
-        for (const id of idsIn((await ask({ url })).body, url.host)) ids.add(id);
+        const { body } = await ask({ url });
+        for (const id of textsIn(body, { member: 'resources', host: url.host, most: fewDevices })) ids.add(id);
       }
       return readDevices(reading, [...ids]);
     },
@@ -87,9 +90,11 @@ async function readDevices({ base, ask, threshold }: Reading, ids: readonly stri
   const url = urlBelow(base, '/devices/entities/devices/v2');
   const headers = { 'content-type': 'application/json' };
   const { body } = await ask({ url, method: 'POST', headers, body: JSON.stringify({ ids }) });
-  const devices = listIn(body, 'resources', url.host);
+  const resources = listIn(body, { member: 'resources', host: url.host, most: ids.length });
+  // What else is said of them is not kept while their scores are read.
+  const devices = resources.map(namesOf);
   const scores = await readScores(base, ask, ids);
-  return devices.map((device) => deviceOf(device, scores.get(textIn(device, 'device_id')), threshold));
+  return devices.map((device) => deviceOf(device, scores.get(device.id), threshold));
 }
 
 /** The overall scores of devices that have an assessment. */
@@ -102,9 +107,10 @@ async function readScores(base: string, ask: AskVendor, ids: readonly string[]):
       for (const id of batch) url.searchParams.append('ids', id);
       // 404 says that some of them have no assessment; the others are in the answer all the same.
       const { body } = await ask({ url, accepts: [404] });
-      for (const assessment of optionalList(body, 'resources')) {
+      for (const assessment of assessmentsIn(body, { member: 'resources', host: url.host, most: batch.length })) {
         const overall = objectIn(assessment, 'assessment')['overall'];
-        if (typeof overall === 'number') scores.set(textIn(assessment, 'aid'), overall);
+        const id = textIn(assessment, 'aid');
+        if (typeof overall === 'number' && batch.includes(id)) scores.set(id, overall);
       }
     }
   };
@@ -112,12 +118,18 @@ async function readScores(base: string, ask: AskVendor, ids: readonly string[]):
   return scores;
 }
 
-function deviceOf(device: JsonObject, score: number | undefined, threshold: number): Device {
+function namesOf(device: JsonObject): Omit<Device, 'faults'> {
   return {
     id: textIn(device, 'device_id'),
     serial: textIn(device, 'serial_number'),
     hostname: textIn(device, 'hostname'),
     seenAt: textIn(device, 'last_seen'),
+  };
+}
+
+function deviceOf(names: Omit<Device, 'faults'>, score: number | undefined, threshold: number): Device {
+  return {
+    ...names,
     faults: faultsOf(
       score === undefined && 'it has no assessment',
       score !== undefined && score < threshold && `its assessment is ${score}, and at least ${threshold} is needed`,
@@ -125,15 +137,10 @@ function deviceOf(device: JsonObject, score: number | undefined, threshold: numb
   };
 }
 
-function idsIn(body: Json, host: string): readonly string[] {
-  const list = isObject(body) ? asObject(body)['resources'] : undefined;
-  if (Array.isArray(list) && list.every((id) => typeof id === 'string')) return list;
-  throw new VendorFailure(`${host} answers without the list \`resources\` that its interface describes`);
-}
-
-function optionalList(body: Json, member: string): readonly JsonObject[] {
-  const list = isObject(body) ? asObject(body)[member] : undefined;
-  return Array.isArray(list) ? list.filter((item: Json) => isObject(item)).map((item: Json) => asObject(item)) : [];
+/** Where none of them has an assessment there may be no list. */
+function assessmentsIn(body: Json, place: ListPlace): readonly JsonObject[] {
+  const list = isObject(body) ? asObject(body)[place.member] : undefined;
+  return Array.isArray(list) ? listIn(body, place) : [];
 }
 
 function nextOffset(body: Json): string | undefined {
