@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createHub } from '../../../src/features/peers/streams/hub.ts';
+import type { JsonObject } from '../../../src/lib/json.ts';
 import { rowsOf } from '../../commit/office.ts';
 import { connect } from '../../peers/follower.ts';
 import { present } from '../../setup/present.ts';
 import { certificate, privateKey } from '../../sources/https-certificate.ts';
-import type { Product, ProductAnswer } from './product.ts';
-import { device, startVendorA, startVendorB, startVendorD } from './products.ts';
+import type { Played, Product, ProductAnswer } from './product.ts';
+import { device, startVendorA, startVendorB, startVendorC, startVendorD } from './products.ts';
 import { bodies, openScene, runPost } from './scene.ts';
 
 const open = { timeout: 20_000 };
@@ -216,6 +217,61 @@ describe('a product that cannot be asked', () => {
     expect(await dueInMs()).toBeGreaterThan(240_000);
     await post.stop();
     expect(await dueInMs()).toBeLessThan(0);
+  });
+
+  it('is left alone for a while when its pages have no end, and its verdicts count no longer than those of others', async () => {
+    const { api, ids, product, status, standing } = await decided({ deadlineMs: 500 });
+    await rowsOf(
+      api.engine.database,
+      "update endpoint_security set last_synced_at = now() - interval '25 hours' returning 1",
+    );
+    let pages = 0;
+    const more = (): ProductAnswer => {
+      pages += 1;
+      product.next(more);
+      return { status: 200, body: { data: [], pagination: { nextCursor: `cursor-${pages}` } } };
+    };
+    product.next(more);
+    await expect
+      .poll(() => status('vendor-a'), open)
+      .toMatchObject({ state: 'untrusted', lastError: 'not all devices could be read within 0.5 s' });
+    expect(pages).toBeGreaterThan(2);
+    const why = 'vendor A could not be asked for more than 24 hours';
+    expect(await standing(ids)).toEqual([why, why]);
+  });
+
+  const circles: Readonly<
+    Record<string, readonly [() => Promise<Product>, keyof typeof bodies, RegExp, (url: string) => JsonObject]>
+  > = {
+    'a cursor': [startVendorA, 'vendor-a', /agents$/, () => ({ data: [], pagination: { nextCursor: 'again' } })],
+    'a link': [
+      startVendorB,
+      'vendor-b',
+      /managedDevices$/,
+      (url) => ({ value: [], '@odata.nextLink': `${url}/v1.0/deviceManagement/managedDevices` }),
+    ],
+    'an id': [startVendorC, 'vendor-c', /hosts$/, () => ({ hosts: Array.from({ length: 100 }, () => ({ id: 7 })) })],
+    'an offset': [
+      startVendorD,
+      'vendor-d',
+      /devices-scroll/,
+      () => ({ resources: ['id-1'], meta: { pagination: { offset: 'again' } } }),
+    ],
+  };
+  it.each(Object.entries(circles))('is read no further when %s leads back', async (_, [start, vendor, list, body]) => {
+    const { api, integrate, status } = await openScene();
+    const product = await start();
+    const circle: Played = ({ url }) => {
+      product.next(circle);
+      return list.test(url.pathname) ? { status: 200, body: body(product.url) } : undefined;
+    };
+    product.next(circle);
+    await integrate(vendor, bodies[vendor](product.url, [await api.group('checked')]));
+    runPost(api.engine);
+    await expect
+      .poll(() => status(vendor), open)
+      .toMatchObject({ state: 'failing', lastError: expect.stringContaining('answers a page that leads back to one') });
+    expect(product.requests.length).toBeLessThan(12);
   });
 
   it('never gets the token of another host, wherever a page says that the next one is', async () => {

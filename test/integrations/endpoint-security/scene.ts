@@ -18,6 +18,7 @@ interface Post {
 interface PostOptions {
   readonly everyMs?: number;
   readonly timeoutMs?: number;
+  readonly deadlineMs?: number;
   readonly authorities?: string;
   readonly leaseSeconds?: number;
 }
@@ -25,14 +26,14 @@ interface PostOptions {
 /** Starts a server that asks products. */
 export function runPost(
   engine: Engine,
-  { everyMs = 300_000, timeoutMs = 2000, authorities, leaseSeconds = 30 }: PostOptions = {},
+  { everyMs = 300_000, timeoutMs = 2000, deadlineMs, authorities, leaseSeconds = 30 }: PostOptions = {},
 ): Post {
   const reports: string[] = [];
   const allow = parseAllowList(['127.0.0.1', 'localhost']);
   if ('wrong' in allow) throw new Error(`${allow.wrong} is no address`);
   const outbound = createOutbound({ allow, userAgent: 'Heddle/test', connectMs: 2000, authorities });
   const end = runEndpointSecurity({
-    ...{ engine, outbound, leaseSeconds, everyMs, timeoutMs, againMs: 1, pollMs: 50, gatherMs: 5 },
+    ...{ engine, outbound, leaseSeconds, everyMs, timeoutMs, deadlineMs, againMs: 1, pollMs: 50, gatherMs: 5 },
     random: () => 0.5,
     report: (_, message) => reports.push(message),
   });

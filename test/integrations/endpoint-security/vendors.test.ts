@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { openVendorA } from '../../../src/features/integrations/endpoint-security/vendors/a.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
 import type { Product } from './product.ts';
 import { device, startVendorA, startVendorB, startVendorC, startVendorD } from './products.ts';
@@ -166,4 +167,16 @@ it('hosts with more programs than fit into an answer are read with fewer of them
   await expect.poll(() => status('vendor-c'), open).toMatchObject({ state: 'synced', devices: 60 });
   const sizes = counterpart.requests.map(({ url }) => url.searchParams.get('per_page'));
   expect(sizes).toEqual(['50', '25', '13', '13', '13', '13', '13']);
+});
+
+it('pages that have no end are not read for ever, whatever leads to the next one', async () => {
+  let pages = 0;
+  const endless = openVendorA({ api_url: 'https://product.example.com' }, () => {
+    pages += 1;
+    return Promise.resolve({ status: 200, body: { data: [], pagination: { nextCursor: `cursor-${pages}` } } });
+  });
+  const read = async (): Promise<void> => {
+    for await (const devices of endless.devices()) expect(devices).toEqual([]);
+  };
+  await expect(read()).rejects.toThrow('product.example.com answers more than 20000 pages');
 });

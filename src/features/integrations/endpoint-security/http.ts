@@ -11,7 +11,7 @@ export interface VendorHttpOptions {
   readonly outbound: Pick<Outbound, 'send'>;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Ends waiting when the server stops or the lease is lost. */
+  /** Ends waiting when the server stops, the lease is lost, or it takes too long. */
   readonly signal: AbortSignal;
   /** How long one answer may take, in milliseconds; absent: a minute. */
   readonly timeoutMs?: number | undefined;

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../../lib/json.ts';
 import { asObject, isObject } from '../../../lib/json.ts';
+import { sha256 } from '../../../lib/node-pure.ts';
 import { VendorFailure } from './vendor.ts';
 
 /** Where a list is in an answer, and how much of it was asked for. */
@@ -37,6 +38,24 @@ function listOf(body: Json, { member, host, most }: ListPlace, isItem: (item: Js
 
 /** Names and states are short: what is longer is none. */
 const longestText = 2048;
+
+/** More pages than any product has. */
+const mostPages = 20_000;
+
+/**
+ * Called with what names each page after the first, it throws `VendorFailure` when one comes for the second time, and when
+ * there is no end of them: pages without devices would otherwise be read for ever.
+ */
+export function demandProgress(host: string): (place: string) => void {
+  const seen = new Set<string>();
+  return (place) => {
+    // Of places, which the product makes as long as it likes, the sums are kept.
+    const sum = sha256(place);
+    if (seen.has(sum)) throw new VendorFailure(`${host} answers a page that leads back to one before it`);
+    if (seen.size === mostPages) throw new VendorFailure(`${host} answers more than ${mostPages} pages`);
+    seen.add(sum);
+  };
+}
 
 /** The member if it is a text, otherwise an empty one. */
 export function textIn(object: JsonObject, member: string): string {

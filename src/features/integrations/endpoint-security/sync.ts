@@ -28,9 +28,13 @@ export interface SyncOptions extends Pick<VendorHttpOptions, 'outbound' | 'timeo
   random(): number;
   /** How often a product is asked about all devices, in milliseconds; absent: five minutes. */
   readonly everyMs?: number | undefined;
+  /** How long a product may be read, in milliseconds; absent: ten minutes. */
+  readonly deadlineMs?: number | undefined;
 }
 
 const usualEveryMs = 300_000;
+/** Pages without end must not keep the products of other accounts waiting. */
+const usualDeadlineMs = 600_000;
 const firstRetryMs = 15_000;
 /** After so many failures in a row an event reports them. */
 const failuresUntilReport = 2;
@@ -44,6 +48,8 @@ interface Sync {
   readonly options: SyncOptions;
   readonly held: HeldIntegration;
   readonly signal: AbortSignal;
+  /** Aborted when reading has taken too long. */
+  readonly deadline: AbortSignal;
   readonly state: Snapshot;
   readonly object: StoredObject;
   readonly row: IntegrationStatusRow;
@@ -80,7 +86,8 @@ async function beginSync(
   const object = state.get(id);
   const [row] = await listIntegrationStatus(database, account, id);
   if (object === undefined || row === undefined) return undefined;
-  return { options, held: { account, integration: id, lease }, signal, state, object, row };
+  const deadline = AbortSignal.timeout(options.deadlineMs ?? usualDeadlineMs);
+  return { options, held: { account, integration: id, lease }, signal, deadline, state, object, row };
 }
 
 /** What came of it; nothing when it was stopped, or the lease was lost. */
@@ -89,7 +96,7 @@ async function runSync(sync: Sync): Promise<Done | undefined> {
   try {
     const integration = openIntegration(options.engine, held.account, object);
     const machines = machinesOf(state, await options.engine.presence.at(held.account), object.id);
-    const { match, found } = await readDevices(openProduct(sync, integration), machines, signal);
+    const { match, found } = await readDevices(openProduct(sync, integration), machines, readingSignal(sync));
     const known = row.devices ?? undefined;
     if (needsApproval(found, known)) {
       await fail(sync, lossText(integration.product, found, known), { doubted: found });
@@ -112,13 +119,22 @@ async function runSync(sync: Sync): Promise<Done | undefined> {
       return undefined;
     }
     if (error instanceof VendorFailure || error instanceof Internal) {
-      await fail(sync, error.message, { afterMs: error instanceof VendorFailure ? error.afterMs : undefined });
+      await fail(sync, reasonOf(sync, error), { afterMs: error instanceof VendorFailure ? error.afterMs : undefined });
       return { outcome: 'failed', devices: 0 };
     }
     // An error of this server: where it cannot be noted either, it is tried again at the usual time.
     await attempt(sync, firstRetryMs).catch(() => undefined);
     throw error;
   }
+}
+
+function readingSignal({ signal, deadline }: Sync): AbortSignal {
+  return AbortSignal.any([signal, deadline]);
+}
+
+function reasonOf({ options, deadline }: Sync, error: Error): string {
+  if (!deadline.aborted) return error.message;
+  return `not all devices could be read within ${(options.deadlineMs ?? usualDeadlineMs) / 1000} s`;
 }
 
 /** Notes when the product is asked again unless this sync says so. Returns `false` when the lease is lost. */
@@ -161,9 +177,9 @@ export function isChecked({ peers }: Pick<PresenceImage, 'peers'>, peer: string,
   return peers.get(peer)?.verdicts?.[integration] !== undefined;
 }
 
-function openProduct({ options, signal, object }: Sync, integration: Integration): Vendor {
-  const ask = createAsk({ ...options, now: Date.now, signal });
-  return openVendor(object.kind, integration, ask, Date.now);
+function openProduct(sync: Sync, integration: Integration): Vendor {
+  const ask = createAsk({ ...sync.options, now: Date.now, signal: readingSignal(sync) });
+  return openVendor(sync.object.kind, integration, ask, Date.now);
 }
 
 async function readDevices(vendor: Vendor, machines: readonly Machine[], signal: AbortSignal) {

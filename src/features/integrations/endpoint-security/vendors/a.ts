@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts';
 import type { AskVendor } from '../http.ts';
-import { faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
+import { demandProgress, faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
 import type { Device, Vendor } from '../vendor.ts';
 
 const path = '/web/api/v2.1/agents';
@@ -22,10 +22,12 @@ export function openVendorA(settings: JsonObject, ask: AskVendor): Vendor {
   };
   return {
     async *devices() {
+      const advance = demandProgress(new URL(base).host);
       let cursor: string | undefined;
       do {
         const { devices, next } = await page(pageSize, cursor === undefined ? {} : { cursor });
         yield devices;
+        if (next !== undefined) advance(next);
         cursor = next;
       } while (cursor !== undefined);
     },

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts';
 import type { AskVendor } from '../http.ts';
 import { withToken } from '../oauth.ts';
-import { faultsOf, listIn, textIn, urlBelow } from '../read.ts';
+import { demandProgress, faultsOf, listIn, textIn, urlBelow } from '../read.ts';
 import { type Device, type Vendor, VendorFailure } from '../vendor.ts';
 
 const loginUrl = 'https://login.microsoftonline.com';
@@ -33,10 +33,12 @@ export function openVendorB(settings: JsonObject, plainAsk: AskVendor, now: () =
       .devices;
   return {
     async *devices() {
+      const advance = demandProgress(new URL(base).host);
       let at: URL | undefined = urlBelow(base, path, { $select: fields, $top: String(pageSize) });
       while (at !== undefined) {
         const { devices, next }: Awaited<ReturnType<typeof page>> = await page(at, pageSize);
         yield devices;
+        if (next !== undefined) advance(next.href);
         at = next;
       }
     },

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../../lib/json.ts';
 import { asObject, isObject } from '../../../../lib/json.ts';
 import { AnswerTooLarge, type AskVendor } from '../http.ts';
-import { faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
+import { demandProgress, faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
 import type { Device, Vendor } from '../vendor.ts';
 
 const path = '/api/v1/fleet/hosts';
@@ -38,12 +38,14 @@ export function openVendorC(settings: JsonObject, ask: AskVendor): Vendor {
   };
   return {
     async *devices() {
+      const advance = demandProgress(new URL(base).host);
       // Behind the last id, so that a host that goes meanwhile moves no other one out of sight.
       for (let after = '0'; ; ) {
         const { devices, last } = await page({ after });
         if (devices.length > 0) yield devices;
         if (typeof last !== 'number') return;
         after = String(last);
+        advance(after);
       }
     },
     async find({ serial, hostname }) {

@@ -3,7 +3,7 @@ import { asObject, isObject } from '../../../../lib/json.ts';
 import { inParts } from '../../../../lib/steps.ts';
 import type { AskVendor } from '../http.ts';
 import { withToken } from '../oauth.ts';
-import { faultsOf, type ListPlace, listIn, objectIn, textIn, textsIn, urlBelow } from '../read.ts';
+import { demandProgress, faultsOf, type ListPlace, listIn, objectIn, textIn, textsIn, urlBelow } from '../read.ts';
 import { type Device, type Vendor, VendorFailure } from '../vendor.ts';
 
 /** Where each region answers; what is not among them is an address of its own. */
@@ -33,12 +33,15 @@ export function openVendorD(settings: JsonObject, plainAsk: AskVendor, now: () =
   const reading: Reading = { base, ask, threshold };
   return {
     async *devices() {
+      const advance = demandProgress(new URL(base).host);
       let offset: string | undefined;
       do {
         const query = { limit: String(idsAtOnce), sort: 'device_id.asc', ...(offset === undefined ? {} : { offset }) };
         const url = urlBelow(base, '/devices/queries/devices-scroll/v1', query);
         const { body } = await ask({ url });
         const ids = textsIn(body, { member: 'resources', host: url.host, most: idsAtOnce });
+        // Scrolling may go on with one offset; what is on the page is what must be new.
+        advance(ids[0] ?? '');
         for (const some of inParts(ids, devicesAtOnce)) yield await readDevices(reading, some);
         // The last page may still say where the next one would be.
         offset = ids.length === 0 ? undefined : nextOffset(body);
