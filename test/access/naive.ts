@@ -71,11 +71,10 @@ function forwarderOf(account: Naive, port: StoredObject): string | undefined {
   const own = find(account, (port.spec as Raw).ingress_peer_id) as Raw;
   const { offline } = account.observedPeers;
   if (own === undefined || !offline.has(own.spec.peer_id)) return own?.spec.peer_id;
-  const isAdmitted = (peer: string) => (find(account, peer)?.spec as Raw)?.approval_required !== true;
-  const others = ofKind(account, 'IngressPeer').filter(
-    ({ spec }: Raw) => spec.enabled && spec.fallback && isAdmitted(spec.peer_id),
-  );
-  const [first] = others.filter(({ spec }: Raw) => !offline.has(spec.peer_id)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const others = ofKind(account, 'IngressPeer').filter(({ spec }: Raw) => spec.enabled && spec.fallback);
+  const [first] = others
+    .filter(({ spec }: Raw) => !offline.has(spec.peer_id) && takesPart(account, spec.peer_id))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
   return ((first ?? own) as Raw).spec.peer_id;
 }
 

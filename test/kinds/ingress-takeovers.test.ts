@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { mappingsOf, type PortMapping, transports, usesTransport } from '../../src/model/state/ingress-ports.ts';
-import { forwardingOf, noTakeovers, type Takeovers, takeoversIn } from '../../src/model/state/ingress-takeovers.ts';
+import {
+  forwardingOf,
+  type HostsNow,
+  noTakeovers,
+  type Takeovers,
+  takeoversIn,
+} from '../../src/model/state/ingress-takeovers.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { peer, stateOf, stored } from './objects.ts';
@@ -28,6 +34,12 @@ function port(id: string, on: string, mappings: readonly JsonObject[], spec: Jso
   const fields = { peer: 'web', name: id, enabled: true, ingress_peer_id: `gate-${on}`, ...spec };
   return stored('IngressPort', id, fields, { parent: 'web', derived: { port_range_mappings: mappings } });
 }
+
+/** These are offline, and nobody is kept out. */
+const away = (...offline: readonly string[]): HostsNow => ({
+  isOffline: (host) => offline.includes(host),
+  isKeptOut: () => false,
+});
 
 const machines = [peer('web', '100.72.0.1'), ...hosts.map((id, at) => peer(id, `100.72.0.${at + 2}`))];
 
@@ -74,26 +86,26 @@ const anAccount = fc.record({
   ),
   offline: fc.subarray(hosts),
   unapproved: fc.subarray(hosts, { maxLength: 1 }),
+  keptOut: fc.subarray(hosts, { maxLength: 1 }),
 });
 
 describe('who stands in', () => {
-  it('is online, approved, enabled and a fallback; no number is forwarded twice, and none changes at the peer', () => {
+  it('is online, approved, let in, enabled and a fallback; no number is forwarded twice, and none changes at the peer', () => {
     fc.assert(
-      fc.property(anAccount, ({ ports, gateways, offline, unapproved }) => {
+      fc.property(anAccount, ({ ports, gateways, offline, unapproved, keptOut }) => {
         const waiting = machines.map((one) =>
           unapproved.includes(one.id) ? { ...one, spec: { ...one.spec, approval_required: true } } : one,
         );
         const objects = [...waiting, ...gateways.map(({ on, ...spec }) => gate(on, spec)), ...ports];
         const state = stateOf(...objects);
-        const takeovers = takeoversIn(state, (host) => offline.includes(host));
-        expect([...takeoversIn(stateOf(...objects.toReversed()), (host) => offline.includes(host))]).toEqual([
-          ...takeovers,
-        ]);
+        const now = { ...away(...offline), isKeptOut: (host: string) => keptOut.includes(host) };
+        const takeovers = takeoversIn(state, now);
+        expect([...takeoversIn(stateOf(...objects.toReversed()), now)]).toEqual([...takeovers]);
         for (const [id, { ingressPeer, mappings }] of takeovers) {
           const taken = state.find('IngressPort', id);
           const [host, before] = [ingressPeer.replace('gate-', ''), taken === undefined ? [] : mappingsOf(taken)];
           expect(gateways.find(({ on }) => on === host)).toMatchObject({ enabled: true, fallback: true });
-          expect([...offline, ...unapproved]).not.toContain(host);
+          expect([...offline, ...unapproved, ...keptOut]).not.toContain(host);
           expect([taken?.spec.enabled, offline.map((one) => `gate-${one}`)]).toEqual([
             true,
             expect.arrayContaining([taken?.spec.ingress_peer_id]),
@@ -116,8 +128,8 @@ describe('who stands in', () => {
 
   it('is nobody while all are online', () => {
     const state = stateOf(...machines, ...hosts.map((on) => gate(on)), port('p', 'e1', [mapping(100, 1, 'tcp', 80)]));
-    expect(takeoversIn(state, () => false)).toBe(noTakeovers);
-    expect([...takeoversIn(state, (host) => host === 'e1')]).toEqual([
+    expect(takeoversIn(state, away())).toBe(noTakeovers);
+    expect([...takeoversIn(state, away('e1'))]).toEqual([
       ['p', { ingressPeer: 'gate-e2', mappings: [mapping(100, 1, 'tcp', 80)] }],
     ]);
   });
@@ -128,7 +140,7 @@ describe('who stands in', () => {
       Array.from({ length: 500 }, (_, at) => port(`${on}-${at}`, on, [mapping(from + at * 2, 1, 'tcp', 80)]));
     const gateways = [gate('e1', large), gate('e2', large)];
     const state = stateOf(...machines, ...gateways, ...ports('e1', 20000), ...ports('e2', 20000));
-    const takeovers = takeoversIn(state, (host) => host === 'e1');
+    const takeovers = takeoversIn(state, away('e1'));
     expect(takeovers.size).toBe(500);
     expect(takeovers.get('e1-0')?.mappings).toEqual([mapping(20001, 1, 'tcp', 80)]);
   });

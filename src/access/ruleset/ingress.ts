@@ -4,17 +4,28 @@ import { type PortMapping, type Transport, transports, usesTransport } from '../
 import { type Forwarding, noTakeovers, type Takeovers, takeoversIn } from '../../model/state/ingress-takeovers.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Access } from './access.ts';
+import type { Endpoints } from './endpoints.ts';
 import { kindOf, type Policy, partOf, type Rule, readIngressPeer, readIngressPort } from './object-readers.ts';
+import { holds, type PeersStep } from './step-peers.ts';
 import type { UpdateStep } from './update-image.ts';
 
 /** Who stands in for whom now; the same value as before when that is the same. */
-export function stepTakeovers({ previous, state, observedPeers, touched }: UpdateStep): Takeovers {
+export function stepTakeovers(
+  { previous, state, observedPeers, touched }: UpdateStep,
+  endpoints: Endpoints,
+  { live, changed }: PeersStep,
+): Takeovers {
   const { offline } = observedPeers;
   if (offline.size === 0) return noTakeovers;
   const isSame =
-    offline === previous.observedPeers.offline && touched.ingressPort.size + touched.ingressPeer.size === 0;
+    offline === previous.observedPeers.offline &&
+    touched.ingressPort.size + touched.ingressPeer.size === 0 &&
+    !state.ofKind(kindOf.ingressPeer).some((one) => changed.has(readIngressPeer(one).peer));
   if (isSame) return previous.takeovers;
-  const takeovers = takeoversIn(state, (peer) => offline.has(peer));
+  const takeovers = takeoversIn(state, {
+    isOffline: (peer) => offline.has(peer),
+    isKeptOut: (peer) => !holds(endpoints, live, peer),
+  });
   return differences(previous.takeovers, takeovers).length === 0 ? previous.takeovers : takeovers;
 }
 

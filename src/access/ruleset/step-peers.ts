@@ -51,7 +51,8 @@ function isThere(endpoints: Endpoints, id: string): boolean {
   return Object.values(endpoints.of).some((set) => holds(endpoints, set, id));
 }
 
-function holds(endpoints: Endpoints, set: BitSet, id: string): boolean {
+/** Whether an end is in a set. */
+export function holds(endpoints: Endpoints, set: BitSet, id: string): boolean {
   const at = endpoints.slots.get(id);
   return at !== undefined && hasBit(set, at);
 }

@@ -41,7 +41,7 @@ export function* updateImage(
   const groups = yield* stepGroups(step, endpoints, peers.changed);
   const destinations = stepDestinations(step, { endpoints, peers, groups });
   const postures = stepPostures(step, endpoints);
-  const takeovers = stepTakeovers(step);
+  const takeovers = stepTakeovers(step, endpoints, peers);
   const flows = yield* stepFlows(step, { endpoints, peers, groups, destinations, postures, takeovers });
   return {
     state,

@@ -51,6 +51,9 @@ const known = new WeakMap<State, Takeovers>();
 function observedTakeovers(state: State): Takeovers {
   const { observed } = state;
   if (observed === undefined) return noTakeovers;
-  // A peer about which nothing is observed never connected.
-  return takeoversIn(state, (peer) => observed(peer)?.['offline'] !== false);
+  return takeoversIn(state, {
+    // A peer about which nothing is observed never connected.
+    isOffline: (peer) => observed(peer)?.['offline'] !== false,
+    isKeptOut: (peer) => state.disapproval?.(peer) !== undefined,
+  });
 }

@@ -33,6 +33,13 @@ export function forwardingOf(port: Stored<'IngressPort'>, takeovers: Takeovers):
   return takeovers.get(port.id) ?? { ingressPeer, mappings: mappingsOf(port) };
 }
 
+/** What is known at the moment about the peers that ingress peers are on. */
+export interface HostsNow {
+  isOffline(peer: string): boolean;
+  /** Whether it takes no part in the mesh though its object says nothing against it. */
+  isKeptOut(peer: string): boolean;
+}
+
 /** The peers on which it depends who forwards what, when they are offline. */
 export function ingressHosts(state: State): readonly string[] {
   const ingressPeers = state.ofKind('IngressPeer');
@@ -40,15 +47,18 @@ export function ingressHosts(state: State): readonly string[] {
 }
 
 /**
- * Who stands in for the ingress peers whose peers are offline: the enabled ones with `fallback` that are online and approved, in
- * the order of their keys. A port has the same number there if that is free, otherwise another one of the pool, unless its number has
+ * Who stands in for the ingress peers whose peers are offline: the enabled ones with `fallback` that are online, approved and not
+ * kept out by endpoint security, in the order of their keys. A port has the same number there if that is free, otherwise another one of the pool, unless its number has
  * to be that of the peer. Where nobody has room the ingress peer keeps the port. Nothing is stored: the same state and the
  * same absences give the same answer everywhere.
  */
-export function takeoversIn(state: State, isOffline: (peer: string) => boolean): Takeovers {
+export function takeoversIn(state: State, { isOffline, isKeptOut }: HostsNow): Takeovers {
   const ingressPeers = inPortOrder(state.ofKind('IngressPeer'));
   const absent = ingressPeers.filter((one) => isOffline(hostOf(one)));
-  const standIns = ingressPeers.filter((one) => standsIn(one) && isAdmitted(one, state) && !absent.includes(one));
+  const standIns = ingressPeers.filter((one) => {
+    const host = hostOf(one);
+    return standsIn(one) && !isOffline(host) && isApproved(host, state) && !isKeptOut(host);
+  });
   if (absent.length === 0 || standIns.length === 0) return noTakeovers;
   const free = new Map(standIns.map((one) => [one.id, freePorts(one, portsOn(one, state).flatMap(mappingsOf))]));
   const ports = inPortOrder(absent.flatMap((one) => portsOn(one, state))).filter(({ spec }) => spec.enabled === true);
@@ -79,8 +89,9 @@ function standsIn({ spec }: Stored<'IngressPeer'>): boolean {
 }
 
 /** A peer that waits for approval takes no part in the mesh, connected or not. */
-function isAdmitted(ingressPeer: Stored<'IngressPeer'>, state: State): boolean {
-  return state.find('Peer', hostOf(ingressPeer))?.spec.approval_required !== true;
+function isApproved(id: string, state: State): boolean {
+  const peer = state.find('Peer', id);
+  return peer !== undefined && peer.spec.approval_required !== true;
 }
 
 function hostOf({ spec }: Stored<'IngressPeer'>): string {

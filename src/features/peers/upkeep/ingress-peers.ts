@@ -14,7 +14,11 @@ export async function reportIngressPeers(
   state: Snapshot,
   { peers, now }: PresenceImage,
 ): Promise<void> {
-  const takeovers = takeoversIn(state, (peer) => isOffline(peers.get(peer), now));
+  const disapprovalIn = await engine.access.disapprovals(state.account);
+  const takeovers = takeoversIn(state, {
+    isOffline: (peer) => isOffline(peers.get(peer), now),
+    isKeptOut: (peer) => disapprovalIn(state, peer) !== undefined,
+  });
   for (const ingressPeer of state.ofKind('IngressPeer')) {
     const peer = ingressPeer.spec.peer_id ?? '';
     const status = peers.get(peer);
