@@ -51,6 +51,11 @@ describe('the next batch', () => {
       chosen([event(4)], { afterMs: 7 }, { end: 4 }),
       [[4], 4],
     ],
+    [
+      'is no more of the batch that was begun than the target takes now',
+      chosen([event(4), event(5), event(6)], 1, { end: 6 }),
+      [[4], 4],
+    ],
     ['is one event where a batch was refused', chosen([event(4), event(5)], 2, { singlyTo: 4 }), [[4], 4]],
     [
       'leaves out what the channel itself could not take',
@@ -64,6 +69,13 @@ describe('the next batch', () => {
       [[5], 5],
     ],
   ])('%s', (_, found, expected) => expect(found).toEqual(expected));
+
+  it('is the batch that was begun where the receiver knows batches', () => {
+    const target = { take: () => 1, repeatsBatches: true } as const;
+    expect(nextBatch([event(4), event(5), event(6)], channel, target, { ...limits, end: 5 })).toEqual({
+      ...{ events: [event(4), event(5)], end: 5, cursor: 5 },
+    });
+  });
 
   it('is empty without a target', () => {
     expect(nextBatch([event(4)], channel, undefined, limits)).toEqual({ events: [], end: 4, cursor: 4 });

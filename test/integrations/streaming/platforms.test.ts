@@ -112,3 +112,22 @@ test('any platform gets lists where it asks for them, and the whole event withou
   const ids = (body as JsonObject[]).map(({ id }) => id);
   expect(headers['idempotency-key']).toBe(`evt_${post.account}_${ids[0]}-${ids[2]}`);
 });
+
+test('a batch that failed goes on one by one when lists are asked for no longer', async () => {
+  const post = await openPost();
+  const sink = await startSink();
+  const url = `${sink.url}/in`;
+  const id = await post.stream('generic_http', { url, batch: '4' });
+  await post.group('one', 'two', 'three');
+  sink.usually(500);
+  post.run();
+  await expect
+    .poll(() => post.rows('select batch_end is null as without from deliveries'))
+    .toEqual([{ without: false }]);
+  await post.changeStream(id, { url, batch: null });
+  sink.usually();
+  const bodies = () => sink.accepted.map(({ body }) => body as JsonObject);
+  await expect.poll(() => groupsOf(bodies())).toEqual(['one', 'two', 'three']);
+  expect(bodies().map(Array.isArray)).not.toContain(true);
+  expect(sink.faults).toEqual([]);
+});

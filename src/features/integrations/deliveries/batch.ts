@@ -12,7 +12,7 @@ export interface NextBatch {
 
 /** How far a batch may go. */
 export interface BatchLimits {
-  /** Where a batch ends that was begun. */
+  /** Where a batch ends that was begun, maybe with other settings than those of now. */
   readonly end?: number | undefined;
   /** The events of that batch that the receiver did not take; absent: all of them. */
   readonly left?: readonly number[] | undefined;
@@ -22,6 +22,9 @@ export interface BatchLimits {
   readonly newest: number;
 }
 
+/** How a target chooses. */
+type Choosing = Pick<Target, 'take' | 'repeatsBatches'>;
+
 /** The code of the event that says that a delivery fails. */
 export const failedCode = 'integration.delivery_failed';
 
@@ -29,7 +32,7 @@ export const failedCode = 'integration.delivery_failed';
 export function nextBatch(
   window: readonly DeliveryEvent[],
   channel: Channel,
-  target: Pick<Target, 'take'> | undefined,
+  target: Choosing | undefined,
   { end, left, singlyTo, newest }: BatchLimits,
 ): NextBatch | Later {
   const waiting =
@@ -38,7 +41,7 @@ export function nextBatch(
   const last = window.at(-1)?.id ?? newest;
   if (first === undefined || target === undefined) return { events: [], end: last, cursor: last };
   const begun = end === undefined ? 0 : waiting.filter(({ id }) => id <= end).length;
-  const count = first.id <= singlyTo ? 1 : begun > 0 ? begun : countOf(waiting, target, last >= newest);
+  const count = first.id <= singlyTo ? 1 : countOf(waiting, target, { begun, isAll: last >= newest });
   if (typeof count !== 'number') return count;
   const chosen = waiting.slice(0, count);
   const next = waiting[count];
@@ -57,7 +60,14 @@ export function isSelected(
   return channel.wants(code) && !(code === failedCode && target === channel.id);
 }
 
-function countOf(waiting: readonly DeliveryEvent[], target: Pick<Target, 'take'>, isAll: boolean): number | Later {
+/** A batch that was begun goes on, but with no more of it than the target takes by the settings that it has now. */
+function countOf(
+  waiting: readonly DeliveryEvent[],
+  target: Choosing,
+  { begun, isAll }: { readonly begun: number; readonly isAll: boolean },
+): number | Later {
+  if (begun > 0 && target.repeatsBatches === true) return begun;
   const count = target.take(waiting, isAll);
-  return typeof count === 'number' ? Math.min(waiting.length, Math.max(1, count)) : count;
+  if (typeof count !== 'number') return begun > 0 ? begun : count;
+  return Math.min(begun > 0 ? begun : waiting.length, Math.max(1, count));
 }
