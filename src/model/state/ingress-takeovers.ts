@@ -1,17 +1,8 @@
-import { type Interval, subtractIntervals, takeNumbers } from '../../lib/bits/intervals.ts';
+import type { Interval } from '../../lib/bits/intervals.ts';
 import { emptyMap, type PersistentMap } from '../../lib/persistent-map.ts';
 import type { State } from '../declare/kind.ts';
-import {
-  type FreePorts,
-  freeFor,
-  freePorts,
-  inPortOrder,
-  mapPieces,
-  mappingsOf,
-  type PortMapping,
-  portsOn,
-  withoutPorts,
-} from './ingress-ports.ts';
+import { inPortOrder, mapPieces, mappingsOf, type PortMapping, portsOn } from './ingress-ports.ts';
+import { createPortPool, type PortPool } from './port-pool.ts';
 import type { Stored } from './stored.ts';
 
 /** Which ingress peer forwards an ingress port at the moment, and by which of its ports. */
@@ -60,7 +51,7 @@ export function takeoversIn(state: State, { isOffline, isKeptOut }: HostsNow): T
     return standsIn(one) && !isOffline(host) && isApproved(host, state) && !isKeptOut(host);
   });
   if (absent.length === 0 || standIns.length === 0) return noTakeovers;
-  const free = new Map(standIns.map((one) => [one.id, freePorts(one, portsOn(one, state).flatMap(mappingsOf))]));
+  const free = new Map(standIns.map((one) => [one.id, createPortPool(one, portsOn(one, state).flatMap(mappingsOf))]));
   const ports = inPortOrder(absent.flatMap((one) => portsOn(one, state))).filter(({ spec }) => spec.enabled === true);
   return noTakeovers.edit((found) => {
     // Ports that keep their numbers go first, so that no other gets these.
@@ -74,12 +65,14 @@ export function takeoversIn(state: State, { isOffline, isKeptOut }: HostsNow): T
 }
 
 /** The first that has room forwards the port; `free` is what is left of those that stand in. */
-function takeOver(port: Stored<'IngressPort'>, free: Map<string, FreePorts>, mayMove: boolean): Forwarding | undefined {
-  for (const [ingressPeer, left] of free) {
-    const placed = place(port, left, mayMove && port.spec.direct_port === undefined);
-    if (placed === undefined) continue;
-    free.set(ingressPeer, placed.free);
-    return { ingressPeer, mappings: placed.mappings };
+function takeOver(
+  port: Stored<'IngressPort'>,
+  free: ReadonlyMap<string, PortPool>,
+  mayMove: boolean,
+): Forwarding | undefined {
+  for (const [ingressPeer, pool] of free) {
+    const mappings = place(port, pool, mayMove && port.spec.direct_port === undefined);
+    if (mappings !== undefined) return { ingressPeer, mappings };
   }
   return undefined;
 }
@@ -98,35 +91,29 @@ function hostOf({ spec }: Stored<'IngressPeer'>): string {
   return spec.peer_id ?? '';
 }
 
-interface Placed {
-  readonly mappings: readonly PortMapping[];
-  readonly free: FreePorts;
-}
-
-/** The mappings of a port on another ingress peer, and what is free there then; nothing when there is no room. */
-function place(port: Stored<'IngressPort'>, all: FreePorts, mayMove: boolean): Placed | undefined {
+/** Takes the ports that a port needs on another ingress peer; nothing, and none, when there is no room. */
+function place(port: Stored<'IngressPort'>, pool: PortPool, mayMove: boolean): readonly PortMapping[] | undefined {
   const mappings = mappingsOf(port);
   const pieces: (readonly Interval[])[] = [];
-  let free = all;
   const take = (at: number, { protocol }: PortMapping, numbers: readonly Interval[]): void => {
     pieces[at] = numbers;
-    free = withoutPorts(free, protocol, numbers);
+    pool.take(protocol, numbers);
   };
   for (const [at, mapping] of mappings.entries()) {
     const same = { start: mapping.ingress_start, end: mapping.ingress_end };
-    if (subtractIntervals([same], freeFor(mapping.protocol, free)).length === 0) take(at, mapping, [same]);
+    if (pool.isFree(mapping.protocol, same)) take(at, mapping, [same]);
   }
   for (const [at, mapping] of mappings.entries()) {
     if (pieces[at] !== undefined) continue;
     const count = mapping.ingress_end - mapping.ingress_start + 1;
-    const others = mayMove ? takeNumbers(freeFor(mapping.protocol, free), count) : undefined;
-    if (others === undefined) return undefined;
+    const others = mayMove ? pool.lowest(mapping.protocol, count) : undefined;
+    if (others === undefined) {
+      for (const [taken, { protocol }] of mappings.entries()) pool.giveBack(protocol, pieces[taken] ?? []);
+      return undefined;
+    }
     take(at, mapping, others);
   }
-  return {
-    mappings: mappings.flatMap(({ translated_start: start, protocol }, at) =>
-      mapPieces({ start, protocol }, pieces[at] ?? []),
-    ),
-    free,
-  };
+  return mappings.flatMap(({ translated_start: start, protocol }, at) =>
+    mapPieces({ start, protocol }, pieces[at] ?? []),
+  );
 }
