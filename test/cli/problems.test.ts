@@ -87,6 +87,17 @@ test('the status names the integrations with endpoint security that need attenti
   );
 });
 
+test('the status says what is amiss with directories and SCIM', () => {
+  const provisioning = [
+    { id: 'i1', kind: 'DirectoryIntegration', key: 'company', state: 'failing', message: 'no sync since noon: 503' },
+    { id: 'i2', kind: 'ScimIntegration', state: 'held', message: 'the plan p1 waits for an approval' },
+  ] as const;
+  const account = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded' };
+  expect(renderStatus({ ...account, objects: {}, sources: [], provisioning }, 'http://x', paint(false))).toMatch(
+    /\n\nUsers and groups of identity providers:\n {4}company \(DirectoryIntegration\): no sync since noon: 503\n {4}i2 \(ScimIntegration\): the plan p1 waits for an approval\n$/,
+  );
+});
+
 test('an account without sources says how to get one', () => {
   const status = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded', objects: {}, sources: [] };
   expect(renderStatus(status, 'http://x', paint(false))).toContain(

@@ -21,6 +21,7 @@ export function renderStatus(status: AccountStatus, server: string, paint: Paint
     ...renderSourceTable(status.sources, paint),
     ...deliveryLines(status.deliveries, paint),
     ...endpointSecurityLines(status.endpointSecurity, paint),
+    ...provisioningLines(status.provisioning, paint),
     '',
   ].join('\n');
 }
@@ -46,4 +47,13 @@ function endpointSecurityLines(found: AccountStatus['endpointSecurity'], paint: 
   if (found === undefined) return [];
   const lines = found.map(({ vendor, message }) => `    ${cell(vendor)}: ${printable(message)}`);
   return ['', `${paint('warning', 'Endpoint security')}, as \`heddle endpoint-security\` says:`, ...lines];
+}
+
+/** What is amiss with integrations that bring users and groups, a line each. */
+function provisioningLines(found: AccountStatus['provisioning'], paint: Paint): readonly string[] {
+  if (found === undefined) return [];
+  const lines = found.map(
+    ({ key, id, kind, message }) => `    ${cell(key ?? id)} (${cell(kind)}): ${printable(message)}`,
+  );
+  return ['', `${paint('warning', 'Users and groups of identity providers')}:`, ...lines];
 }

@@ -28,6 +28,22 @@ const troubledIntegration = object(
   { doc: 'Integrations with products that cannot be asked, or whose answer waits for an approval.' },
 );
 
+/** What may be amiss with an integration that brings users and groups. */
+const providerTroubles = ['failing', 'held', 'expiring'] as const;
+
+const troubledProvider = object(
+  {
+    id: string({ doc: 'The id of the integration.' }),
+    kind: string({ doc: 'Its kind.' }),
+    key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
+    state: oneOf(providerTroubles, {
+      doc: 'In one word: `failing` when syncs fail, `held` when a plan waits for an approval, `expiring` when the secret ends soon.',
+    }),
+    message: string({ doc: 'In a sentence.' }),
+  },
+  { doc: 'Something that is amiss with an integration that brings users and groups.' },
+);
+
 const standing = object(
   {
     account: string({ doc: 'The id of the account.' }),
@@ -52,6 +68,11 @@ const standing = object(
     endpointSecurity: optional(
       list(troubledIntegration, {
         doc: 'Integrations with endpoint security that need attention; absent when there are none.',
+      }),
+    ),
+    provisioning: optional(
+      list(troubledProvider, {
+        doc: 'What is amiss with integrations that bring users and groups, from directories and over SCIM; absent when nothing is.',
       }),
     ),
   },

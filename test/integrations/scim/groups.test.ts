@@ -83,7 +83,7 @@ describe('members of a group', () => {
 
 describe('what takes much away', () => {
   it('changes nothing and is answered 503 until its plan is approved', async () => {
-    const { scim, addUsers, addGroup, change, members, api } = await openScim();
+    const { scim, addUsers, addGroup, change, members, api, integration } = await openScim();
     const all = await addUsers(12);
     const id = await addGroup('Staff', all);
     const stopped = await change(`/Groups/${id}`, { op: 'remove', path: 'members' });
@@ -93,6 +93,11 @@ describe('what takes much away', () => {
     );
     expect(await members(id)).toHaveLength(12);
     const [, plan = ''] = /plan (\S+),/.exec(stopped.body.detail) ?? [];
+    const status = async () => (await api.call('GET', '/api/config/status')).body.provisioning;
+    const message = expect.stringContaining(`the plan ${plan} waits for an approval: \`heddle approve ${plan}\``);
+    expect(await status()).toEqual([
+      { id: `scimintegration-${integration}`, kind: 'ScimIntegration', state: 'held', message },
+    ]);
     // The same again waits for the same plan.
     expect((await change(`/Groups/${id}`, { op: 'remove', path: 'members' })).body.detail).toContain(plan);
     expect((await scim('PUT', `/Groups/${id}`, team('Staff', all.slice(0, 2)))).status).toBe(503);

@@ -11,7 +11,7 @@ import type { DirectoryClient, SecretEnd } from './client.ts';
 import { DirectoryFailure } from './failure.ts';
 
 /** How many days before its end an event says that a secret ends. */
-const warnings = [7, 30] as const;
+export const secretWarnings = [7, 30] as const;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -44,7 +44,7 @@ export async function checkSecret(engine: Engine, check: SecretCheck): Promise<s
 async function warn(engine: Engine, { held, row, basis, actor }: SecretCheck, ends: string): Promise<void> {
   const now = engine.now();
   const leftMs = Date.parse(ends) - Date.parse(now);
-  const days = warnings.find((one) => leftMs <= one * dayMs);
+  const days = secretWarnings.find((one) => leftMs <= one * dayMs);
   const warned = row?.secret_basis === basis ? (row.secret_warned ?? Infinity) : Infinity;
   if (days === undefined || warned <= days) return;
   const event = {

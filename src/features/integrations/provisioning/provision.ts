@@ -70,7 +70,7 @@ function requireIntegration(state: Snapshot, id: string): Stored<ProvidingKind> 
 }
 
 /** The name under which plans of an integration are stored. */
-function planSourceOf(integration: string): string {
+export function planSourceOf(integration: string): string {
   return `integration/${integration}`;
 }
 

@@ -1,0 +1,20 @@
+import { statement } from '../builder.ts';
+import type { Database } from '../database.ts';
+import type { DirectorySyncRow } from './progress.ts';
+
+/** How the sync of an integration fares. */
+export interface SyncStatusRow
+  extends Pick<DirectorySyncRow, 'failures' | 'last_error' | 'waiting' | 'secret_basis' | 'secret_ends_at'> {
+  readonly integration_id: string;
+  /** When a run came to its end last, also one that waits for an approval. */
+  readonly ended_at: Date | null;
+}
+
+/** How the syncs of an account fare. */
+export async function listSyncStatus(database: Database, account: string): Promise<readonly SyncStatusRow[]> {
+  const [rows] = await database.inAccount(account, [statement<SyncStatusRow>(statusText, [account])]);
+  return rows;
+}
+
+const statusText = `select integration_id, failures, last_error, waiting, ended_at, secret_basis, secret_ends_at
+from directory_syncs where account_id = $1`;
