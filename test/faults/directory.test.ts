@@ -9,8 +9,9 @@ import {
   tenant,
 } from '../integrations/directory/counterpart.ts';
 import { temporaryDirectory } from '../setup/database.ts';
-import type { ServedHeddle } from '../setup/heddle.ts';
-import { ask, openReplicas } from './replicas.ts';
+import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
+import { startPostgres } from '../setup/server.ts';
+import { ask, openReplicas, token } from './replicas.ts';
 
 const document = `apiVersion: heddle.dev/v1
 kind: DirectoryIntegration
@@ -22,8 +23,8 @@ spec:
   client_secret: { valueFrom: { envRef: HEDDLE_VALUE_DIRECTORY } }
 `;
 
-/** Servers that run the documents of one folder, in which an integration reads a directory of 40 users and a group. */
-async function openScene() {
+/** A directory of 40 users and a group, and how to start a server with an integration that reads it. */
+async function openDirectory() {
   const counterpart = await startCounterpart();
   const { directory, signIn } = counterpart;
   counterpart.pageSize = 10;
@@ -33,10 +34,17 @@ async function openScene() {
   const folder = join(await temporaryDirectory(), 'team');
   await mkdir(folder);
   await writeFile(join(folder, 'directory.yaml'), document);
-  const replicas = await openReplicas(['--source', folder], {
+  const env = {
     HEDDLE_DIRECTORY_HOSTS: `directory.internal=${signIn}`,
     HEDDLE_VALUE_DIRECTORY: Buffer.from(counterpart.secret).toString('base64'),
-  });
+  };
+  return { counterpart, directory, flags: ['--source', folder], env };
+}
+
+/** Servers that read it. */
+async function openScene() {
+  const { counterpart, directory, flags, env } = await openDirectory();
+  const replicas = await openReplicas(flags, env);
   onTestFinished(() => replicas[Symbol.asyncDispose]());
   return { counterpart, directory, replicas };
 }
@@ -53,13 +61,14 @@ const logsOf = async (server: ServedHeddle): Promise<readonly string[]> =>
 /** How often the first page of a list was asked for. */
 const beginnings = ({ requests }: Counterpart) => requests.filter((one) => one.endsWith('/delta $select')).length;
 
+const go: Instead = (_, answer) => answer();
+
 test('kill -9 in the middle of a sync: another server goes on where it was, and takes over everything as one revision', {
   timeout: 240_000,
 }, async () => {
   const { counterpart, replicas } = await openScene();
   const first = await replicas.start();
   let killed: Promise<unknown> | undefined;
-  const go: Instead = (_, answer) => answer();
   // In the middle of the users.
   counterpart.next(go, go, go, () => {
     killed = first.stop('SIGKILL');
@@ -108,3 +117,45 @@ test('of two servers one reads at a time, also when it is killed, and says so to
   expect(await groupOf(second)).toBe(38);
   expect(counterpart.faults).toEqual([]);
 });
+
+test.each([
+  // The group is one page, the users are four.
+  ['while the users are read', 3],
+  ['before what was read is taken over', 5],
+])(
+  'Postgres that stops %s leaves nothing half done, and the sync goes on where it was',
+  {
+    timeout: 240_000,
+  },
+  async (_, pages) => {
+    const { counterpart, directory, flags, env } = await openDirectory();
+    const postgres = await startPostgres();
+    onTestFinished(() => postgres[Symbol.asyncDispose]());
+    const settings = {
+      ...env,
+      HEDDLE_BOOTSTRAP_TOKEN: token,
+      HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
+    };
+    const stopped = Promise.withResolvers<void>();
+    counterpart.next(...Array.from({ length: pages }, () => go), (_, answer) => {
+      // What the directory answers arrives when nothing can be written.
+      postgres
+        .stop('kill')
+        .then(answer)
+        .then(() => stopped.resolve(), stopped.reject);
+    });
+    const args = ['--database-url', postgres.url('postgres'), '--data-dir', await temporaryDirectory(), ...flags];
+    await using server = await serveHeddle(args, { env: { ...settings, HEDDLE_LEASE: '3s' } });
+    await stopped.promise;
+    await postgres.start();
+    await expect.poll(() => groupOf(server).catch(() => 0), { timeout: 60_000 }).toBe(40);
+    expect(beginnings(counterpart)).toBe(2);
+    expect(await logsOf(server)).toEqual([expect.stringMatching(/^revision \d+: 41 created, 0 changed, 0 deleted$/)]);
+    // What changed since is read from the links that were kept.
+    directory.removeUser('u0');
+    const { body } = await ask(server, 'POST', '/api/integrations/directory-idp/1/sync');
+    expect(body.result).toMatch(/^39 users and 1 group were read: .*, 1 user kept out$/);
+    expect(beginnings(counterpart)).toBe(2);
+    expect(counterpart.faults).toEqual([]);
+  },
+);
