@@ -98,11 +98,19 @@ const groupsText = `with held as (
 )
 select 1 from held`;
 
-const selectedUsers = `select m.user_id from directory_members m
+const selections = `from directory_members m
   join directory_groups g on g.account_id = m.account_id and g.integration_id = m.integration_id and g.id = m.group_id
   join directory_syncs c on c.account_id = m.account_id and c.integration_id = m.integration_id
   where m.account_id = $1 and m.integration_id = $2 and g.selecting
     and m.generation = c.generation and g.generation = c.generation`;
+
+/**
+ * Whether a group selects a user. `offset` keeps the database from joining users with members, which it would do without
+ * any statistics: right after a first sync it compares all of them with each other. So it looks up those of one user.
+ */
+function isSelected(user: string): string {
+  return `exists (select ${selections} and m.user_id = ${user} offset 0)`;
+}
 
 /** Writes a page of users and where the list goes on; as `writeGroups`. */
 export async function writeUsers(
@@ -125,7 +133,7 @@ const usersText = `with held as (
   insert into directory_users as u (account_id, integration_id, id, generation, data)
   select $1, $2, x.id, held.generation, x.data from held, json_to_recordset($6::json) as x(id text, data jsonb)
   where exists (select from directory_users k where k.account_id = $1 and k.integration_id = $2 and k.id = x.id and k.generation = held.generation)
-    or ((not $8 or x.id in (${selectedUsers})) and ($9 or not $8))
+    or ((not $8 or ${isSelected('x.id')}) and ($9 or not $8))
   on conflict (account_id, integration_id, id) do update set generation = excluded.generation,
     data = case when u.generation = excluded.generation then coalesce(u.data, '{}') || excluded.data else excluded.data end
 )
@@ -144,7 +152,7 @@ export async function unknownMembers(
   return rows.map(({ user_id: id }) => id);
 }
 
-const unknownText = `select distinct x.user_id from (${selectedUsers}) x where x.user_id > $3
+const unknownText = `select distinct x.user_id from (select m.user_id ${selections}) x where x.user_id > $3
 and not exists (select from directory_users u, directory_syncs c where u.account_id = $1 and u.integration_id = $2 and u.id = x.user_id
   and c.account_id = $1 and c.integration_id = $2 and u.generation = c.generation)
 order by 1 limit $4`;
@@ -172,7 +180,7 @@ function forgetText(table: string): string {
 }
 
 const outsideText = `delete from directory_users u using directory_syncs s where u.account_id = $1 and u.integration_id = $2
-  and ${isHeld} and $5 and u.id not in (${selectedUsers})`;
+  and ${isHeld} and $5 and not ${isSelected('u.id')}`;
 
 /** What is known of a directory, as far as it is selected. */
 export interface Mirror {
