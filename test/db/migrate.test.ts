@@ -128,6 +128,29 @@ describe('migrations beside sessions that hold what they change', () => {
   });
 });
 
+describe('migrations since the last release', () => {
+  const released = migrations.filter(({ name }) => name < '0036');
+
+  it('wait for nobody who writes to the logs, and keep nobody from it, however large they are', async () => {
+    const url = await emptyDatabase();
+    const database = await openDatabase({ url });
+    await migrate(database, { migrations: released });
+    const writers = await Promise.all(
+      ['proxy_log', 'traffic_log'].map(async (log) => {
+        const writer = new pg.Client({ connectionString: url });
+        await writer.connect();
+        await writer.query('begin');
+        await writer.query(`lock table ${log} in row exclusive mode`);
+        return writer;
+      }),
+    );
+    const applied = await migrate(database, { lockSeconds: 1, attempts: 1 });
+    expect(applied).toEqual(names.slice(released.length));
+    for (const writer of writers) await writer.end();
+    await database.close();
+  });
+});
+
 eachEngine('the schema (%s)', (engine) => {
   it('begins every primary key with account_id, and has one in every table', async () => {
     await using test = await testDatabase(engine);
@@ -160,7 +183,7 @@ eachEngine('the schema (%s)', (engine) => {
       'directory',
       ...feeds,
       ...['heddle_schema', 'idp_keys', 'idp_records', 'operator'],
-      ...['proxy_log', 'sealing', 'traffic_log'],
+      ...['proxy_log', 'proxy_log_numbers', 'sealing', 'traffic_log', 'traffic_log_numbers'],
     ]);
   });
 

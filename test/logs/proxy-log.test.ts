@@ -239,7 +239,9 @@ eachEngine('the log of reverse proxies (%s)', (kind) => {
     const names = ['20260223', '20260302', '20260309', '20260316'].map((day) => `proxy_log_${day}`);
     expect(await partitions()).toEqual(names);
     const dropped = await maintainFeeds(database, { proxy: 1, traffic: 30 }, noon + 8 * 86_400_000);
-    expect(dropped).toEqual(['proxy_log_20260223', 'proxy_log_20260302']);
+    expect(dropped).toEqual(
+      ['proxy_log', 'proxy_log_numbers'].flatMap((table) => [`${table}_20260223`, `${table}_20260302`]),
+    );
     expect((await partitions())[0]).toBe('proxy_log_20260309');
     const left = CompiledQuery.raw('select count(*) as n from feed_hours') as CompiledQuery<{ readonly n: number }>;
     expect(await database.lookUp(left)).toEqual([{ n: 0 }]);

@@ -25,7 +25,10 @@ from (
   select e.*, sum(${usualBytes} + octet_length(e.meta::text)) over (order by e.id rows between unbounded preceding and 1 preceding) as bytes
   from (
     select number as id, timestamp as created_at, '${feed.code}' as activity_code, ${feed.event} from (
-      select * from ${feed.table} where account_id = $1 and number > ${bind(after)}::bigint order by number limit ${bind(events)}::bigint
+      select n.number, r.* from ${feed.numbers} n cross join lateral (
+        -- One by one, however little is known of the log: it is far larger than what is read.
+        select * from ${feed.table} where account_id = $1 and timestamp = n.timestamp and id = n.id offset 0
+      ) r where n.account_id = $1 and n.number > ${bind(after)}::bigint order by n.number limit ${bind(events)}::bigint
     ) ${feed.table}
   ) e
 ) e where coalesce(e.bytes, 0) < ${bind(bytes)}::bigint order by e.id`,
@@ -39,7 +42,7 @@ export async function numberBefore(database: Database, feed: Feed, account: stri
     feedQuery<{ readonly number: number | null }>(
       account,
       ({ bind }) => `select coalesce(
-  (select min(number) - 1 from ${feed.table} where account_id = $1 and timestamp >= ${bind(since)}::timestamptz),
+  (select min(number) - 1 from ${feed.numbers} where account_id = $1 and timestamp >= ${bind(since)}::timestamptz),
   (select last from feed_numbers where account_id = $1 and feed = '${feed.name}')) as number`,
     ),
   );

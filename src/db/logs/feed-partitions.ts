@@ -11,8 +11,13 @@ export function weekOf(time: number): number {
   return Math.floor((time - firstMonday) / week) * week + firstMonday;
 }
 
-function partitionName(feed: Feed, start: number): string {
-  return `${feed.table}_${new Date(start).toISOString().slice(0, 10).replaceAll('-', '')}`;
+/** The tables of a feed that are partitioned by week. */
+function tablesOf({ table, numbers }: Feed): readonly string[] {
+  return [table, numbers];
+}
+
+function partitionName(table: string, start: number): string {
+  return `${table}_${new Date(start).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
 // Servers may create the same partition at once; the second finds it made.
@@ -20,14 +25,17 @@ const lock = 'select pg_advisory_xact_lock(1212498020, 3)';
 
 /** Makes the partitions of a feed for the weeks that begin at these moments, where they are missing. */
 export async function makePartitions(database: Database, feed: Feed, weeks: Iterable<number>): Promise<void> {
+  const chosen = [...weeks];
   const work = async (run: Run) => {
     await run(lock);
-    const present = await partitionsOf(run, feed);
-    for (const start of weeks) {
-      const name = partitionName(feed, start);
-      if (present.includes(name)) continue;
-      const [from, to] = [start, start + week].map((time) => `'${new Date(time).toISOString()}'`);
-      await run(`create table ${name} partition of ${feed.table} for values from (${from}) to (${to})`);
+    for (const table of tablesOf(feed)) {
+      const present = await partitionsOf(run, table);
+      for (const start of chosen) {
+        const name = partitionName(table, start);
+        if (present.includes(name)) continue;
+        const [from, to] = [start, start + week].map((time) => `'${new Date(time).toISOString()}'`);
+        await run(`create table ${name} partition of ${table} for values from (${from}) to (${to})`);
+      }
     }
   };
   await database.asOwner(work, { write: 'short' });
@@ -44,11 +52,13 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
   const dropped: string[] = [];
   const work = async (run: Run) => {
     await run(lock);
-    const oldest = partitionName(feed, weekOf(moment));
-    for (const name of await partitionsOf(run, feed)) {
-      if (name >= oldest) continue;
-      await run(`drop table ${name}`);
-      dropped.push(name);
+    for (const table of tablesOf(feed)) {
+      const oldest = partitionName(table, weekOf(moment));
+      for (const name of await partitionsOf(run, table)) {
+        if (name >= oldest) continue;
+        await run(`drop table ${name}`);
+        dropped.push(name);
+      }
     }
     // What was counted and listed lies in the same weeks, or in later ones: without them there is nothing to look for.
     if (dropped.length === 0) return;
@@ -57,7 +67,7 @@ export async function dropBefore(database: Database, feed: Feed, moment: number)
     // A day longer: the clock of a reporter may be a little ahead of the day on which its values were listed.
     await run(
       `delete from set_aside_records s where s.feed = $1
-       and not exists (select from ${feed.table} r where r.account_id = s.account_id and r.number = s.record_number)`,
+       and not exists (select from ${feed.numbers} n where n.account_id = s.account_id and n.number = s.record_number)`,
       [feed.name],
     );
     await run('delete from feed_values where feed = $1 and day < $2::date - 1', [feed.name, kept.slice(0, 10)]);
@@ -74,12 +84,12 @@ export async function forgetBatches(database: Database, moment: number): Promise
   await database.asOwner(work, { write: 'long' });
 }
 
-/** The names of a feed's partitions, oldest first. */
-async function partitionsOf(run: Run, feed: Feed): Promise<readonly string[]> {
+/** The names of a table's partitions, oldest first. */
+async function partitionsOf(run: Run, table: string): Promise<readonly string[]> {
   const rows = await run(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = $1::regclass order by 1`,
-    [feed.table],
+    [table],
   );
   return rows.map(({ name }) => String(name));
 }

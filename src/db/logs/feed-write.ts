@@ -47,10 +47,13 @@ function writeStatement({ feed, account, batches, rows, parts, values }: FeedWri
     and exists (select from record_deliveries d where d.account_id = $1 and d.feed = '${feed.name}')
   returning n.last
 ), stored as (
-  insert into ${feed.table} (account_id, ${names}, number)
-  select $1, ${names}, (select last from numbered) - ${count} + row_number() over () from json_to_recordset(${bind(JSON.stringify(rows))}::json) as x(batch int, ${typed})
+  insert into ${feed.table} (account_id, ${names})
+  select $1, ${names} from json_to_recordset(${bind(JSON.stringify(rows))}::json) as x(batch int, ${typed})
   where batch in (select at from given join fresh on fresh.reporter = given.reporter and fresh.batch = given.name)
-  on conflict do nothing returning timestamp, slice
+  on conflict do nothing returning timestamp, id, slice
+), numbers as (
+  insert into ${feed.numbers} (account_id, number, timestamp, id)
+  select $1, numbered.last - ${count} + row_number() over (), timestamp, id from stored, numbered
 ), known as (
   insert into feed_values as v (account_id, feed, field, key, value, day)
   select $1, '${feed.name}', field, key, value, (now() at time zone 'UTC')::date

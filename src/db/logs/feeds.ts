@@ -6,6 +6,8 @@ export interface Feed {
   /** By which roll-ups and values of the feed are kept. */
   readonly name: 'proxy' | 'traffic';
   readonly table: 'proxy_log' | 'traffic_log';
+  /** The numbers of records that are delivered, partitioned as the table is. */
+  readonly numbers: `${Feed['table']}_numbers`;
   /** The columns behind `account_id`, with their types. */
   readonly columns: Readonly<Record<string, string>>;
   /** What receivers of events know its records by. */
@@ -18,6 +20,7 @@ export interface Feed {
 export const proxyFeed: Feed = {
   name: 'proxy',
   table: 'proxy_log',
+  numbers: 'proxy_log_numbers',
   columns: {
     timestamp: 'timestamptz',
     id: 'text',
@@ -56,6 +59,7 @@ export const proxyFeed: Feed = {
 export const trafficFeed: Feed = {
   name: 'traffic',
   table: 'traffic_log',
+  numbers: 'traffic_log_numbers',
   columns: {
     timestamp: 'timestamptz',
     id: 'text',

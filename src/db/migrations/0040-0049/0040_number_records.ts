@@ -11,10 +11,17 @@ const walled = ['feed_numbers', 'record_deliveries', 'set_aside_records'];
 /** The statements, in order, of one transaction. */
 export const statements: readonly string[] = [
   // Records are numbered in the order of their commits while an object of the account receives them; others have no number.
-  'alter table proxy_log add column number bigint',
-  'alter table traffic_log add column number bigint',
-  'create index proxy_log_number on proxy_log (account_id, number) where number is not null',
-  'create index traffic_log_number on traffic_log (account_id, number) where number is not null',
+  // The numbers are beside the logs, which may be large: an index of theirs would be read from all of them, and nothing
+  // could be written meanwhile. Their partitions are those of the logs.
+  ...['proxy_log', 'traffic_log'].map(
+    (log) => `create table ${log}_numbers (
+    account_id text not null,
+    number bigint not null,
+    timestamp timestamptz not null,
+    id text collate "C" not null,
+    primary key (account_id, number, timestamp)
+  ) partition by range (timestamp)`,
+  ),
   // The last number of each feed. Its lock is held until the records are committed.
   `create table feed_numbers (
     account_id text not null,
