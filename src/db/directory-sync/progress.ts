@@ -67,7 +67,7 @@ const readText = `select basis, generation, "full", groups_link, groups_read, us
   (extract(epoch from clock_timestamp() - secret_checked_at) * 1000)::float8 as secret_age_ms
 from directory_syncs where account_id = $1 and integration_id = $2`;
 
-/** Forgets where reading was: everything is read anew, for these settings. */
+/** Forgets where reading was: everything is read anew, for these settings. An integration that is being deleted begins nothing. */
 export function beginFullSync(database: Database, held: HeldSync, basis: string): Promise<boolean> {
   return write(database, held, beginText, [basis]);
 }
@@ -75,6 +75,7 @@ export function beginFullSync(database: Database, held: HeldSync, basis: string)
 const beginText = `insert into directory_syncs as s (account_id, integration_id, basis)
 select $1, o.id, $5 from objects o where o.account_id = $1 and o.id = $2
   and exists (select from leases l where l.account_id = $1 and l.name = $3 and l.fence = $4 and l.until > clock_timestamp())
+for key share of o
 on conflict (account_id, integration_id) do update set basis = excluded.basis, "full" = true, generation = s.generation + 1,
   groups_link = null, groups_read = false, users_link = null, users_read = false, linked_at = null, applied_revision = null
 returning 1`;

@@ -1,5 +1,8 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
+import { dropOrphanedSyncs } from '../../../src/db/directory-sync/pending.ts';
 import { endRemoved } from '../../../src/features/integrations/provisioning/upkeep.ts';
+import { present } from '../../setup/present.ts';
 import { integrationSpec, openReading } from './scene.ts';
 
 const day = 24 * 60 * 60 * 1000;
@@ -224,15 +227,34 @@ test('two people of one address, and an address that is none, are in the log', a
 });
 
 test('what an integration has read goes with it', async () => {
-  const { directory, sync, remove, reading, rows } = await openReading();
+  const { directory, remove, reading, rows } = await openReading();
+  directory.putUser('ana');
+  directory.putGroup('g1', 'mesh-dev', ['ana']);
+  const left = async () => {
+    const tables = ['syncs', 'users', 'groups', 'members'].map((name) => `select 1 from directory_${name}`);
+    return (await rows(tables.join(' union all '))).length;
+  };
+  reading.run();
+  await expect.poll(left).toBe(4);
+  await remove();
+  await expect.poll(left).toBe(0);
+});
+
+test('what is written of a directory while its integration is deleted goes too', async () => {
+  const { directory, sync, remove, rows, database, made } = await openReading();
   directory.putUser('ana');
   await sync();
+  const writer = new pg.Client({ connectionString: present(made.url) });
+  await writer.connect();
+  await writer.query('begin');
+  await writer.query('update directory_syncs set linked_at = now()');
+  await writer.query("insert into directory_users select account_id, integration_id, 'late', 0 from directory_syncs");
   await remove();
-  const left = async () => [
-    ...(await rows('select 1 from directory_syncs')),
-    ...(await rows('select 1 from directory_users')),
-  ];
-  expect(await left()).toHaveLength(2);
-  reading.run();
-  await expect.poll(left).toEqual([]);
+  const dropped = dropOrphanedSyncs(database);
+  const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await expect.poll(() => rows(waiting)).toHaveLength(1);
+  await writer.query('commit');
+  await writer.end();
+  await dropped;
+  expect(await rows('select id from directory_users')).toEqual([]);
 });

@@ -6,6 +6,8 @@ export const name = '0038_add_directory_sync';
 /** The lowest schema number of a program that may still run against the result. */
 export const oldestProgram = 1;
 
+const ofSync = 'foreign key (account_id, integration_id) references directory_syncs on delete cascade';
+
 const walled = ['directory_syncs', 'directory_users', 'directory_groups', 'directory_members'];
 
 /** The statements, in order, of one transaction. */
@@ -48,7 +50,8 @@ export const statements: readonly string[] = [
     id text not null,
     generation bigint not null,
     data jsonb,
-    primary key (account_id, integration_id, id)
+    primary key (account_id, integration_id, id),
+    ${ofSync}
   )`,
   `create table directory_groups (
     account_id text not null,
@@ -58,7 +61,8 @@ export const statements: readonly string[] = [
     name text not null,
     synced boolean not null,
     selecting boolean not null,
-    primary key (account_id, integration_id, id)
+    primary key (account_id, integration_id, id),
+    ${ofSync}
   )`,
   `create table directory_members (
     account_id text not null,
@@ -66,7 +70,8 @@ export const statements: readonly string[] = [
     group_id text not null,
     user_id text not null,
     generation bigint not null,
-    primary key (account_id, integration_id, group_id, user_id)
+    primary key (account_id, integration_id, group_id, user_id),
+    ${ofSync}
   )`,
   'create index directory_members_user on directory_members (account_id, integration_id, user_id)',
   // Finds the integrations of all accounts.

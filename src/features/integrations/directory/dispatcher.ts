@@ -88,10 +88,8 @@ interface Parts {
 
 function lookForSyncs({ options, owner, work }: Parts, failed: (error: unknown) => void) {
   const { engine, pollMs = usualPollMs, gatherMs = usualGatherMs } = options;
-  let isClean = false;
   const dispatch = async (): Promise<void> => {
-    if (!isClean) await dropOrphanedSyncs(engine.database);
-    isClean = true;
+    await dropOrphanedSyncs(engine.database);
     const pending = await findPendingSyncs(engine.database, owner, mostFound);
     engine.observer.report({
       what: 'directory_syncs_failing',
@@ -110,7 +108,6 @@ function lookForSyncs({ options, owner, work }: Parts, failed: (error: unknown) 
   const unlisten = [
     engine.notices.on(({ what }) => {
       // Plans are approved under the same notice as those of sources.
-      if (what === 'gone') isClean = false;
       if (what === 'revision' || what === 'sources' || what === 'gone') soon();
     }),
     engine.notices.onMissed(soon),
