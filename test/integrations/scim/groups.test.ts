@@ -66,6 +66,33 @@ describe('members of a group', () => {
     expect(await members(id)).toEqual([ana]);
   });
 
+  it('who are not there are removed without an error, and added with one', async () => {
+    const { scim, addUsers, addGroup, change, members, api } = await openScim();
+    const [ana = '', ben = '', gone = ''] = await addUsers(3);
+    const id = await addGroup('Staff', [ana, gone]);
+    expect((await scim('DELETE', `/Users/${gone}`)).status).toBe(204);
+    const before = await api.revision();
+    for (const value of [ben, gone, 'none']) {
+      for (const removal of [
+        { op: 'remove', path: `members[value eq "${value}"]` },
+        { op: 'remove', path: 'members', value: [{ value }] },
+      ])
+        expect((await change(`/Groups/${id}`, removal)).status, JSON.stringify(removal)).toBe(204);
+    }
+    expect([await api.revision(), await members(id)]).toEqual([before, [ana]]);
+    for (const value of [gone, 'none']) {
+      const { status, body } = await change(`/Groups/${id}`, { op: 'add', path: 'members', value: [{ value }] });
+      expect([status, body.detail]).toEqual([
+        400,
+        `the group ${id} names a member ${value}, which is no user that was taken over`,
+      ]);
+    }
+    // What is there still goes.
+    const both = [{ value: 'none' }, { value: ana }];
+    expect((await change(`/Groups/${id}`, { op: 'remove', path: 'members', value: both })).status).toBe(204);
+    expect(await members(id)).toEqual([]);
+  });
+
   it('are as a request has them in all, or as before', async () => {
     const { addUsers, addGroup, change, members, scim } = await openScim();
     const [a = '', b = ''] = await addUsers(2);

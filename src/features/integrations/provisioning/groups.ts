@@ -66,8 +66,7 @@ export function moveMembers(work: Work, given: ProvidedGroup): void {
   const joined = idsOf(work, given.key, given.members ?? given.joined ?? []);
   for (const id of joined)
     setGroups(work, id, (groups) => (groups.includes(group.id) ? groups : [...groups, group.id]));
-  const left =
-    given.members === undefined ? idsOf(work, given.key, given.left ?? []) : othersIn(work, group.id, joined);
+  const left = given.members === undefined ? knownIn(work, given.left ?? []) : othersIn(work, group.id, joined);
   for (const id of left) leave(work, group.id, id);
 }
 
@@ -85,6 +84,11 @@ function idsOf(work: Work, group: string, keys: readonly string[]): ReadonlySet<
       );
   }
   return ids;
+}
+
+/** Who is not there is in no group either: a removal that comes late or again has nothing left to do. */
+function knownIn({ users }: Work, keys: readonly string[]): readonly string[] {
+  return keys.flatMap((key) => users.find(key)?.id ?? []);
 }
 
 function othersIn(work: Work, group: string, members: ReadonlySet<string>): readonly string[] {
