@@ -146,7 +146,11 @@ function createPlant({ planted }: Traces): (name: string) => string {
     // Base64 of its own, as a directory wants it.
     const text = Buffer.from(`planted ${name} ${planted.length} ${Math.random()}`).toString('base64');
     planted.push(text);
-    return text;
+    if (!name.endsWith('headers')) return text;
+    // These are JSON.
+    const headers = JSON.stringify({ Authorization: text });
+    planted.push(headers);
+    return headers;
   };
 }
 

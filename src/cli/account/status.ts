@@ -12,8 +12,7 @@ import { requireSource } from '../sources/source-names.ts';
 
 export const status = defineCommand({
   name: 'status',
-  summary:
-    'Show the account, its objects and its sources, and what is amiss with deliveries, endpoint security and directories.',
+  summary: 'Show the account, its objects and its sources, and what is amiss with integrations.',
   details:
     'With --objects, every object with how it stands: InSync, Drifted, Overridden, Conflicted, Blocked or Unmanaged. `heddle drift` says what differs.',
   flags: {
