@@ -22,6 +22,11 @@ function nested(depth: number, member: string): string {
   return `${`{${JSON.stringify(member)}:`.repeat(depth)}{}${'}'.repeat(depth)}`;
 }
 
+/** Members that are paths, each of another value. */
+function paths(count: number): JsonObject {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`emails[type eq "a${at}"].value`, 'a@b.c']));
+}
+
 describe('a filter', () => {
   it.each<[string, string]>([
     ['is too long', `userName eq "${'x'.repeat(9000)}"`],
@@ -65,6 +70,53 @@ describe('a PATCH', () => {
     expect((await provider.scim('PATCH', `/Users/${user}`, deep)).status).toBe(200);
     const values = `{"Operations":[{"op":"add","path":"emails","value":${'['.repeat(100_000)}${']'.repeat(100_000)}}]}`;
     expect((await provider.scim('PATCH', `/Users/${user}`, values)).status).toBe(400);
+  });
+
+  it.each<[string, readonly JsonObject[]]>([
+    [
+      'adds values again and again',
+      Array.from({ length: 1000 }, (_, step) => ({
+        ...{ op: 'add', path: 'emails' },
+        value: Array.from({ length: 100 }, (_, at) => ({ value: `${step}.${at}@example.com` })),
+      })),
+    ],
+    [
+      'adds one value more than there may be',
+      Array.from({ length: 100 }, (_, at) => ({ op: 'add', path: 'emails', value: { value: `${at}@example.com` } })),
+    ],
+    [
+      'adds values by filters that find none',
+      Array.from({ length: 100 }, (_, at) => ({
+        op: 'replace',
+        path: `emails[type eq "a${at}"].value`,
+        value: 'a@b.c',
+      })),
+    ],
+    ['has paths without number as members of a value', [{ op: 'add', value: paths(80_000) }]],
+    ['has paths without number behind its schema', [{ op: 'add', value: { [core]: paths(80_000) } }]],
+    ['has paths without number in several operations', Array(3).fill({ op: 'add', value: paths(400) })],
+    [
+      'has filters that look at too many values',
+      [
+        { op: 'add', path: 'emails', value: Array.from({ length: 98 }, (_, at) => ({ value: `${at}@example.com` })) },
+        ...Array(200).fill({ op: 'replace', path: `emails[${many(99, 'type eq "x"')} or value pr].type`, value: 'y' }),
+      ],
+    ],
+  ])('that %s is refused at once', async (_, operations) => {
+    const before = (await provider.scim('GET', `/Users/${user}`)).body;
+    const began = performance.now();
+    const answer = await provider.change(`/Users/${user}`, ...operations);
+    expect([answer.status, answer.body.scimType]).toEqual([400, 'tooMany']);
+    expect(performance.now() - began).toBeLessThan(3000);
+    expect((await provider.scim('GET', `/Users/${user}`)).body).toEqual(before);
+  });
+
+  it('may do as much as is allowed', async () => {
+    const value = Array.from({ length: 100 }, (_, at) => ({ value: `${at}@example.com`, type: `t${at}` }));
+    const id = await provider.addUser('much@example.com');
+    const again = { op: 'add', path: 'emails', value };
+    const answer = await provider.change(`/Users/${id}`, { op: 'remove', path: 'emails' }, ...Array(999).fill(again));
+    expect([answer.status, answer.body.emails.length]).toEqual([200, 100]);
   });
 
   it('whose filters look at too many members is refused', async () => {

@@ -47,8 +47,30 @@ function bounded(filter: Filter, scimType: ScimType): Filter {
   throw wrong(scimType, `the filter has ${count} comparisons; up to ${mostComparisons} are taken`);
 }
 
+/** How many comparisons the filters of one PATCH may make with values, all together. */
+const mostOfPatch = 1_000_000;
+
+/** The comparisons that the filters of one PATCH may still make. */
+export interface Comparisons {
+  /** Throws `tooMany` where a filter looks at more values than are left. */
+  use(filter: Filter, values: number): void;
+}
+
+/** Starts to count for one PATCH. */
+export function createComparisons(): Comparisons {
+  let left = mostOfPatch;
+  return {
+    use(filter, values) {
+      left -= countComparisons(filter) * values;
+      if (left >= 0) return;
+      const what = 'the filters look at too many values';
+      throw wrong('tooMany', `${what}; name what is to change by its \`value\`, or send less at once`);
+    },
+  };
+}
+
 /** How many comparisons a filter makes at most for one resource, or one value. */
-export function countComparisons(filter: Filter): number {
+function countComparisons(filter: Filter): number {
   switch (filter.op) {
     case 'and':
     case 'or':

@@ -2,7 +2,7 @@ import { type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
 import { providedIndex, providedValue } from '../../../model/declare/provided.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import { noChange, type ProvidedGroup } from '../provisioning/change.ts';
-import { countComparisons } from './filter.ts';
+import { type Comparisons, createComparisons } from './filter.ts';
 import { equalityIn, valueMatches, valuesIn } from './match.ts';
 import type { Step } from './patch.ts';
 import { readResource } from './read-resource.ts';
@@ -100,7 +100,7 @@ function idsIn(members: Json): readonly string[] {
 /** What steps change, without the members that they leave alone. */
 function patched(view: View, group: Stored<'Group'>, steps: readonly Step[]): ProvidedGroup {
   const said: { name?: string; externalId?: string | null } = {};
-  const change: MemberChange = { joined: new Set(), left: new Set(), comparisonsLeft: mostComparisons };
+  const change: MemberChange = { joined: new Set(), left: new Set(), comparisons: createComparisons() };
   for (const step of steps) {
     if (step.attribute.name === 'displayName') said.name = nameOf(step.value);
     else if (step.attribute.name === 'externalId') said.externalId = typeof step.value === 'string' ? step.value : null;
@@ -121,12 +121,8 @@ interface MemberChange {
   whole?: Set<string>;
   readonly joined: Set<string>;
   readonly left: Set<string>;
-  /** How many comparisons filters may still make. */
-  comparisonsLeft: number;
+  readonly comparisons: Comparisons;
 }
-
-/** How many comparisons the filters of one request may make with members, all together. */
-const mostComparisons = 1_000_000;
 
 function moveMembers(view: View, group: Stored<'Group'>, step: Step, change: MemberChange): void {
   const { op, value } = step;
@@ -167,12 +163,7 @@ function found(
   if (filter === undefined) return [];
   if (filter.op === 'eq' && filter.path.name.toLowerCase() === 'value') return [String(filter.value)];
   const size = view.state.countReferrers(group.id, 'User', 'auto_groups') + (change.whole ?? change.joined).size;
-  change.comparisonsLeft -= countComparisons(filter) * size;
-  if (change.comparisonsLeft < 0)
-    throw wrong(
-      'tooMany',
-      'the filters look at too many members; name those to remove by `value`, or send less at once',
-    );
+  change.comparisons.use(filter, size);
   const known = memberList(view, group).filter(
     ({ value }) => change.whole?.has(String(value)) ?? !change.left.has(String(value)),
   );

@@ -1,8 +1,8 @@
-import { equalJson, isObject, type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
 import { nearestAll } from '../../../lib/nearest.ts';
-import { type Filter, type PatchPath, parsePath } from './filter.ts';
+import { type Comparisons, createComparisons, type Filter, type PatchPath, parsePath } from './filter.ts';
 import { valueMatches, valuesIn } from './match.ts';
-import { readValue, withOnePrimary } from './read-resource.ts';
+import { boundValues, readValue, withOnePrimary } from './read-resource.ts';
 import { wrong } from './refusal.ts';
 import { type Attribute, attributeOf, isIgnored, messages, type ResourceType, subAttributeOf } from './schema.ts';
 
@@ -16,7 +16,7 @@ export interface Step {
   readonly value?: Json;
 }
 
-/** How many operations one request may have. */
+/** How many operations one request may have, where each member of a value without `path` is one. */
 const mostOperations = 1000;
 
 /** The steps of a PATCH, in order. Throws before the first of them for whatever is wrong with any. */
@@ -29,9 +29,23 @@ export function readPatch(type: ResourceType, body: JsonObject): readonly Step[]
   const operations = find('operations');
   if (!Array.isArray(operations) || operations.length === 0)
     throw wrong('invalidSyntax', '`Operations` must be a list of at least one operation');
-  if (operations.length > mostOperations)
-    throw wrong('tooMany', `up to ${mostOperations} operations are taken at once, and there are ${operations.length}`);
+  const count = operations.reduce((sum: number, operation: Json) => sum + countSteps(type, operation), 0);
+  if (count > mostOperations)
+    throw wrong('tooMany', `up to ${mostOperations} operations are taken at once, and there are ${count}`);
   return operations.flatMap((operation: Json, at) => readOperation(type, operation, at));
+}
+
+/** How many steps an operation is at most: without `path` each member of its value, and of a schema in it, is one. */
+function countSteps(type: ResourceType, operation: Json): number {
+  const value = Object.entries(membersOf(operation)).find(([name]) => name.toLowerCase() === 'value')?.[1];
+  return Object.entries(membersOf(value)).reduce(
+    (sum, [name, item]) => sum + (isSchemaOf(type, name) ? Object.keys(membersOf(item)).length : 1),
+    1,
+  );
+}
+
+function isSchemaOf(type: ResourceType, name: string): boolean {
+  return name.toLowerCase() === type.schema.toLowerCase();
 }
 
 function readOperation(type: ResourceType, operation: Json, at: number): readonly Step[] {
@@ -60,7 +74,7 @@ const schemaName = /^urn:[\w.:-]+$/i;
 function stepsAt(type: ResourceType, op: Step['op'], text: string, value: Json | undefined): readonly Step[] {
   // The name of the schema alone stands for the attributes in it; those of extensions are of no use here.
   if (schemaName.test(text)) {
-    const isOurs = text.toLowerCase() === type.schema.toLowerCase();
+    const isOurs = isSchemaOf(type, text);
     // Members that are schemas again would nest without an end.
     if (isOurs && isObject(value))
       return Object.entries(value as JsonObject).flatMap(([name, item]) =>
@@ -111,13 +125,13 @@ function unknownPath(type: ResourceType, { name, sub }: PatchPath): string {
   return `a ${type.name} has no attribute \`${sub === undefined ? name : `${name}.${sub}`}\`${hint}`;
 }
 
-/** The resource after some steps. */
+/** The resource after some steps. Throws `tooMany` as soon as an attribute has more values than it may. */
 export function applySteps(resource: JsonObject, steps: readonly Step[]): JsonObject {
-  return steps.reduce(
-    (result, step) =>
-      withOnePrimary(withValue(result, step.attribute.name, changed(result[step.attribute.name], step))),
-    resource,
-  );
+  const comparisons = createComparisons();
+  return steps.reduce((result, step) => {
+    const { name } = step.attribute;
+    return withOnePrimary(withValue(result, name, changed(result[name], step, comparisons)));
+  }, resource);
 }
 
 function withValue(resource: JsonObject, name: string, value: Json | undefined): JsonObject {
@@ -125,9 +139,10 @@ function withValue(resource: JsonObject, name: string, value: Json | undefined):
   return value === undefined ? rest : { ...rest, [name]: value };
 }
 
-function changed(before: Json | undefined, step: Step): Json | undefined {
+function changed(before: Json | undefined, step: Step, comparisons: Comparisons): Json | undefined {
   if (step.attribute.multiValued === true) {
-    const values = changedValues(valuesIn(before), step);
+    const values = changedValues(valuesIn(before), step, comparisons);
+    boundValues(step.attribute, values.length, step.attribute.name);
     return values.length === 0 ? undefined : values;
   }
   if (step.sub !== undefined) return changedObject(membersOf(before), step.sub, step);
@@ -140,29 +155,33 @@ function changedObject(before: JsonObject, sub: Attribute, { op, value }: Step):
   return Object.keys(after).length === 0 ? undefined : after;
 }
 
-function changedValues(before: readonly Json[], step: Step): readonly Json[] {
+function changedValues(before: readonly Json[], step: Step, comparisons: Comparisons): readonly Json[] {
   const { op, attribute, sub, filter, value } = step;
   if (filter === undefined && sub === undefined) {
-    if (op === 'remove')
-      return value === undefined ? [] : before.filter((one) => !valuesIn(value).some((gone) => isSameValue(one, gone)));
+    if (op === 'remove') return value === undefined ? [] : withoutValues(before, valuesIn(value));
     const given = valuesIn(value);
-    if (op === 'replace') return given;
-    return [...before.filter((one) => !given.some((item) => isSameValue(one, item))), ...given];
+    return op === 'replace' ? given : [...withoutValues(before, given), ...given];
   }
-  const isMeant = (one: Json) => filter === undefined || valueMatches(attribute, filter, one);
-  if (op === 'remove' && sub === undefined) return before.filter((one) => !isMeant(one));
+  if (filter !== undefined) comparisons.use(filter, before.length);
+  const meant = new Set(before.filter((one) => filter === undefined || valueMatches(attribute, filter, one)));
+  if (op === 'remove' && sub === undefined) return before.filter((one) => !meant.has(one));
   const change = (one: Json): JsonObject =>
     sub === undefined ? { ...membersOf(one), ...membersOf(value) } : (changedObject(membersOf(one), sub, step) ?? {});
-  const after = before.map((one) => (isMeant(one) ? change(one) : one));
-  if (op === 'remove' || before.some(isMeant)) return after.filter((one) => Object.keys(membersOf(one)).length > 0);
+  const after = before.map((one) => (meant.has(one) ? change(one) : one));
+  if (op === 'remove' || meant.size > 0) return after.filter((one) => Object.keys(membersOf(one)).length > 0);
   // Some providers replace a value that is not there yet: it begins with what the filter says about it.
   return [...before, change(seedOf(attribute, filter))];
 }
 
+function withoutValues(before: readonly Json[], gone: readonly Json[]): readonly Json[] {
+  const keys = new Set(gone.map(keyOf));
+  return before.filter((one) => !keys.has(keyOf(one)));
+}
+
 /** Values of one attribute are the same by their `value`, where they have one. */
-function isSameValue(one: Json, other: Json): boolean {
-  const [a, b] = [membersOf(one)['value'], membersOf(other)['value']];
-  return a === undefined || b === undefined ? equalJson(one, other) : equalJson(a, b);
+function keyOf(one: Json): string {
+  const { value } = membersOf(one);
+  return canonicalJson(value === undefined ? { whole: one } : { value });
 }
 
 /** What a filter of equalities says about a value. Throws `noTarget` for any other filter. */

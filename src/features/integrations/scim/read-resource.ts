@@ -26,10 +26,14 @@ export function readValue(attribute: Attribute, value: Json, path: string): Json
   if (attribute.multiValued !== true) return readSingle(attribute, value, path);
   // Some providers send a single value where a list belongs.
   const list = Array.isArray(value) ? value : [value];
-  const limit = attribute.name === 'members' ? mostMembers : most.values;
-  if (list.length > limit)
-    throw wrong('tooMany', `\`${path}\` has ${list.length} values; up to ${limit} are taken at once`);
+  boundValues(attribute, list.length, path);
   return list.map((item: Json) => readSingle(attribute, item, path));
+}
+
+/** Throws `tooMany` where an attribute would have more values than it may. */
+export function boundValues(attribute: Attribute, count: number, path: string): void {
+  const limit = attribute.name === 'members' ? mostMembers : most.values;
+  if (count > limit) throw wrong('tooMany', `\`${path}\` has ${count} values; up to ${limit} are taken at once`);
 }
 
 function readSingle(attribute: Attribute, value: Json, path: string): Json {
