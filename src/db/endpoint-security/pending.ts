@@ -8,29 +8,40 @@ export interface PendingSync {
   /** In milliseconds from now; 0: at once, also because its settings changed. */
   readonly dueInMs: number;
   readonly failing: boolean;
-  /** It decides about peers already. */
-  readonly decides: boolean;
+  /** Another server is at it. */
+  readonly isElsewhere: boolean;
 }
 
-/** The enabled integrations of all accounts that no other server is at than this one, those that are due first. */
+/** Whose integrations are looked for. */
+export interface PendingQuery {
+  /** This server: what others are at is left out. */
+  readonly owner: string;
+  /** Accounts of which all integrations are wanted, also those that another server is at. */
+  readonly accounts: readonly string[];
+  readonly limit: number;
+}
+
+/** The enabled integrations of all accounts: those that are due first, then those of the accounts. */
 export async function findPendingSyncs(
   database: Database,
-  owner: string,
-  limit: number,
+  { owner, accounts, limit }: PendingQuery,
 ): Promise<readonly PendingSync[]> {
-  return database.lookUp(statement<PendingSync>(pendingText, [owner, limit]));
+  return database.lookUp(statement<PendingSync>(pendingText, [owner, accounts, limit]));
 }
 
-const pendingText = `select e.account_id as account, e.integration_id as integration, e.failures > 0 as failing, e.decides,
-  case when e.tried_revision is distinct from o.updated_revision then 0
-    else greatest(0, extract(epoch from e.next_at - clock_timestamp()) * 1000) end::float8 as "dueInMs"
-from endpoint_security e
-join objects o on o.account_id = e.account_id and o.id = e.integration_id
-where coalesce((o.spec ->> 'enabled')::boolean, true)
-  and not exists (select from leases l where l.account_id = e.account_id and l.name = 'endpoint-security/' || e.integration_id
-    and l.until > clock_timestamp() and l.owner <> $1)
-order by "dueInMs", e.next_at nulls first
-limit $2`;
+const pendingText = `select account, integration, failing, "isElsewhere", "dueInMs" from (
+  select e.account_id as account, e.integration_id as integration, e.failures > 0 as failing, e.next_at,
+    l.name is not null as "isElsewhere",
+    case when e.tried_revision is distinct from o.updated_revision then 0
+      else greatest(0, extract(epoch from e.next_at - clock_timestamp()) * 1000) end::float8 as "dueInMs"
+  from endpoint_security e
+  join objects o on o.account_id = e.account_id and o.id = e.integration_id
+  left join leases l on l.account_id = e.account_id and l.name = 'endpoint-security/' || e.integration_id
+    and l.until > clock_timestamp() and l.owner <> $1
+  where coalesce((o.spec ->> 'enabled')::boolean, true) and (l.name is null or e.account_id = any($2::text[]))
+) x
+order by "dueInMs" > 0, account <> all($2::text[]), "dueInMs", next_at nulls first
+limit $3`;
 
 /** Gives a row to objects of these kinds that have none: those that were made since it was last called. Returns how many. */
 export async function adoptIntegrations(database: Database, kinds: readonly string[]): Promise<number> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { rowsOf } from '../../commit/office.ts';
 import { device, startVendorA, startVendorB } from './products.ts';
 import { bodies, openScene, runPost } from './scene.ts';
 
@@ -86,6 +87,46 @@ describe('peers in the groups of an integration', () => {
     const asked = product.requests.slice(before).map(({ url }) => [...url.searchParams.keys()]);
     expect(asked.every((names) => names.some((name) => name.endsWith('__contains')))).toBe(true);
     expect(product.faults).toEqual([]);
+  });
+
+  it('are looked up at the end of a sync that began before they came', async () => {
+    const { api, machines, integrate, standing, status } = await openScene();
+    const product = await startVendorA();
+    product.devices = [device('ana'), device('ben')];
+    // Its repetition is answered, when the machine is there.
+    product.next('never');
+    const all = (await api.call('GET', '/api/groups')).body[0].id;
+    await integrate('vendor-a', bodies['vendor-a'](product.url, [all]));
+    runPost(api.engine);
+    const later: string[] = [];
+    for (const name of ['ana', 'ben']) {
+      const before = product.requests.length;
+      if (name === 'ben') {
+        product.next('never');
+        await api.call('POST', '/api/config/endpoint-security/vendor-a/sync');
+      }
+      await expect.poll(() => product.requests.length, open).toBe(before + 1);
+      later.push(...(await machines(name)));
+      await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced', deciding: true });
+      await expect.poll(() => standing(later), open).toEqual(later.map(() => undefined));
+    }
+  });
+
+  it('are looked up once another server has ended its sync', async () => {
+    const { api, machines, integrate, standing, status } = await openScene();
+    const product = await startVendorA();
+    product.devices = [device('ana')];
+    const all = (await api.call('GET', '/api/groups')).body[0].id;
+    await integrate('vendor-a', bodies['vendor-a'](product.url, [all]));
+    runPost(api.engine);
+    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced' });
+    await rowsOf(
+      api.engine.database,
+      "update leases set owner = 'another', until = now() + interval '2 seconds' where name like 'endpoint-security/%' returning 1",
+    );
+    const ids = await machines('ana');
+    expect(await standing(ids)).toEqual(['endpoint security has not checked the peer yet']);
+    await expect.poll(() => standing(ids), open).toEqual([undefined]);
   });
 
   it('need the approval of all products that decide about them', async () => {

@@ -51,33 +51,39 @@ export function runEndpointSecurity(options: DispatcherOptions): () => Promise<v
   const dispatch = async (): Promise<void> => {
     if (!isAdopted) await adoptIntegrations(engine.database, integrationKinds);
     isAdopted = true;
-    const pending = await findPendingSyncs(engine.database, owner, mostFound);
+    const accounts = [...arrivals.keys()];
+    const pending = await findPendingSyncs(engine.database, { owner, accounts, limit: mostFound });
     engine.observer.report({
       what: 'endpoint_syncs_failing',
-      failing: pending.filter(({ failing }) => failing).length,
+      failing: pending.filter(({ failing, isElsewhere }) => failing && !isElsewhere).length,
     });
-    const arrived = new Map(arrivals);
-    arrivals.clear();
-    for (const sync of pending) startSync(sync, [...(arrived.get(sync.account) ?? [])]);
+    const arrived = new Map(accounts.map((account) => [account, [...(arrivals.get(account) ?? [])]]));
+    for (const account of accounts) arrivals.delete(account);
+    for (const sync of pending) startSync(sync, arrived.get(sync.account) ?? []);
   };
-  const startSync = ({ account, integration: id, dueInMs, decides }: PendingSync, peers: readonly string[]): void => {
-    const start = (work: (hold: Hold) => Promise<void>) =>
-      jobs.start({ account, lease: `endpoint-security/${id}` }, work);
-    if (dueInMs <= 0 || peers.length > mostOneByOne) {
-      start((hold) => syncAll(options, hold, id));
-      return;
-    }
-    looks.within(Math.max(dueInMs, gatherMs));
-    if (!decides || peers.length === 0) return;
-    // While a sync is under way they wait for its end.
-    if (!start((hold) => syncSome(options, hold, { id, peers }))) noteArrivals(arrivals, account, peers);
+  const startSync = (sync: PendingSync, peers: readonly string[]): void => {
+    const { account, integration: id, dueInMs, isElsewhere } = sync;
+    const isForAll = dueInMs <= 0 || peers.length > mostOneByOne;
+    if (!isForAll) looks.within(Math.max(dueInMs, gatherMs));
+    if (!isForAll && peers.length === 0) return;
+    // A sync that is under way began without them: they wait for its end, and for a slot when all are taken.
+    const wait = (): void => noteArrivals(arrivals, account, peers);
+    let isBegun = false;
+    const work = async (hold: Hold): Promise<void> => {
+      isBegun = true;
+      await (isForAll ? syncAll(options, hold, id) : syncSome(options, hold, { id, peers }));
+    };
+    const done = isElsewhere ? undefined : jobs.start({ account, lease: `endpoint-security/${id}` }, work);
+    if (done === undefined) wait();
+    // Another server was faster.
+    else void done.then(() => (isBegun ? undefined : wait()));
   };
   const looks = keepLooking(() => dispatch().catch(failed('endpoint security')), { pollMs, gatherMs });
   const hear = (committed: CommittedRevision): void => {
     const peers = arrivalsIn(committed);
     const isIntegrated = committed.plan.changes.some((change) => integrationKinds.includes(kindOf(change)));
     if (isIntegrated) isAdopted = false;
-    if (peers.length > 0) noteArrivals(arrivals, committed.account, peers);
+    noteArrivals(arrivals, committed.account, peers);
     if (isIntegrated || peers.length > 0) looks.within(gatherMs);
   };
   engine.listeners.add(hear);
@@ -90,6 +96,7 @@ export function runEndpointSecurity(options: DispatcherOptions): () => Promise<v
 }
 
 function noteArrivals(arrivals: Map<string, Set<string>>, account: string, peers: readonly string[]): void {
+  if (peers.length === 0) return;
   arrivals.set(account, new Set([...(arrivals.get(account) ?? []), ...peers]));
 }
 

@@ -149,7 +149,8 @@ export async function syncSome(
   { id, peers }: { readonly id: string; readonly peers: readonly string[] },
 ): Promise<void> {
   const sync = await beginSync(options, hold, id);
-  if (sync === undefined) return;
+  // The first complete sync is about all of them.
+  if (sync === undefined || !sync.row.decides) return;
   const { engine } = options;
   const image = await engine.presence.at(hold.account);
   const machines = machinesOf(sync.state, image, id, peers).filter(({ peer }) => !isChecked(image, peer, id));
