@@ -112,6 +112,16 @@ test.each<readonly [string, Instead, RegExp]>([
     says('{"value":[{"displayName":"x"}],"@odata.deltaLink":"/"}'),
     /^the sync failed: the directory answers a group without an id; it goes on by itself$/,
   ],
+  [
+    'a page of values that take up much more memory than text',
+    says(`{"value":[${'{},'.repeat(1_000_000)}{}],"@odata.deltaLink":"/"}`),
+    /answers with more than 1000000 values, which is not read; it goes on by itself$/,
+  ],
+  [
+    'a page that is much longer than was asked for',
+    says(`{"value":[${'{},'.repeat(9990)}{}],"@odata.deltaLink":"/"}`),
+    /answers with a list of 9991, and 9990 is the most; it goes on by itself$/,
+  ],
   ['a redirect', redirect, /answers with a redirect, which is not followed/],
   [
     'a refusal',
@@ -130,6 +140,33 @@ test.each<readonly [string, Instead, RegExp]>([
   expect((await logs())[0]).toBe(`error: ${result}`);
   await sync();
   expect(await users()).toEqual(['ben', 'cem'].map(mail));
+});
+
+test('pages that lead back to one before them are read no further', async () => {
+  const { counterpart, sync } = await openScene();
+  const page =
+    (name: string): Instead =>
+    (response) =>
+      response
+        .writeHead(200)
+        .end(
+          JSON.stringify({ value: [], '@odata.nextLink': `${counterpart.api}/v1.0/groups/delta?$skiptoken=${name}` }),
+        );
+  counterpart.next(page('one'), page('two'), page('one'));
+  expect(await sync()).toBe(
+    'the sync failed: the directory answers a page that leads to itself, or a list without an end; it goes on by itself',
+  );
+});
+
+test('reading that takes too long makes room for other directories, and goes on where it was', async () => {
+  const { counterpart, open, sync, users } = await openScene();
+  counterpart.pageSize = 1;
+  counterpart.next((_, answer) => setTimeout(answer, 900));
+  expect(await sync(open(undefined, { deadlineMs: 800, timeoutMs: 5000 }))).toBe(
+    'the sync failed: not everything could be read within 0.8 s; it goes on by itself',
+  );
+  await sync();
+  expect(await users()).toHaveLength(3);
 });
 
 test.each([

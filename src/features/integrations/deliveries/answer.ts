@@ -50,3 +50,13 @@ export async function verdictAbout(work: () => Promise<Verdict>): Promise<Verdic
     throw error;
   }
 }
+
+/**
+ * At most how many values a JSON text has, before it is parsed: each but the first stands behind one of these characters. The
+ * smallest values take twenty times their text in memory.
+ */
+export function countValues(text: Buffer): number {
+  let count = 1;
+  for (const byte of text) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) count += 1;
+  return count;
+}

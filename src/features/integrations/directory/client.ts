@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../../lib/json.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../../outbound/client.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
-import { retryAfter } from '../deliveries/answer.ts';
+import { countValues, retryAfter } from '../deliveries/answer.ts';
 import type { Cloud } from './clouds.ts';
 import { DirectoryFailure } from './failure.ts';
 import { type GroupDelta, readGroups, readIds, readUsers, type UserDelta } from './items.ts';
@@ -52,7 +52,12 @@ export const usersAtOnce = 15;
 
 const pageSize = 999;
 const usualTimeoutMs = 60_000;
-const mostBytes = 32 * 1024 * 1024;
+const mostBytes = 8 * 1024 * 1024;
+const mostValues = 1_000_000;
+/** The size of a page is a preference, which a directory need not follow to the letter. */
+const mostItems = 10 * pageSize;
+/** More members than a directory lets a group have. */
+const mostMembers = 1_000_000;
 const userFields = 'id,displayName,userPrincipalName,mail,accountEnabled';
 
 /** Creates a client, which signs in when it is first used, and again when its token ends. */
@@ -104,7 +109,9 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
         $select: 'id',
         $top: String(pageSize),
       });
+      const seen = new Set<string>();
       while (url !== undefined) {
+        if (seen.size === seen.add(url.href).size || ids.length > mostMembers) throw endless();
         const body = await read(url);
         ids.push(...readIds(valuesOf(body, url.host)));
         const { '@odata.nextLink': next } = body;
@@ -128,6 +135,11 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
       return (Array.isArray(secrets) ? secrets : []).flatMap(secretOf);
     },
   };
+}
+
+/** A list that leads back to itself, or has no end. */
+export function endless(): DirectoryFailure {
+  return new DirectoryFailure('away', 'the directory answers a page that leads to itself, or a list without an end');
 }
 
 async function sent(answer: Promise<OutboundAnswer>): Promise<OutboundAnswer> {
@@ -181,12 +193,16 @@ function failureOf({ status, headers, body }: OutboundAnswer, url: URL, now: num
 
 /** Half an answer is none. */
 function wholeObject(body: Buffer, host: string): Readonly<Record<string, Json>> {
+  if (countValues(body) > mostValues)
+    throw new DirectoryFailure('away', `${host} answers with more than ${mostValues} values, which is not read`);
   const value = readObject(body);
   if (Object.keys(value).length === 0) throw new DirectoryFailure('away', `${host} answers 200 with what is no JSON`);
   return value;
 }
 
 function valuesOf({ value }: Readonly<Record<string, Json>>, host: string): readonly Json[] {
+  if (Array.isArray(value) && value.length > mostItems)
+    throw new DirectoryFailure('away', `${host} answers with a list of ${value.length}, and ${mostItems} is the most`);
   if (Array.isArray(value)) return value;
   throw new DirectoryFailure('away', `${host} answers 200 without a list`);
 }

@@ -11,7 +11,7 @@ import {
   writeUsers,
 } from '../../../db/directory-sync/mirror.ts';
 import { beginFullSync, type DirectorySyncRow, type HeldSync, readSync } from '../../../db/directory-sync/progress.ts';
-import { type DirectoryClient, usersAtOnce } from './client.ts';
+import { type DirectoryClient, endless, usersAtOnce } from './client.ts';
 import { DirectoryFailure } from './failure.ts';
 import type { GroupDelta, UserDelta } from './items.ts';
 import { isSelected, type Prefixes } from './settings.ts';
@@ -89,10 +89,11 @@ function isWorthKeeping({ full, link_age_ms: age }: DirectorySyncRow): boolean {
 async function readGroupList(reader: Reader, row: DirectorySyncRow): Promise<boolean> {
   let link = row.groups_link;
   let changed = false;
+  const seen = new Set([link]);
   for (;;) {
     reader.proceed();
     const page = await reader.client.groups(link);
-    if (!page.last && page.link === link) throw endless();
+    if (!page.last && seen.has(page.link)) throw endless();
     if (page.items.length > 0 || !page.last || isWorthKeeping(row)) {
       const work = await selectGroups(reader, row, page.items);
       required(await writeGroups(reader.database, reader.held, { link: page.link, last: page.last, ...work }));
@@ -100,11 +101,8 @@ async function readGroupList(reader: Reader, row: DirectorySyncRow): Promise<boo
     changed ||= page.items.length > 0;
     if (page.last) return changed;
     link = page.link;
+    seen.add(link);
   }
-}
-
-function endless(): DirectoryFailure {
-  return new DirectoryFailure('away', 'the directory answers a page that leads to itself');
 }
 
 /** What the prefixes leave of a page of groups. */
@@ -158,10 +156,11 @@ async function readUserList(reader: Reader, row: DirectorySyncRow): Promise<bool
   const scope = { restricted: isRestricted(reader), whole: !row.users_read };
   let link = row.users_link;
   let changed = false;
+  const seen = new Set([link]);
   for (;;) {
     reader.proceed();
     const page = await reader.client.users(link);
-    if (!page.last && page.link === link) throw endless();
+    if (!page.last && seen.has(page.link)) throw endless();
     if (page.items.length > 0 || !page.last || isWorthKeeping(row))
       required(
         await writeUsers(
@@ -174,6 +173,7 @@ async function readUserList(reader: Reader, row: DirectorySyncRow): Promise<bool
     changed ||= page.items.length > 0;
     if (page.last) return changed;
     link = page.link;
+    seen.add(link);
   }
 }
 

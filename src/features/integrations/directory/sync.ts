@@ -39,6 +39,8 @@ export interface SyncOptions {
   random(): number;
   /** How long the directory may take for an answer; absent: a minute. */
   readonly timeoutMs?: number;
+  /** How long one run may read a directory, in milliseconds; absent: ten minutes. The next run goes on where it was. */
+  readonly deadlineMs?: number;
 }
 
 /** What people ask for. */
@@ -58,6 +60,8 @@ export interface SyncOutcome {
   readonly applied?: Applied;
 }
 
+/** Pages without end must not keep other directories waiting. */
+const usualDeadlineMs = 600_000;
 /** After so many failures in a row an event says so. */
 const failuresUntilReport = 5;
 
@@ -138,10 +142,16 @@ function postpone({ options, held, row, object }: Sync): Promise<boolean> {
 }
 
 function openClient({ options, settings, signal }: Sync, credentials: Credentials): DirectoryClient {
+  const { deadlineMs = usualDeadlineMs } = options;
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const late = () => new DirectoryFailure('away', `not everything could be read within ${deadlineMs / 1000} s`);
   return createDirectoryClient({
     ...{ cloud: cloudOf(settings.host, options.hosts), credentials, now: Date.now },
     timeoutMs: options.timeoutMs,
-    send: (request) => unlessAborted(options.outbound.send('directory', request), signal),
+    async send(request) {
+      if (deadline.aborted) throw late();
+      return unlessAborted(options.outbound.send('directory', request), signal);
+    },
   });
 }
 

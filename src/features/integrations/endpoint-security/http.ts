@@ -3,7 +3,7 @@ import { type Json, parseJson } from '../../../lib/json.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../../outbound/client.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
-import { retryAfter } from '../deliveries/answer.ts';
+import { countValues, retryAfter } from '../deliveries/answer.ts';
 import { VendorFailure } from './vendor.ts';
 
 /** What products are asked with. */
@@ -114,13 +114,6 @@ function readBody({ status, body }: OutboundAnswer, host: string): VendorAnswer 
   } catch {
     return { reason: `${host} answers what is no JSON, or only a part of it`, afterMs: undefined };
   }
-}
-
-/** At most how many values a JSON text has, before it is parsed: each but the first stands behind one of these. */
-function countValues(text: Buffer): number {
-  let count = 1;
-  for (const byte of text) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) count += 1;
-  return count;
 }
 
 /** An answer that would take too much memory. A page of fewer devices may not. */
