@@ -122,15 +122,23 @@ async function takeStep(options: WorkerOptions, hold: Hold, progress: Progress):
   if (fault !== undefined) return fail(attempt, { outcome: 'pause', reason: fault });
   if (work.again !== undefined) return sendAgain(attempt, target, deliveryEvent(work.again, feed));
   const events = rest?.events ?? work.events.map((event) => deliveryEvent(event, feed));
-  if (isCut(events, progress.window, target?.window)) return { window: target?.window ?? usualWindow };
+  if (isCut(events, row.batch_end, progress.window, target?.window)) return { window: target?.window ?? usualWindow };
   return sendNext(attempt, target, events, progress.singlyTo);
 }
 
 const nothing: WindowSize = { events: 0, bytes: 0 };
 
-/** Whether a target wants to be shown more than was read. */
-function isCut(events: readonly DeliveryEvent[], read: WindowSize, asked: WindowSize | undefined): boolean {
-  return asked !== undefined && asked.events > read.events && events.length >= read.events;
+/** Whether a target wants to be shown more than was read; a batch that was begun is shown to its end, or it would be another. */
+function isCut(
+  events: readonly DeliveryEvent[],
+  batchEnd: number | null,
+  read: WindowSize,
+  asked: WindowSize | undefined,
+): boolean {
+  if (asked === undefined) return false;
+  if (asked.events > read.events && events.length >= read.events) return true;
+  const isMore = asked.events > read.events || asked.bytes > read.bytes;
+  return isMore && batchEnd !== null && (events.at(-1)?.id ?? batchEnd) < batchEnd;
 }
 
 interface Opened {
