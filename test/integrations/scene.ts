@@ -76,7 +76,8 @@ interface PostOptions
   readonly leaseSeconds?: number;
 }
 
-function runPost(
+/** Starts a server that delivers. */
+export function runPost(
   engine: Engine,
   { allow = ['127.0.0.1'], leaseSeconds = 30, atOnce, lookup, proxy, authorities, ...given }: PostOptions,
 ): Post {
