@@ -8,6 +8,17 @@ const described = { ...facts, access: { module: 'config', operation: 'read' } } 
 
 /** The server itself. */
 export const server = {
+  home: defineOperation({
+    ...facts,
+    id: 'readHome',
+    path: '/',
+    access: { open: 'shows only where people find what links in mails and webhooks are about' },
+    summary: 'Say where to go on from the address of the server',
+    doc: 'Links in notifications lead here: `#notifications` from e-mails, `#objects/ID` from webhooks.',
+    answer: string({ doc: '' }),
+    answerType: 'text/html',
+    example: { answer: '<!doctype html>' },
+  }),
   health: defineOperation({
     ...facts,
     id: 'readHealth',

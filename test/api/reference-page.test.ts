@@ -40,3 +40,14 @@ it('the reference says of every operation its parameters, headers, statuses and 
   expect(page).toContain('<h2>Authentication</h2>');
   expect(page).toContain('A personal access token: `Token &lt;PERSONAL_ACCESS_TOKEN&gt;`.');
 });
+
+it('the address of the server says where to go on, without credentials, and what links in notifications are about', async () => {
+  const { statusCode, headers, body } = await api().app.inject({ url: '/' });
+  expect([statusCode, headers['content-type'], headers['content-security-policy']]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+    "default-src 'none'; style-src 'unsafe-inline'",
+  ]);
+  for (const part of ['id="notifications"', '#objects/ID', '<a href="/docs">']) expect(body).toContain(part);
+  expect((await api().app.inject({ url: '/docs' })).statusCode).toBe(401);
+});

@@ -10,6 +10,10 @@ export const server = implement(operations, (engine, { describe }, app) => {
   const text = once(() => JSON.stringify(describe()));
   const page = once(() => renderReference(describe()));
   return {
+    home({ reply }) {
+      void reply.headers(pageHeaders);
+      return homePage;
+    },
     health: () => ({ status: 'ok' }),
     /** The database answers and takes writes, and the secret key is still good. */
     async readiness() {
@@ -22,9 +26,31 @@ export const server = implement(operations, (engine, { describe }, app) => {
       return reply.type(metrics.type).send(metrics.text);
     },
     reference({ reply }) {
-      void reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
+      void reply.headers(pageHeaders);
       return page();
     },
     description: ({ reply }) => reply.type('application/json; charset=utf-8').send(text()),
   };
 });
+
+const pageHeaders = { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" };
+
+/** Where links of notifications lead. It says nothing about any account, as it is open. */
+const homePage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Heddle</title>
+<style>:root{color-scheme:light dark} body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:0 auto;padding:1rem} :target{text-decoration:underline}</style>
+</head>
+<body>
+<h1>Heddle</h1>
+<p>This server manages a private mesh network. <a href="/docs">The reference of its interface</a> requires a token, unless the operator opened it.</p>
+<h2 id="objects">Links to objects</h2>
+<p>An address that ends in <code>#objects/ID</code> is about the object with that id. <code>heddle history --object ID</code> shows what happened to it.</p>
+<h2 id="notifications">E-mails from here</h2>
+<p>Each e-mail names its notification channel and its account at the end. To get no more of them, ask the people who administer the account to take your address out of the channel: in its document, or with <code>PUT /api/integrations/notifications/channels/ID</code>.</p>
+</body>
+</html>
+`;
