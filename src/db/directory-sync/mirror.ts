@@ -38,7 +38,10 @@ export interface UsersPage {
   /** The list ends with it. */
   readonly last?: boolean;
   readonly users: readonly { readonly id: string; readonly data: JsonObject }[];
+  /** Users who are gone and may come back. */
   readonly gone: readonly string[];
+  /** Users who are gone for good. */
+  readonly deleted: readonly string[];
 }
 
 /** Which users are kept. */
@@ -116,11 +119,24 @@ function isSelected(user: string): string {
 export async function writeUsers(
   database: Database,
   held: HeldSync,
-  { link, last = false, users, gone }: UsersPage,
+  { link, last = false, users, gone, deleted }: UsersPage,
   { restricted, whole }: UserScope,
 ): Promise<boolean> {
-  return write(database, held, usersText, [link ?? null, JSON.stringify(users), gone, restricted, whole, last]);
+  return write(database, held, usersText, [
+    link ?? null,
+    JSON.stringify(users),
+    gone,
+    restricted,
+    whole,
+    last,
+    deleted,
+  ]);
 }
+
+/** Is kept of a user who is gone for good until everything is read anew, in a group or not: what was applied before may be older. */
+const deletedData = `'{"deleted": true}'::jsonb`;
+
+const isDeleted = "coalesce(data ? 'deleted', false)";
 
 const usersText = `with held as (
   update directory_syncs s set users_link = coalesce($5, users_link), users_read = users_read or $10, linked_at = clock_timestamp(), applied_revision = null
@@ -129,13 +145,17 @@ const usersText = `with held as (
 ), gone as (
   update directory_users u set data = null, generation = held.generation from held
   where ${mine} and id = any($7::text[]) and data is not null
+), deleted as (
+  insert into directory_users as u (account_id, integration_id, id, generation, data)
+  select $1, $2, x.id, held.generation, ${deletedData} from held, unnest($11::text[]) as x(id)
+  on conflict (account_id, integration_id, id) do update set generation = excluded.generation, data = excluded.data
 ), users as (
   insert into directory_users as u (account_id, integration_id, id, generation, data)
   select $1, $2, x.id, held.generation, x.data from held, json_to_recordset($6::json) as x(id text, data jsonb)
   where exists (select from directory_users k where k.account_id = $1 and k.integration_id = $2 and k.id = x.id and k.generation = held.generation)
     or ((not $8 or ${isSelected('x.id')}) and ($9 or not $8))
   on conflict (account_id, integration_id, id) do update set generation = excluded.generation,
-    data = case when u.generation = excluded.generation then coalesce(u.data, '{}') || excluded.data else excluded.data end
+    data = case when u.generation = excluded.generation then (coalesce(u.data, '{}') - 'deleted') || excluded.data else excluded.data end
 )
 select 1 from held`;
 
@@ -180,22 +200,28 @@ function forgetText(table: string): string {
 }
 
 const outsideText = `delete from directory_users u using directory_syncs s where u.account_id = $1 and u.integration_id = $2
-  and ${isHeld} and $5 and not ${isSelected('u.id')}`;
+  and ${isHeld} and $5 and not ${isDeleted} and not ${isSelected('u.id')}`;
 
 /** What is known of a directory, as far as it is selected. */
 export interface Mirror {
   readonly users: readonly { readonly id: string; readonly data: JsonObject }[];
+  /** Ids of users who are gone for good. */
+  readonly deleted: readonly string[];
   readonly groups: readonly { readonly id: string; readonly name: string; readonly members: readonly string[] }[];
 }
 
 /** Everything that is known, at one moment. */
 export async function readMirror(database: Database, account: string, integration: string): Promise<Mirror> {
   const own = [account, integration];
-  const [users, groups, members] = await database.inAccount(
+  const [users, deleted, groups, members] = await database.inAccount(
     account,
     [
       statement<Mirror['users'][number]>(
-        `select id, data from directory_users where ${mine} and data is not null order by id`,
+        `select id, data from directory_users where ${mine} and data is not null and not ${isDeleted} order by id`,
+        own,
+      ),
+      statement<{ readonly id: string }>(
+        `select id from directory_users where ${mine} and ${isDeleted} order by id`,
         own,
       ),
       statement<{ readonly id: string; readonly name: string }>(
@@ -208,7 +234,11 @@ export async function readMirror(database: Database, account: string, integratio
   );
   const known = new Set(users.map(({ id }) => id));
   const usersOf = new Map(members.map(({ id, users: listed }) => [id, listed.filter((user) => known.has(user))]));
-  return { users, groups: groups.map((group) => ({ ...group, members: usersOf.get(group.id) ?? [] })) };
+  return {
+    users,
+    deleted: deleted.map(({ id }) => id),
+    groups: groups.map((group) => ({ ...group, members: usersOf.get(group.id) ?? [] })),
+  };
 }
 
 // Not joined with users: right after the first sync the database knows no statistics by which to choose how.

@@ -14,6 +14,8 @@ export type Provided = {
   readonly unassigned_since?: string;
   /** Since when the provider does not have it any more, ISO 8601. */
   readonly removed_since?: string;
+  /** Since when the provider cannot bring it back either, ISO 8601. */
+  readonly deleted_since?: string;
   /** What else the provider said about it, which it may read again. */
   readonly facts?: JsonObject;
 };

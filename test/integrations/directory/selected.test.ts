@@ -36,7 +36,7 @@ test.each(['known', 'unknown'])(
     const ends = 'select count(*)::int as count, min(id) as first, max(id) as last from directory_users';
     expect(await rows(ends)).toEqual([{ count: 19_762, first: userId(119), last: userId(19_880) }]);
     const users = [118, 119, 20_000].map((place) => ({ id: userId(place), data: { seen: true } }));
-    await writeUsers(database, held, { users, gone: [] }, { restricted: true, whole: true });
+    await writeUsers(database, held, { users, gone: [], deleted: [] }, { restricted: true, whole: true });
     expect(await rows("select id from directory_users where data <> '{}'")).toEqual([{ id: userId(119) }]);
   },
 );

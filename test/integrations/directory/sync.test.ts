@@ -209,6 +209,61 @@ test('users are kept for 30 days, and deleted after that', async () => {
   expect((await state()).holderOf('User', 'email', mail('ben'))).toBeDefined();
 });
 
+test.each([
+  ['everybody', {}],
+  ['the people of a group', { user_group_prefixes: ['mesh-'] }],
+])('a person who is deleted for good is not kept, also once removed before, of %s', async (_, settings) => {
+  const { directory, engine, account, sync, state, users, counterpart } = await openReading(settings);
+  for (const id of ['ana', 'ben', 'cem', 'dev']) directory.putUser(id);
+  directory.putGroup('g1', 'mesh-dev', ['ana', 'ben', 'cem', 'dev']);
+  await sync();
+  const known = async () =>
+    (await state())
+      .ofKind('User')
+      .map(({ spec }) => spec.email)
+      .filter((email) => ['ana', 'ben', 'cem', 'dev'].map(mail).includes(String(email)))
+      .sort();
+  for (const id of ['ana', 'ben']) directory.removeUser(id);
+  for (const id of ['ana', 'ben', 'cem']) directory.leave('g1', id);
+  directory.removeUser('cem', 'deleted');
+  expect(await sync()).toContain(', 3 users kept out');
+  expect(await users()).toEqual([mail('dev')]);
+  expect(await known()).toHaveLength(4);
+  await endRemoved(engine, account);
+  expect(await known()).toEqual(['ana', 'ben', 'dev'].map(mail));
+  directory.removeUser('ana', 'deleted');
+  await sync();
+  await endRemoved(engine, account);
+  expect(await known()).toEqual(['ben', 'dev'].map(mail));
+  expect(counterpart.faults).toEqual([]);
+});
+
+test('a person who is there again under another id stays when the old one is deleted for good', async () => {
+  const { directory, engine, account, sync, users, user } = await openReading();
+  for (const id of ['ana', 'ben']) directory.putUser(id);
+  await sync();
+  const { id } = await user(mail('ana'));
+  directory.removeUser('ana');
+  await sync();
+  directory.removeUser('ana', 'deleted');
+  directory.putUser('ana-2', { userPrincipalName: mail('ana'), mail: mail('ana') });
+  await sync();
+  await endRemoved(engine, account);
+  expect(await users()).toEqual(['ana', 'ben'].map(mail));
+  expect((await user(mail('ana'))).id).toBe(id);
+});
+
+test('a person who is deleted for good waits for the approval that keeping them out needs', async () => {
+  const { directory, engine, account, sync, users } = await openReading();
+  const ids = Array.from({ length: 8 }, (_, at) => `u${at}`);
+  for (const id of ids) directory.putUser(id);
+  await sync();
+  for (const id of ids.slice(0, 7)) directory.removeUser(id, 'deleted');
+  expect(await sync()).toMatch(/waits for an approval, because it keeps out 7 of 8 users/);
+  await endRemoved(engine, account);
+  expect(await users()).toHaveLength(8);
+});
+
 test('two people of one address, and an address that is none, are in the log', async () => {
   const { directory, sync, users, logs } = await openReading();
   directory.putUser('ana', { mail: 'team@example.com' });

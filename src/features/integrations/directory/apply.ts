@@ -29,9 +29,9 @@ export async function applyDirectory(
 }
 
 /** All that the directory has. */
-function changeOf({ users, groups }: Mirror): ProvisioningChange {
+function changeOf({ users, deleted, groups }: Mirror): ProvisioningChange {
   return {
-    ...{ keys: 'external', whole: true, goneUsers: [], goneGroups: [] },
+    ...{ keys: 'external', whole: true, goneUsers: [], deletedUsers: deleted, goneGroups: [] },
     users: users.map(({ id, data }) => userOf(id, data)),
     groups: groups.map(({ id, name, members }) => ({ key: id, name, members })),
   };

@@ -5,6 +5,8 @@ import { DirectoryFailure } from './failure.ts';
 export interface UserDelta {
   readonly id: string;
   readonly removed: boolean;
+  /** It is removed for good: the directory cannot restore it. */
+  readonly deleted: boolean;
   /** By the names of the directory; `null` for what it does not have. */
   readonly data: JsonObject;
 }
@@ -31,7 +33,9 @@ export function readUsers(values: readonly Json[]): readonly UserDelta[] {
     });
     const { accountEnabled: enabled } = item;
     const data = { ...Object.fromEntries(texts), ...(typeof enabled === 'boolean' ? { accountEnabled: enabled } : {}) };
-    return { id, removed: '@removed' in item, data };
+    const { '@removed': removed } = item;
+    const deleted = isObject(removed) && removed['reason'] === 'deleted';
+    return { id, removed: removed !== undefined, deleted, data };
   });
 }
 

@@ -178,17 +178,20 @@ async function readUserList(reader: Reader, row: DirectorySyncRow): Promise<bool
 }
 
 /** A page may say more than one thing about a user: the last one counts. */
-function latest(items: readonly UserDelta[]): Pick<UsersPage, 'users' | 'gone'> {
+function latest(items: readonly UserDelta[]): Pick<UsersPage, 'users' | 'gone' | 'deleted'> {
   const users = new Map<string, UsersPage['users'][number]>();
   const gone = new Set<string>();
-  for (const { id, removed, data } of items) {
+  const deleted = new Set<string>();
+  for (const { id, data, ...item } of items) {
     const before = users.get(id);
     users.delete(id);
     gone.delete(id);
-    if (removed) gone.add(id);
+    deleted.delete(id);
+    if (item.deleted) deleted.add(id);
+    else if (item.removed) gone.add(id);
     else users.set(id, { id, data: { ...before?.data, ...data } });
   }
-  return { users: [...users.values()], gone: [...gone] };
+  return { users: [...users.values()], gone: [...gone], deleted: [...deleted] };
 }
 
 /** Who came into a group that selects its members was no concern until now. */

@@ -35,6 +35,8 @@ export interface ProvisioningChange {
   readonly groups: readonly ProvidedGroup[];
   /** Keys of what the provider does not have any more. */
   readonly goneUsers: readonly string[];
+  /** Keys of users whom the provider cannot bring back either. */
+  readonly deletedUsers?: readonly string[];
   readonly goneGroups: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import { heldUnits, managedProblems } from '../../../plan/requests/managed.ts';
 import type { Finding, ProvisioningChange } from './change.ts';
 import type { Draft, Drafts, ProvidedKind } from './drafts.ts';
 import { begins, dropGroup, moveMembers, takeGroup } from './groups.ts';
-import { assignUser, dropUser, takeUser } from './users.ts';
+import { assignUser, dropUser, endUser, takeUser } from './users.ts';
 import { openWork, type ProvisioningInput, type Work } from './work.ts';
 
 /** What of a change takes something away. */
@@ -38,6 +38,7 @@ export function planProvisioning(input: ProvisioningInput): Provisioning {
   const outside = takeUsers(work, change);
   for (const [group, isIn] of isTaken) if (isIn) moveMembers(work, group);
   for (const key of change.goneUsers) drop(work, work.users, key, dropUser);
+  endUsers(work, change.deletedUsers ?? []);
   for (const key of change.goneGroups) drop(work, work.groups, key, dropGroup);
   if (change.whole) dropUnnamed(work, change);
   else if (change.keys === 'external') leaveScope(work, change);
@@ -79,6 +80,15 @@ function drop<K extends ProvidedKind>(
   const present = drafts.find(key);
   // What was never taken over goes without a word.
   if (present !== undefined) end(work, present);
+}
+
+/** Users whom the provider deleted for good; one who is linked to another person of the provider by now stays. */
+function endUsers(work: Work, keys: readonly string[]): void {
+  const taken = new Set(work.ids.values());
+  for (const key of keys) {
+    const user = work.users.find(key);
+    if (user !== undefined && !taken.has(user.id)) endUser(work, user);
+  }
 }
 
 /** What the provider has named before and does not name now is gone. */

@@ -15,7 +15,7 @@ import { planEnd } from '../../../plan/requests/requests.ts';
 
 const day = 24 * 60 * 60 * 1000;
 
-/** For how long users are kept whom their identity provider does not have any more. */
+/** For how long users are kept whom their identity provider does not have any more, and may bring back. */
 export const keptMs = 30 * day;
 
 /** The actor of what ends by time. */
@@ -32,7 +32,7 @@ export interface RemovalLoopOptions {
 const usualMs = 60_000;
 
 /**
- * Deletes users whom their provider has not had for 30 days, and groups that it does not have as soon as nothing names them,
+ * Deletes users whom their provider has not had for 30 days or deleted for good, and groups that it does not have as soon as nothing names them,
  * each account on one server at a time. Returns a function that stops it.
  */
 export function runRemovals({ engine, everyMs = usualMs, report }: RemovalLoopOptions): () => Promise<void> {
@@ -70,10 +70,11 @@ function dueIn(state: Snapshot, now: string): readonly Removed[] {
 }
 
 function isDue(object: Removed, state: Snapshot, now: string): boolean {
-  const since = object.derived.provided?.removed_since;
+  const { removed_since: since, deleted_since: deleted } = object.derived.provided ?? {};
   if (since === undefined) return false;
   if (isOfKind(object, 'Group')) return state.referrersOf(object.id).length === 0;
-  return Date.parse(now) - Date.parse(since) >= keptMs;
+  // What cannot come back is not kept.
+  return deleted !== undefined || Date.parse(now) - Date.parse(since) >= keptMs;
 }
 
 async function endOne(

@@ -53,6 +53,16 @@ export function dropUser(work: Work, user: Stored<'User'>): void {
   });
 }
 
+/** A person who never comes back is kept out as any other who is gone, and is not kept for 30 days. */
+export function endUser(work: Work, user: Stored<'User'>): void {
+  dropUser(work, user);
+  const dropped = work.users.get(user.id);
+  const provided = dropped?.derived.provided;
+  // An owner stays.
+  if (dropped === undefined || provided?.removed_since === undefined || provided.deleted_since !== undefined) return;
+  work.users.put(user.id, { spec: dropped.spec, provided: { ...provided, deleted_since: work.now } });
+}
+
 function isOwner(user: Stored<'User'> | undefined): boolean {
   return user?.spec.role === 'owner';
 }
@@ -126,7 +136,7 @@ function faultOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefin
 /** What the server keeps of what is said. A person who is said again is there again. */
 function saidOf(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): Provided {
   const own = user?.derived.provided?.by === work.integration.id ? user.derived.provided : undefined;
-  const { removed_since: wasRemoved, inactive_since: was, external_id: known, ...rest } = own ?? {};
+  const { removed_since: wasRemoved, deleted_since: _, inactive_since: was, external_id: known, ...rest } = own ?? {};
   const isActive = given.active ?? (wasRemoved !== undefined || was === undefined);
   const id = work.keys === 'external' ? given.key : given.externalId === undefined ? known : given.externalId;
   return {
