@@ -1,7 +1,7 @@
 import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '../audit-entry.ts';
 import { batchLookUps } from '../batch-look-ups.ts';
 import { statement } from '../builder.ts';
-import type { Database, Run } from '../database.ts';
+import type { AccountAccess, Database, Run } from '../database.ts';
 
 /** A person at an identity provider. `embedded`: the provider is this server, and the subject is the id of a user. */
 export interface Identity {
@@ -115,6 +115,18 @@ export async function usersOfSubjects(
     ),
   ]);
   return rows;
+}
+
+/** Which of these users have a password, or sign in by an identity provider. */
+export async function usersWhoSignIn(
+  database: AccountAccess,
+  account: string,
+  users: readonly string[],
+): Promise<readonly string[]> {
+  const text = `select user_id as "user" from credentials where account_id = $1 and user_id = any($2::text[])
+    union select user_id from identities where account_id = $1 and user_id = any($2::text[])`;
+  const [rows] = await database.inAccount(account, [statement<{ readonly user: string }>(text, [account, users])]);
+  return rows.map(({ user }) => user);
 }
 
 /** When the users of an account last signed in; those who never did are not there. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planEdits } from '../../../src/commit/edits.ts';
+import { findCredentials } from '../../../src/db/accounts/credentials.ts';
 import { listSyncLogs } from '../../../src/db/logs/sync-logs.ts';
 import { recordSync, syncLogsOf } from '../../../src/features/integrations/provisioning/report.ts';
 import { endRemoved, keptMs } from '../../../src/features/integrations/provisioning/upkeep.ts';
@@ -48,8 +49,51 @@ describe('what an identity provider says', () => {
     const id = await scene.create('User', body);
     await scene.rows(`insert into identities (account_id, issuer, subject, user_id, created_at)
       values ('${scene.account}', 'https://id.example.com', 'staff|id-ana', '${id}', now())`);
-    await scene.say({ users: [person('ana')] });
+    const made = await scene.say({ users: [person('ana', { name: 'Ana Lima' })] });
+    // The address decides who may join as the user: it stays.
+    expect(made.findings).toMatchObject([{ code: 'email_kept', key: 'id-ana' }]);
+    expect(await scene.user('old@example.com')).toMatchObject({ id, name: 'Ana Lima' });
+    expect((await scene.state()).holderOf('User', 'email', 'ana@example.com')).toBeUndefined();
+    expect((await scene.say({ users: [person('ana', { active: false })] })).revision).toBeDefined();
+    expect((await scene.user('old@example.com')).spec.is_blocked).toBe(true);
+  });
+
+  it('never replaces the address of an owner, by whatever the owner is found', async () => {
+    const scene = await openProvisioning();
+    const body = { email: 'own@example.com', name: 'Own', role: 'user', auto_groups: [], is_service_user: false };
+    const id = await scene.create('User', body);
+    await scene.replace('User', id, { role: 'owner', auto_groups: [], is_blocked: false });
+    await scene.rows(`insert into identities (account_id, issuer, subject, user_id, created_at)
+      values ('${scene.account}', 'https://id.example.com', 'staff|id-own', '${id}', now())`);
+    const bySubject = await scene.say({ users: [person('own', { email: 'guest@example.com' })] });
+    expect(bySubject.findings).toMatchObject([{ code: 'owner_kept', key: 'id-own' }]);
+    const later = await scene.say({ users: [person('own'), person('new', { email: 'guest@example.com' })] });
+    expect(later.findings).toEqual([]);
+    const renamed = await scene.say({ users: [{ key: 'id-own', email: 'else@example.com' }] });
+    expect(renamed.findings).toMatchObject([{ code: 'owner_kept', key: 'id-own' }]);
+    expect((await scene.user('own@example.com')).id).toBe(id);
+  });
+
+  it('keeps the address of users with a password, who sign in by it, and follows that of all others', async () => {
+    const scene = await openProvisioning();
+    await scene.say({ users: [person('ana'), person('ben')] });
+    const { id } = await scene.user('ana@example.com');
+    await scene.rows(`insert into credentials (account_id, email, user_id, password_hash, changed_at)
+      values ('${scene.account}', 'ana@example.com', '${id}', 'x', now())`);
+    const made = await scene.say({
+      users: [
+        { key: 'id-ana', email: 'anna@example.com' },
+        { key: 'id-ben', email: 'benno@example.com' },
+        { key: 'id-cem', email: 'ana@example.com' },
+      ],
+    });
+    expect(made.findings).toMatchObject([
+      { code: 'email_kept', key: 'id-ana' },
+      { code: 'email_taken', key: 'id-cem' },
+    ]);
     expect((await scene.user('ana@example.com')).id).toBe(id);
+    expect((await scene.user('benno@example.com')).derived.provided?.external_id).toBe('id-ben');
+    expect((await findCredentials(scene.engine.database, 'ana@example.com'))[0]?.user).toBe(id);
   });
 
   it('takes over a name and an address that changed, and refuses one that another user has', async () => {

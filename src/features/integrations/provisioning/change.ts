@@ -59,6 +59,7 @@ export interface ProvisioningIntegration {
 /** Codes of what cannot be taken over. */
 export type FindingCode =
   | 'email_invalid'
+  | 'email_kept'
   | 'email_taken'
   | 'external_id_taken'
   | 'login_taken'

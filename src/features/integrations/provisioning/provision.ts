@@ -1,7 +1,7 @@
 import type { Committed, Propose } from '../../../commit/commit.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
-import { usersOfSubjects } from '../../../db/accounts/identities.ts';
+import { usersOfSubjects, usersWhoSignIn } from '../../../db/accounts/identities.ts';
 import { deleteRecordsOfUsers } from '../../../db/accounts/idp-records.ts';
 import { listPlans, type PlanHead } from '../../../db/config/plans.ts';
 import type { AccountAccess } from '../../../db/database.ts';
@@ -19,6 +19,7 @@ import { awaitApproval } from '../../config/plans/approvals.ts';
 import type { ProvisioningChange, ProvisioningIntegration } from './change.ts';
 import { removalDigest, removalGuards } from './guard.ts';
 import { type Provisioning, planProvisioning } from './plan.ts';
+import type { ProvisioningInput } from './work.ts';
 
 /** What an identity provider says through an integration. */
 export interface ProvisioningRequest {
@@ -146,7 +147,7 @@ async function proposeOn(
   const change = request.change(state);
   const invited = await usedByInvites(database, state.account, goneGroups(state, object.id, change));
   const input = { state, integration: settingsOf(object), change, now, newId: engine.newId, linked };
-  const made = planProvisioning({ ...input, usedByInvites: invited });
+  const made = await planKnowing(database, { ...input, usedByInvites: invited });
   request.check?.(made, state);
   const { removals } = made;
   const isEmpty = change.whole && change.users.length === 0;
@@ -161,6 +162,26 @@ async function proposeOn(
   if (!finished.ok || guards.length === 0) return { made, outcome: finished, isHalted: false };
   const plan = { ...finished.plan, guards, digest: removalDigest(object.id, removals) };
   return { made, outcome: { ...finished, plan }, isHalted: plan.digest !== approval?.digest };
+}
+
+/** Plans, and plans again once it is known who of those whose address would change signs in by themselves. */
+async function planKnowing(database: AccountAccess, input: ProvisioningInput): Promise<Provisioning> {
+  const known = new Set<string>();
+  const signsIn = new Set<string>();
+  for (;;) {
+    const made = planProvisioning({ ...input, signsIn });
+    const asked = readdressed(made).filter((id) => !known.has(id));
+    if (asked.length === 0) return made;
+    for (const id of asked) known.add(id);
+    for (const id of await usersWhoSignIn(database, input.state.account, asked)) signsIn.add(id);
+  }
+}
+
+/** The users who get another address. */
+function readdressed({ edits }: Provisioning): readonly string[] {
+  return edits.flatMap(({ before, after }) =>
+    before !== undefined && after !== undefined && before.spec['email'] !== after.spec['email'] ? [before.id] : [],
+  );
 }
 
 /** The groups that may go, which pending invites may name. */

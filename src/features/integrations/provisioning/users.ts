@@ -7,11 +7,12 @@ import type { FindingCode, ProvidedUser } from './change.ts';
 import type { Work } from './work.ts';
 
 /** Takes over what the provider says about a person: a user who is there already is linked, and not made twice. */
-export function takeUser(work: Work, given: ProvidedUser): void {
+export function takeUser(work: Work, all: ProvidedUser): void {
   const { users, integration } = work;
-  const present = users.find(given.key);
-  const user = present ?? linkable(work, given);
+  const present = users.find(all.key);
+  const user = present ?? linkable(work, all);
   if (user === 'taken') return;
+  const given = keepAddress(work, all, user);
   const fault = faultOf(work, given, user);
   if (fault !== undefined) {
     work.find(fault.code, given.key, fault.message);
@@ -69,6 +70,28 @@ function isOwner(user: Stored<'User'> | undefined): boolean {
 
 function ownerKept({ name }: { readonly name: string } = { name: '' }): string {
   return `${name} is an owner of the account and stays: hand the ownership over first, then the identity provider may keep the user out`;
+}
+
+/**
+ * What is said without the address, where that is not the provider's to replace: an owner is never renamed, and of whoever
+ * has a password or a sign-in the address decides who gets in as them.
+ */
+function keepAddress(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): ProvidedUser {
+  const said = canonicalEmail(work, given.email ?? '').value?.toLowerCase() ?? '';
+  const kept = user?.spec.email ?? '';
+  if (user === undefined || said === '' || said === kept.toLowerCase()) return given;
+  const isKept = isOwner(user) || work.signsIn.has(user.id);
+  if (!isKept) return given;
+  const { email: _, ...rest } = given;
+  const has = `${user.name} keeps ${kept === '' ? 'no e-mail address' : `the e-mail address ${kept}`}`;
+  if (isOwner(user))
+    work.find(
+      'owner_kept',
+      given.key,
+      `${user.name} is an owner of the account and stays: ${has}, and an identity provider does not give owners another one; correct it there`,
+    );
+  else work.find('email_kept', given.key, `${has}: the user signs in by themselves, so that ${said} is not taken over`);
+  return rest;
 }
 
 /** The user whom the person is already, though the provider has not said so yet: by a sign-in, a name or an address. */

@@ -13,6 +13,8 @@ export interface ProvisioningInput {
   newId(): string;
   /** Users who signed in already, by the ids that the provider gives them. */
   readonly linked?: ReadonlyMap<string, string>;
+  /** Users with a password or a sign-in of their own, among those whose address the change would replace. */
+  readonly signsIn?: ReadonlySet<string>;
   /** Groups that pending invites name. */
   readonly usedByInvites?: OtherUses;
 }
@@ -41,7 +43,8 @@ export function openWork(input: ProvisioningInput): Work {
   const groups = createDrafts(state, 'Group', naming);
   const findings: Finding[] = [];
   return {
-    ...{ linked: new Map<string, string>(), usedByInvites: new Map<string, readonly string[]>(), ...input },
+    ...{ linked: new Map<string, string>(), signsIn: new Set<string>() },
+    ...{ usedByInvites: new Map<string, readonly string[]>(), ...input },
     ...{ keys: change.keys, users: createDrafts(state, 'User', naming), groups, findings },
     ...{ ids: new Map<string, string>(), claimed: new Map<string, string>(), leaving: new Map<string, Set<string>>() },
     find: (code, key, message) => void findings.push({ code, key, message }),
