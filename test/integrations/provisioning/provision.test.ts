@@ -229,6 +229,28 @@ describe('what an identity provider says', () => {
     expect(await scene.members('Staff')).toHaveLength(7);
   });
 
+  it('asks before all groups go, although each of them is small', async () => {
+    const scene = await openProvisioning();
+    const users = Array.from({ length: 4 }, (_, at) => person(`u${at}`));
+    const members = users.map(({ key }) => key);
+    const groups = Array.from({ length: 8 }, (_, at) => ({ key: `g${at}`, name: `Team ${at}`, members }));
+    await scene.say({ whole: true, users, groups });
+    const halted = await scene.say({ whole: true, users });
+    expect(halted.waiting?.guards.map(({ message }) => message)).toEqual([
+      'removes 8 of 8 groups; up to 5 need no approval',
+      'ends 32 of 32 memberships in 8 groups; up to 16 need no approval',
+    ]);
+    expect(await scene.members('Team 7')).toHaveLength(4);
+    const emptied = await scene.say({ groups: groups.slice(0, 5).map((group) => ({ ...group, members: [] })) });
+    expect(emptied.waiting?.guards.map(({ message }) => message)).toEqual([
+      'ends 20 of 32 memberships in 5 groups; up to 16 need no approval',
+    ]);
+    const { id, digest } = present(halted.waiting);
+    await scene.approve({ id, digest });
+    expect((await scene.say({ whole: true, users })).waiting).toBeUndefined();
+    expect(await scene.group('Team 7')).toBeUndefined();
+  });
+
   it('is in the log of the integration, with when it was last synced', async () => {
     const scene = await openProvisioning();
     const { engine, account, integration } = scene;

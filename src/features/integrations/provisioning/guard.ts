@@ -3,6 +3,7 @@ import { sha256 } from '../../../lib/node-pure.ts';
 import type { Provided } from '../../../model/declare/provided.ts';
 import { plainSettings } from '../../../model/sources/settings.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
 import type { TrippedGuard } from '../../../plan/plan.ts';
 import type { Removals } from './plan.ts';
 
@@ -24,10 +25,11 @@ export interface GuardInput {
 
 /**
  * Bad input looks like intent: a directory that is empty all of a sudden, or a mapping that went wrong. What takes much away
- * wants an approval: of the users, those removed in the hour before counted, or of one group.
+ * wants an approval: of the users, those removed in the hour before counted, of the groups, or of the members of groups.
  */
 export function removalGuards(input: GuardInput): readonly TrippedGuard[] {
-  return [...userGuard(input), ...groupGuards(input)];
+  const one = memberGuards(input);
+  return [...userGuard(input), ...groupGuard(input), ...(one.length > 0 ? one : membershipGuard(input))];
 }
 
 const { deletes, deleteShare, kindShare } = plainSettings.limits;
@@ -68,7 +70,35 @@ function keptOutAt({ inactive_since, unassigned_since = '' }: Provided, createdA
   return inactive_since ?? (unassigned_since === createdAt ? '' : unassigned_since);
 }
 
-function groupGuards({ state, removals }: GuardInput): readonly TrippedGuard[] {
+/** The groups that the integration has brought, and that are there for the provider still. */
+function groupsOf({ state, integration }: GuardInput): readonly Stored<'Group'>[] {
+  return state
+    .ofKind('Group')
+    .filter(({ derived: { provided } }) => provided?.by === integration && provided.removed_since === undefined);
+}
+
+function groupGuard(input: GuardInput): readonly TrippedGuard[] {
+  const going = input.removals.groups.length;
+  if (going <= deletes) return [];
+  const all = groupsOf(input).length;
+  const most = Math.max(deletes, Math.floor(all * deleteShare));
+  if (going <= most) return [];
+  return [{ guard: 'deletes', message: `removes ${going} of ${all} groups; up to ${most} need no approval` }];
+}
+
+/** A little of each group may be much of all. */
+function membershipGuard(input: GuardInput): readonly TrippedGuard[] {
+  const { state, removals } = input;
+  const going = [...removals.members.values()].reduce((sum, users) => sum + users.length, 0);
+  if (going <= deletes) return [];
+  const all = groupsOf(input).reduce((sum, { id }) => sum + state.countReferrers(id, 'User', 'auto_groups'), 0);
+  const most = Math.max(deletes, Math.floor(all * kindShare));
+  if (going <= most) return [];
+  const message = `ends ${going} of ${all} memberships in ${removals.members.size} groups; up to ${most} need no approval`;
+  return [{ guard: 'deletes', message }];
+}
+
+function memberGuards({ state, removals }: GuardInput): readonly TrippedGuard[] {
   return [...removals.members].flatMap(([group, users]): readonly TrippedGuard[] => {
     if (users.length <= deletes) return [];
     const size = state.countReferrers(group, 'User', 'auto_groups');

@@ -13,6 +13,7 @@ import { openWork, type ProvisioningInput, type Work } from './work.ts';
 export interface Removals {
   /** Ids of users who are kept out from now on. */
   readonly users: readonly string[];
+  /** Ids of groups that the provider has no more, whether they go or something names them. */
   readonly groups: readonly string[];
   /** By id of a group: ids of users who leave it although they stay. */
   readonly members: ReadonlyMap<string, readonly string[]>;
@@ -168,11 +169,17 @@ function finish(work: Work): Pick<Provisioning, 'edits' | 'removals' | 'findings
     edits: [...users, ...groups].map(editOf),
     removals: {
       users: [...out],
-      groups: groups.flatMap(({ before, after }) => (after === undefined && before !== undefined ? [before.id] : [])),
+      groups: groups.flatMap(({ before, after }) => (before !== undefined && isGone(before, after) ? [before.id] : [])),
       members: new Map(members.filter(([, ids]) => ids.length > 0)),
     },
     findings: work.findings,
   };
+}
+
+/** Whether a group goes, or stays because something names it although the provider has it no more. */
+function isGone(before: Stored<'Group'>, after: Stored<'Group'> | undefined): boolean {
+  if (after === undefined) return true;
+  return after.derived.provided?.removed_since !== undefined && before.derived.provided?.removed_since === undefined;
 }
 
 /** What the documents of sources allow: a field that one manages stays as it is, and everything else is taken over. */
