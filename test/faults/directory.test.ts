@@ -150,7 +150,9 @@ test.each([
     await postgres.start();
     await expect.poll(() => groupOf(server).catch(() => 0), { timeout: 60_000 }).toBe(40);
     expect(beginnings(counterpart)).toBe(2);
-    await expect.poll(() => logsOf(server)).toEqual([expect.stringMatching(/^revision \d+: 41 created, 0 changed, 0 deleted$/)]);
+    await expect
+      .poll(() => logsOf(server))
+      .toEqual([expect.stringMatching(/^revision \d+: 41 created, 0 changed, 0 deleted$/)]);
     // What changed since is read from the links that were kept.
     directory.removeUser('u0');
     const { body } = await ask(server, 'POST', '/api/integrations/directory-idp/1/sync');
