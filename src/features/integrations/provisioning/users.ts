@@ -73,8 +73,8 @@ function ownerKept({ name }: { readonly name: string } = { name: '' }): string {
 }
 
 /**
- * What is said without the address, where that is not the provider's to replace: an owner is never renamed, and of whoever
- * has a password or a sign-in the address decides who gets in as them.
+ * What is said without the address, where the provider may not replace it: that of an owner, and that of a user with a
+ * password or a sign-in, whose address decides who gets in under that name.
  */
 function keepAddress(work: Work, given: ProvidedUser, user: Stored<'User'> | undefined): ProvidedUser {
   const said = canonicalEmail(work, given.email ?? '').value?.toLowerCase() ?? '';
