@@ -98,6 +98,14 @@ test('the status says what is amiss with directories and SCIM', () => {
   );
 });
 
+test('the status says which ingress peers are offline', () => {
+  const ingress = [{ id: 'g1', key: 'edge', message: 'the peer edge-1 is offline' }];
+  const account = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded' };
+  expect(renderStatus({ ...account, objects: {}, sources: [], ingress }, 'http://x', paint(false))).toMatch(
+    /\n\nIngress peers:\n {4}edge: the peer edge-1 is offline\n$/,
+  );
+});
+
 test('an account without sources says how to get one', () => {
   const status = { account: 'acc', revision: 1, version: '1.2.3', database: 'embedded', objects: {}, sources: [] };
   expect(renderStatus(status, 'http://x', paint(false))).toContain(

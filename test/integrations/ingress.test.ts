@@ -138,7 +138,11 @@ describe('while the ingress peer is offline', () => {
     await mesh.wait('edge', 25);
     await expect.poll(() => mesh.decidedElsewhere()).toEqual(['edge -> web']);
     expect(forwarded(mesh, 'spare')).toEqual([]);
+    const amiss = async () => (await mesh.call('GET', '/api/config/status')).body.ingress;
+    expect(await amiss()).toBeUndefined();
     await mesh.wait('edge', 10);
+    const message = 'the peer Peer edge is offline; its port is forwarded by Peer spare';
+    expect(await amiss()).toEqual([expect.objectContaining({ message })]);
     await expect.poll(() => forwarded(mesh, 'spare')).toEqual([expect.objectContaining({ mappings: [at(20000)] })]);
     await expect.poll(() => letIn(mesh)).toEqual([['tcp', [{ start: 8443, end: 8443 }], [mesh.ids.spare]]]);
     expect(await mesh.decidedElsewhere()).toEqual(['spare -> web']);
@@ -156,6 +160,7 @@ describe('while the ingress peer is offline', () => {
     await mesh.wait('edge', 20);
     await expect.poll(() => [forwarded(mesh, 'edge').length, forwarded(mesh, 'spare')]).toEqual([1, []]);
     await expect.poll(() => letIn(mesh)).toEqual([['tcp', [{ start: 8443, end: 8443 }], [mesh.ids.edge]]]);
+    expect(await amiss()).toBeUndefined();
     // It was observed, and made no revision.
     expect(await mesh.revision()).toBe(first);
   });

@@ -3,6 +3,7 @@ import { rotateSecrets } from '../../features/config/archive/secrets.ts';
 import { troubledDeliveries } from '../../features/integrations/deliveries/status.ts';
 import { troubledProviders } from '../../features/integrations/directory/status.ts';
 import { troubledEndpointSecurity } from '../../features/integrations/endpoint-security/status.ts';
+import { troubledIngressPeers } from '../../features/integrations/ingress-status.ts';
 import { accountStatus } from '../../features/sources/status.ts';
 import { Conflict } from '../../model/errors.ts';
 import { status as operations } from '../../operations/config/status.ts';
@@ -11,17 +12,19 @@ import { implement } from '../operations/implement.ts';
 /** The account as a whole, and the keys of the server. */
 export const status = implement(operations, (engine, { version }) => ({
   async read({ call }) {
-    const [account, deliveries, endpointSecurity, provisioning] = await Promise.all([
+    const [account, deliveries, endpointSecurity, provisioning, ingress] = await Promise.all([
       accountStatus(engine, call, version),
       troubledDeliveries(engine, call),
       troubledEndpointSecurity(engine, call),
       troubledProviders(engine, call),
+      troubledIngressPeers(engine, call),
     ]);
     return {
       ...account,
       ...(deliveries.length === 0 ? {} : { deliveries }),
       ...(endpointSecurity.length === 0 ? {} : { endpointSecurity }),
       ...(provisioning.length === 0 ? {} : { provisioning }),
+      ...(ingress.length === 0 ? {} : { ingress }),
     };
   },
   rotateSecrets: ({ body }) => rotateSecrets(engine, body),

@@ -22,6 +22,7 @@ export function renderStatus(status: AccountStatus, server: string, paint: Paint
     ...deliveryLines(status.deliveries, paint),
     ...endpointSecurityLines(status.endpointSecurity, paint),
     ...provisioningLines(status.provisioning, paint),
+    ...ingressLines(status.ingress, paint),
     '',
   ].join('\n');
 }
@@ -47,6 +48,13 @@ function endpointSecurityLines(found: AccountStatus['endpointSecurity'], paint: 
   if (found === undefined) return [];
   const lines = found.map(({ vendor, message }) => `    ${cell(vendor)}: ${printable(message)}`);
   return ['', `${paint('warning', 'Endpoint security')}, as \`heddle endpoint-security\` says:`, ...lines];
+}
+
+/** The ingress peers that are offline, a line each. */
+function ingressLines(found: AccountStatus['ingress'], paint: Paint): readonly string[] {
+  if (found === undefined) return [];
+  const lines = found.map(({ key, id, message }) => `    ${cell(key ?? id)}: ${printable(message)}`);
+  return ['', `${paint('warning', 'Ingress peers')}:`, ...lines];
 }
 
 /** What is amiss with integrations that bring users and groups, a line each. */

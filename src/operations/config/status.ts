@@ -44,6 +44,15 @@ const troubledProvider = object(
   { doc: 'Something that is amiss with an integration that brings users and groups.' },
 );
 
+const troubledIngressPeer = object(
+  {
+    id: string({ doc: 'The id of the ingress peer.' }),
+    key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
+    message: string({ doc: 'In a sentence: which peer is offline, and who forwards its ports meanwhile.' }),
+  },
+  { doc: 'An ingress peer with ports whose peer is offline.' },
+);
+
 const standing = object(
   {
     account: string({ doc: 'The id of the account.' }),
@@ -74,6 +83,9 @@ const standing = object(
       list(troubledProvider, {
         doc: 'What is amiss with integrations that bring users and groups, from directories and over SCIM; absent when nothing is.',
       }),
+    ),
+    ingress: optional(
+      list(troubledIngressPeer, { doc: 'Ingress peers with ports that are offline; absent when there are none.' }),
     ),
   },
   { doc: 'How the account stands.', schema: 'Status' },

@@ -1,0 +1,56 @@
+import type { Call, Engine } from '../../commit/engine.ts';
+import { isOffline } from '../../commit/presence.ts';
+import { portsOn } from '../../model/state/ingress-ports.ts';
+import { forwardingOf, type Takeovers, takeoversIn } from '../../model/state/ingress-takeovers.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { readableNames } from '../../objects/object-list.ts';
+import type { AccountStatus } from '../../operations/config/status.ts';
+
+type TroubledIngressPeer = NonNullable<AccountStatus['ingress']>[number];
+
+/** The ingress peers with ports whose peers are offline, as far as the caller may see them, and who forwards instead. */
+export async function troubledIngressPeers(engine: Engine, call: Call): Promise<readonly TroubledIngressPeer[]> {
+  const state = await engine.snapshots.at(call.account, call.revision);
+  if (!readableNames(state, call)('IngressPeer')) return [];
+  const used = state.ofKind('IngressPeer').filter((one) => one.spec.enabled === true && portsIn(one, state).length > 0);
+  if (used.length === 0) return [];
+  const { peers, now } = await engine.presence.at(call.account);
+  const isAway = (peer: string) => isOffline(peers.get(peer), now);
+  const away = used.filter(({ spec }) => isAway(spec.peer_id ?? ''));
+  if (away.length === 0) return [];
+  const disapprovalIn = await engine.access.disapprovals(call.account);
+  const isKeptOut = (peer: string) => disapprovalIn(state, peer) !== undefined;
+  const takeovers = takeoversIn(state, { isOffline: isAway, isKeptOut });
+  return away.map((one) => ({
+    ...{ id: one.id, ...(one.key === undefined ? {} : { key: one.key }) },
+    message: messageOf(one, state, takeovers),
+  }));
+}
+
+function portsIn(ingressPeer: Stored<'IngressPeer'>, state: Snapshot): readonly Stored<'IngressPort'>[] {
+  return portsOn(ingressPeer, state).filter(({ spec }) => spec.enabled === true);
+}
+
+function messageOf(ingressPeer: Stored<'IngressPeer'>, state: Snapshot, takeovers: Takeovers): string {
+  const ports = portsIn(ingressPeer, state);
+  const moved = ports.flatMap((port) => {
+    const by = forwardingOf(port, takeovers)?.ingressPeer ?? ingressPeer.id;
+    return by === ingressPeer.id ? [] : [hostName(state.find('IngressPeer', by), state)];
+  });
+  return `the peer ${hostName(ingressPeer, state)} is offline; ${insteadText(ports.length, moved)}`;
+}
+
+/** `by` names, for each port that is forwarded meanwhile, the peer that does it. */
+function insteadText(ports: number, by: readonly string[]): string {
+  const all = ports === 1 ? 'its port' : `its ${ports} ports`;
+  if (by.length === 0) return `nothing forwards ${all} until it is back`;
+  const names = [...new Set(by)].sort().join(', ');
+  if (by.length === ports) return `${all} ${ports === 1 ? 'is' : 'are'} forwarded by ${names}`;
+  return `${by.length} of ${all} ${by.length === 1 ? 'is' : 'are'} forwarded by ${names}, and the others by nothing until it is back`;
+}
+
+function hostName(ingressPeer: Stored<'IngressPeer'> | undefined, state: Snapshot): string {
+  const id = ingressPeer?.spec.peer_id ?? '';
+  return state.find('Peer', id)?.name ?? id;
+}
