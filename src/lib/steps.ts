@@ -11,6 +11,16 @@ export function isTurn(at: number): boolean {
   return at % 32 === 31;
 }
 
+/** Does something with each item, one after the other. Yields now and then. */
+export function* eachInSteps<Item>(items: Iterable<Item>, act: (item: Item) => unknown): Generator<undefined, void> {
+  let at = 0;
+  for (const item of items) {
+    if (isTurn(at)) yield undefined;
+    at += 1;
+    act(item);
+  }
+}
+
 /** What each item becomes, one after the other. Yields now and then. */
 export function* mapInSteps<From, To>(
   items: readonly From[],

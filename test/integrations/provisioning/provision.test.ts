@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { planEdits } from '../../../src/commit/edits.ts';
 import { findCredentials } from '../../../src/db/accounts/credentials.ts';
 import { listSyncLogs } from '../../../src/db/logs/sync-logs.ts';
+import { noChange } from '../../../src/features/integrations/provisioning/change.ts';
+import { planProvisioningInSteps } from '../../../src/features/integrations/provisioning/plan.ts';
 import { recordSync, syncLogsOf } from '../../../src/features/integrations/provisioning/report.ts';
 import { endRemoved, keptMs } from '../../../src/features/integrations/provisioning/upkeep.ts';
 import { readObserved } from '../../../src/objects/observed.ts';
@@ -249,6 +251,19 @@ describe('what an identity provider says', () => {
     await scene.approve({ id, digest });
     expect((await scene.say({ whole: true, users })).waiting).toBeUndefined();
     expect(await scene.group('Team 7')).toBeUndefined();
+  });
+
+  it('is planned in parts, which let others in between', async () => {
+    const scene = await openProvisioning();
+    const users = Array.from({ length: 320 }, (_, at) => person(`u${at}`));
+    const groups = [{ key: 'g', name: 'All of them', members: users.map(({ key }) => key) }];
+    const { engine, integration } = scene;
+    const said = { ...noChange, keys: 'external', whole: true, users, groups } as const;
+    const settings = { id: integration, groupPrefixes: [], userGroupPrefixes: [] };
+    const input = { state: await scene.state(), integration: settings, change: said, now: engine.now() };
+    const parts = [...planProvisioningInSteps({ ...input, newId: engine.newId })];
+    // One for each 32 users who are taken over, and for as many who join.
+    expect(parts.length).toBeGreaterThanOrEqual(20);
   });
 
   it('is in the log of the integration, with when it was last synced', async () => {

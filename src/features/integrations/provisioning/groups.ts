@@ -1,3 +1,4 @@
+import { eachInSteps } from '../../../lib/steps.ts';
 import type { Provided } from '../../../model/declare/provided.ts';
 import { longest } from '../../../model/schema/field.ts';
 import { isOfKind, type Stored } from '../../../model/state/stored.ts';
@@ -60,14 +61,15 @@ function saidOf(work: Work, given: ProvidedGroup, group: Stored<'Group'> | undef
 }
 
 /** Puts users into a group and takes them out, as far as the provider says so. */
-export function moveMembers(work: Work, given: ProvidedGroup): void {
+export function* moveMembers(work: Work, given: ProvidedGroup): Generator<undefined, void> {
   const group = work.groups.find(given.key);
   if (group === undefined) return;
   const joined = idsOf(work, given.key, given.members ?? given.joined ?? []);
-  for (const id of joined)
-    setGroups(work, id, (groups) => (groups.includes(group.id) ? groups : [...groups, group.id]));
+  yield* eachInSteps(joined, (id) =>
+    setGroups(work, id, (groups) => (groups.includes(group.id) ? groups : [...groups, group.id])),
+  );
   const left = given.members === undefined ? knownIn(work, given.left ?? []) : othersIn(work, group.id, joined);
-  for (const id of left) leave(work, group.id, id);
+  yield* eachInSteps(left, (id) => leave(work, group.id, id));
 }
 
 /** The users of keys. Those that are not taken over are left out. */

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../../lib/json.ts';
+import { eachInSteps } from '../../../lib/steps.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import type { Edit } from '../../../plan/finish.ts';
 import { heldUnits, managedProblems } from '../../../plan/requests/managed.ts';
-import type { Finding, ProvisioningChange } from './change.ts';
+import type { Finding, ProvidedGroup, ProvisioningChange } from './change.ts';
 import type { Draft, Drafts, ProvidedKind } from './drafts.ts';
 import { begins, dropGroup, moveMembers, takeGroup } from './groups.ts';
 import { assignUser, dropUser, endUser, takeUser } from './users.ts';
@@ -31,19 +32,23 @@ export interface Provisioning {
   readonly outside: { readonly users: readonly string[]; readonly groups: readonly string[] };
 }
 
-/** Works out what an identity provider's word does to an account. Costs by the change, unless the provider names all that it has. */
-export function planProvisioning(input: ProvisioningInput): Provisioning {
+/**
+ * Works out what an identity provider's word does to an account, yielding now and then. Costs by the change, unless the
+ * provider names all that it has.
+ */
+export function* planProvisioningInSteps(input: ProvisioningInput): Generator<undefined, Provisioning> {
   const { change } = input;
   const work = openWork(input);
-  const isTaken = new Map(change.groups.map((group) => [group, takeGroup(work, group)] as const));
-  const outside = takeUsers(work, change);
-  for (const [group, isIn] of isTaken) if (isIn) moveMembers(work, group);
-  for (const key of change.goneUsers) drop(work, work.users, key, dropUser);
-  endUsers(work, change.deletedUsers ?? []);
-  for (const key of change.goneGroups) drop(work, work.groups, key, dropGroup);
-  if (change.whole) dropUnnamed(work, change);
-  else if (change.keys === 'external') leaveScope(work, change);
-  else assignUsers(work, change);
+  const isTaken = new Map<ProvidedGroup, boolean>();
+  yield* eachInSteps(change.groups, (group) => isTaken.set(group, takeGroup(work, group)));
+  const outside = yield* takeUsers(work, change);
+  for (const [group, isIn] of isTaken) if (isIn) yield* moveMembers(work, group);
+  yield* eachInSteps(change.goneUsers, (key) => drop(work, work.users, key, dropUser));
+  yield* endUsers(work, change.deletedUsers ?? []);
+  yield* eachInSteps(change.goneGroups, (key) => drop(work, work.groups, key, dropGroup));
+  if (change.whole) yield* dropUnnamed(work, change);
+  else if (change.keys === 'external') yield* leaveScope(work, change);
+  else yield* assignUsers(work, change);
   return {
     ...finish(work),
     ids: work.ids,
@@ -52,7 +57,7 @@ export function planProvisioning(input: ProvisioningInput): Provisioning {
 }
 
 /** Takes over the users in scope; returns the keys of the others. */
-function takeUsers(work: Work, change: ProvisioningChange): readonly string[] {
+function* takeUsers(work: Work, change: ProvisioningChange): Generator<undefined, readonly string[]> {
   const { userGroupPrefixes: prefixes } = work.integration;
   const named = new Set(
     change.groups
@@ -60,14 +65,14 @@ function takeUsers(work: Work, change: ProvisioningChange): readonly string[] {
       .flatMap(({ members, joined }) => members ?? joined ?? []),
   );
   const outside: string[] = [];
-  for (const user of change.users) {
+  yield* eachInSteps(change.users, (user) => {
     const present = work.users.find(user.key);
     const isKnown = present !== undefined && present.derived.provided?.removed_since === undefined;
     // A provider that pushes users says before its groups who they are, and says it once.
     const isIn = prefixes.length === 0 || named.has(user.key) || change.keys === 'objects';
     if (isIn || (isKnown && !change.whole)) takeUser(work, user);
     else outside.push(user.key);
-  }
+  });
   return outside;
 }
 
@@ -84,24 +89,24 @@ function drop<K extends ProvidedKind>(
 }
 
 /** Users whom the provider deleted for good; one who is linked to another person of the provider by now stays. */
-function endUsers(work: Work, keys: readonly string[]): void {
+function* endUsers(work: Work, keys: readonly string[]): Generator<undefined, void> {
   const taken = new Set(work.ids.values());
-  for (const key of keys) {
+  yield* eachInSteps(keys, (key) => {
     const user = work.users.find(key);
     if (user !== undefined && !taken.has(user.id)) endUser(work, user);
-  }
+  });
 }
 
 /** What the provider has named before and does not name now is gone. */
-function dropUnnamed(work: Work, change: ProvisioningChange): void {
+function* dropUnnamed(work: Work, change: ProvisioningChange): Generator<undefined, void> {
   const { state, integration, users, groups } = work;
   const named = new Set(
     [...change.users, ...change.groups].flatMap(({ key }) => users.find(key)?.id ?? groups.find(key)?.id ?? []),
   );
   const isOurs = ({ id, derived }: Stored<'User'> | Stored<'Group'>) =>
     derived.provided?.by === integration.id && !named.has(id);
-  for (const { id } of state.ofKind('User').filter(isOurs)) dropOne(work, users.get(id), dropUser);
-  for (const { id } of state.ofKind('Group').filter(isOurs)) dropOne(work, groups.get(id), dropGroup);
+  yield* eachInSteps(state.ofKind('User').filter(isOurs), ({ id }) => dropOne(work, users.get(id), dropUser));
+  yield* eachInSteps(state.ofKind('Group').filter(isOurs), ({ id }) => dropOne(work, groups.get(id), dropGroup));
 }
 
 function dropOne<O>(work: Work, object: O | undefined, end: (work: Work, object: O) => void): void {
@@ -109,34 +114,35 @@ function dropOne<O>(work: Work, object: O | undefined, end: (work: Work, object:
 }
 
 /** Who left the last group by which the prefixes let them in is out of scope. */
-function leaveScope(work: Work, change: ProvisioningChange): void {
+function* leaveScope(work: Work, change: ProvisioningChange): Generator<undefined, void> {
   const { userGroupPrefixes: prefixes } = work.integration;
   if (prefixes.length === 0) return;
   const named = new Set(change.users.map(({ key }) => work.users.find(key)?.id));
-  for (const id of new Set([...work.leaving.values()].flatMap((users) => [...users]))) {
+  yield* eachInSteps(new Set([...work.leaving.values()].flatMap((users) => [...users])), (id) => {
     const user = work.users.get(id);
-    if (user === undefined || named.has(id)) continue;
+    if (user === undefined || named.has(id)) return;
     const isIn = (user.spec.auto_groups ?? []).some(
       (group) => work.isOfProvider(group) && begins(work.groups.get(group)?.name ?? '', prefixes),
     );
     if (!isIn) dropUser(work, user);
-  }
+  });
 }
 
 /** Of users who are pushed one by one, those in no group by which users are taken over are kept out. */
-function assignUsers(work: Work, change: ProvisioningChange): void {
+function* assignUsers(work: Work, change: ProvisioningChange): Generator<undefined, void> {
   const { userGroupPrefixes: prefixes } = work.integration;
   const isIn = (user: Stored<'User'>) =>
     prefixes.length === 0 ||
     (user.spec.auto_groups ?? []).some(
       (id) => work.isOfProvider(id) && begins(work.groups.get(id)?.name ?? '', prefixes),
     );
-  for (const id of [...touchedUsers(work), ...work.ids.values(), ...usersOfRenamed(work, change, prefixes)]) {
+  const ids = [...touchedUsers(work), ...work.ids.values(), ...usersOfRenamed(work, change, prefixes)];
+  yield* eachInSteps(ids, (id) => {
     const user = work.users.get(id);
     const provided = user?.derived.provided;
-    if (user === undefined || provided?.by !== work.integration.id || provided.removed_since !== undefined) continue;
+    if (user === undefined || provided?.by !== work.integration.id || provided.removed_since !== undefined) return;
     assignUser(work, user, isIn(user));
-  }
+  });
 }
 
 function touchedUsers({ users }: Work): readonly string[] {

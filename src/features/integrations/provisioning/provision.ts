@@ -18,7 +18,7 @@ import type { Outcome, Plan } from '../../../plan/plan.ts';
 import { awaitApproval } from '../../config/plans/approvals.ts';
 import type { ProvisioningChange, ProvisioningIntegration } from './change.ts';
 import { removalDigest, removalGuards } from './guard.ts';
-import { type Provisioning, planProvisioning } from './plan.ts';
+import { type Provisioning, planProvisioningInSteps } from './plan.ts';
 import type { ProvisioningInput } from './work.ts';
 
 /** What an identity provider says through an integration. */
@@ -169,7 +169,7 @@ async function planKnowing(database: AccountAccess, input: ProvisioningInput): P
   const known = new Set<string>();
   const signsIn = new Set<string>();
   for (;;) {
-    const made = planProvisioning({ ...input, signsIn });
+    const made = await runInSlices(planProvisioningInSteps({ ...input, signsIn }));
     const asked = readdressed(made).filter((id) => !known.has(id));
     if (asked.length === 0) return made;
     for (const id of asked) known.add(id);
