@@ -22,6 +22,8 @@ const leftOut: Readonly<Record<string, string>> = {
   ),
   'DELETE /api/accounts/{accountId}': 'ends the account that everything else is in; see account-scope.test.ts',
   'POST /api/config/restore': 'wants an archive, and an account that was never used; see archive-of-owner.test.ts',
+  'POST /api/config/endpoint-security/{vendor}/approve': 'wants a sync that waits; see integrations/endpoint-security',
+  'POST /api/config/deliveries/{id}/test': 'wants a channel that is there still; see deliveries.test.ts',
   'POST /api/setup': 'wants a server that nobody came to yet; see instance.test.ts',
   ...Object.fromEntries(
     ['POST /api/config/overrides', 'POST /api/config/overrides/end'].map((name) => [

@@ -7,7 +7,6 @@ const json = { 'content-type': 'application/json' };
 
 describe('what no route takes', () => {
   it.each([
-    ['GET', '/'],
     ['GET', '/api/nothing'],
     ['POST', '/api/nothing'],
     ['GET', '/api/groups/a/b'],

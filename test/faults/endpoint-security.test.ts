@@ -103,7 +103,7 @@ test('kill -9 in the middle of a sync: another server reads all devices anew, an
   const { lastSyncedAt } = await status(third);
   expect((await callOf(third)('POST', '/api/config/endpoint-security/vendor-a/sync')).status).toBe(200);
   await expect.poll(async () => (await status(third)).lastSyncedAt, open).not.toBe(lastSyncedAt);
-  expect(product.requests.slice(before).filter(({ url }) => url.searchParams.has('limit')).length).toBe(2);
+  expect(product.requests.slice(before).filter(({ url }) => url.searchParams.has('limit')).length).toBe(4);
   expect(product.faults).toEqual([]);
   const explained = await callOf(third)('GET', '/api/config/access?from=ana&to=ben&protocol=tcp&port=22');
   expect(explained.body.message).toContain(why);

@@ -1,5 +1,6 @@
 import { watchKey } from '../../db/sealing/sealing.ts';
 import { once } from '../../lib/once.ts';
+import { NotFound } from '../../model/errors.ts';
 import { server as operations } from '../../operations/server.ts';
 import { implement } from '../operations/implement.ts';
 import { renderReference } from '../reference-page.ts';
@@ -10,7 +11,9 @@ export const server = implement(operations, (engine, { describe }, app) => {
   const text = once(() => JSON.stringify(describe()));
   const page = once(() => renderReference(describe()));
   return {
-    home({ reply }) {
+    home({ request, reply }) {
+      // The router takes `*`, which names no resource, for the root.
+      if (!request.url.startsWith('/')) throw new NotFound(`${request.method} ${request.url.slice(0, 200)} not found`);
       void reply.headers(pageHeaders);
       return homePage;
     },

@@ -99,9 +99,9 @@ export interface SyncResult {
 export async function noteAttempt(
   database: Database,
   held: HeldIntegration,
-  { waitMs, revision }: Pick<SyncResult, 'waitMs' | 'revision'>,
+  { waitMs, revision, isForced }: Pick<SyncResult, 'waitMs' | 'revision'> & { readonly isForced: boolean },
 ): Promise<boolean> {
-  return (await write(database, held, attemptText, [waitMs, revision])).length > 0;
+  return (await write(database, held, attemptText, [waitMs, revision, isForced])).length > 0;
 }
 
 /** Notes a complete sync: from now on the product decides. */
@@ -113,7 +113,8 @@ export async function noteSynced(database: Database, held: HeldIntegration, resu
 const nextAt = (wait: string): string => `clock_timestamp() + ${wait}::float8 * interval '1 millisecond'`;
 
 const attemptText = `update endpoint_security set next_at = ${nextAt('$5')}, tried_revision = $6
-where account_id = $1 and integration_id = $2 and ${isHeld} returning 1`;
+where account_id = $1 and integration_id = $2 and ${isHeld}
+  and ($7 or next_at is null or next_at <= clock_timestamp() or tried_revision is distinct from $6) returning 1`;
 
 const syncedText = `update endpoint_security set decides = true, untrusted = null, devices = $5, doubted = null,
   last_synced_at = clock_timestamp(), failures = 0, reported = false, last_error = null, last_error_at = null,

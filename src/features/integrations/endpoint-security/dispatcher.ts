@@ -71,7 +71,7 @@ export function runEndpointSecurity(options: DispatcherOptions): () => Promise<v
     let isBegun = false;
     const work = async (hold: Hold): Promise<void> => {
       isBegun = true;
-      await (isForAll ? syncAll(options, hold, id) : syncSome(options, hold, { id, peers }));
+      await (isForAll ? syncAll(options, hold, { id, isForced: dueInMs > 0 }) : syncSome(options, hold, { id, peers }));
     };
     const done = isElsewhere ? undefined : jobs.start({ account, lease: `endpoint-security/${id}` }, work);
     if (done === undefined) wait();

@@ -1,6 +1,7 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { mapSecrets, openSecret, placeOf } from '../../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
+import type { KindName, StoredSpec } from '../../../model/state/stored.ts';
 import type { AskVendor } from './http.ts';
 import type { Integration, Vendor } from './vendor.ts';
 import { openVendorA } from './vendors/a.ts';
@@ -10,14 +11,25 @@ import { openVendorD } from './vendors/d.ts';
 
 type Settings = Integration['settings'];
 
+interface Product {
+  readonly name: string;
+  open(settings: Settings, ask: AskVendor, now: () => number): Vendor;
+}
+
+function product<K extends KindName>(
+  name: string,
+  open: (settings: StoredSpec<K>, ask: AskVendor, now: () => number) => Vendor,
+): Product {
+  // What is stored was checked against the fields of its kind.
+  return { name, open: (settings, ask, now) => open(settings as StoredSpec<K>, ask, now) };
+}
+
 /** How products are asked, by the kind of the integration: one line each. */
-const products: Readonly<
-  Record<string, { readonly name: string; open(settings: Settings, ask: AskVendor, now: () => number): Vendor }>
-> = {
-  EdrVendorA: { name: 'vendor A', open: openVendorA },
-  EdrVendorB: { name: 'vendor B', open: openVendorB },
-  EdrVendorC: { name: 'vendor C', open: openVendorC },
-  EdrVendorD: { name: 'vendor D', open: openVendorD },
+const products: Readonly<Record<string, Product>> = {
+  EdrVendorA: product('vendor A', openVendorA),
+  EdrVendorB: product('vendor B', openVendorB),
+  EdrVendorC: product('vendor C', openVendorC),
+  EdrVendorD: product('vendor D', openVendorD),
 };
 
 /** The kinds of integrations with products of endpoint security. */
@@ -37,9 +49,9 @@ export function platformOf(kind: string): string {
 
 /** Opens the product of an integration. */
 export function openVendor(kind: string, { settings }: Integration, ask: AskVendor, now: () => number): Vendor {
-  const product = products[kind];
-  if (product === undefined) throw new Error(`${kind} is no integration with a product of endpoint security`);
-  return product.open(settings, ask, now);
+  const found = products[kind];
+  if (found === undefined) throw new Error(`${kind} is no integration with a product of endpoint security`);
+  return found.open(settings, ask, now);
 }
 
 /** What an integration says that is no secret. */

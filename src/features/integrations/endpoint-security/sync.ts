@@ -57,13 +57,18 @@ interface Sync {
 
 /**
  * Asks the product of an integration about all devices that it knows, and writes what it says about the peers of its groups
- * where that is something else than before. Whatever ends it in the middle, the next one begins anew.
+ * where that is something else than before. Whatever ends it in the middle, the next one begins anew. Unless
+ * `isForced` nothing is done when another server was faster, so that it is not due any more.
  */
-export async function syncAll(options: SyncOptions, hold: Hold, id: string): Promise<void> {
+export async function syncAll(
+  options: SyncOptions,
+  hold: Hold,
+  { id, isForced }: { readonly id: string; readonly isForced: boolean },
+): Promise<void> {
   const sync = await beginSync(options, hold, id);
   if (sync === undefined) return;
   // Were this server to end over what a product answers, the next one would not begin with it at once.
-  if (!(await attempt(sync, options.everyMs ?? usualEveryMs))) return;
+  if (!(await attempt(sync, firstRetryMs, isForced))) return;
   const begun = performance.now();
   const done = await runSync(sync);
   if (done === undefined) return;
@@ -115,15 +120,15 @@ async function runSync(sync: Sync): Promise<Done | undefined> {
     return { outcome: 'synced', devices: found };
   } catch (error) {
     if (signal.aborted) {
-      await attempt(sync, 0);
+      await attempt(sync, 0, true);
       return undefined;
     }
     if (error instanceof VendorFailure || error instanceof Internal) {
       await fail(sync, reasonOf(sync, error), { afterMs: error instanceof VendorFailure ? error.afterMs : undefined });
       return { outcome: 'failed', devices: 0 };
     }
-    // An error of this server: where it cannot be noted either, it is tried again at the usual time.
-    await attempt(sync, firstRetryMs).catch(() => undefined);
+    // An error of this server: where it cannot be noted either, what was noted at the beginning holds.
+    await attempt(sync, firstRetryMs, true).catch(() => undefined);
     throw error;
   }
 }
@@ -137,9 +142,9 @@ function reasonOf({ options, deadline }: Sync, error: Error): string {
   return `not all devices could be read within ${(options.deadlineMs ?? usualDeadlineMs) / 1000} s`;
 }
 
-/** Notes when the product is asked again unless this sync says so. Returns `false` when the lease is lost. */
-function attempt({ options, held, object }: Sync, waitMs: number): Promise<boolean> {
-  return noteAttempt(options.engine.database, held, { waitMs, revision: object.updatedRevision });
+/** Notes when the product is asked again unless this sync says so. Returns `false` when the lease is lost, or it is not due. */
+function attempt({ options, held, object }: Sync, waitMs: number, isForced: boolean): Promise<boolean> {
+  return noteAttempt(options.engine.database, held, { waitMs, revision: object.updatedRevision, isForced });
 }
 
 /** Asks about peers that were not checked yet, one by one, without reading all devices. */

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts';
+import type { StoredSpec } from '../../../../model/state/stored.ts';
 import type { AskVendor } from '../http.ts';
-import { demandProgress, faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
+import { demandProgress, faultsOf, listIn, textIn, urlBelow } from '../read.ts';
 import type { Device, Vendor } from '../vendor.ts';
 
 const path = '/web/api/v2.1/agents';
@@ -10,10 +11,10 @@ const pageSize = 500;
 const fewAgents = 100;
 
 /** Agents, listed with an API token and read by cursor. */
-export function openVendorA(settings: JsonObject, ask: AskVendor): Vendor {
-  const base = String(settings['api_url']);
-  const headers = { authorization: `ApiToken ${String(settings['api_token'])}` };
-  const conditions = objectIn(settings, 'match_attributes');
+export function openVendorA(settings: StoredSpec<'EdrVendorA'>, ask: AskVendor): Vendor {
+  const base = String(settings.api_url);
+  const headers = { authorization: `ApiToken ${String(settings.api_token)}` };
+  const conditions = settings.match_attributes ?? {};
   const page = async (limit: number, query: Readonly<Record<string, string>>) => {
     const url = urlBelow(base, path, { limit: String(limit), ...query });
     const { body } = await ask({ url, headers });

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts';
+import type { StoredSpec } from '../../../../model/state/stored.ts';
 import type { AskVendor } from '../http.ts';
 import { withToken } from '../oauth.ts';
 import { demandProgress, faultsOf, listIn, textIn, urlBelow } from '../read.ts';
@@ -13,16 +14,16 @@ const fewDevices = 100;
 const fields = 'id,deviceName,serialNumber,complianceState,lastSyncDateTime';
 
 /** Managed devices of the graph of a tenant, read with the token of an application. */
-export function openVendorB(settings: JsonObject, plainAsk: AskVendor, now: () => number): Vendor {
-  const base = textIn(settings, 'api_url') || graphUrl;
+export function openVendorB(settings: StoredSpec<'EdrVendorB'>, plainAsk: AskVendor, now: () => number): Vendor {
+  const base = settings.api_url || graphUrl;
   const form = {
     grant_type: 'client_credentials',
-    client_id: String(settings['client_id']),
-    client_secret: String(settings['secret']),
+    client_id: String(settings.client_id),
+    client_secret: String(settings.secret),
     scope: `${new URL(base).origin}/.default`,
   };
-  const tenant = encodeURIComponent(String(settings['tenant_id']));
-  const url = urlBelow(textIn(settings, 'login_url') || loginUrl, `/${tenant}/oauth2/v2.0/token`);
+  const tenant = encodeURIComponent(String(settings.tenant_id));
+  const url = urlBelow(settings.login_url || loginUrl, `/${tenant}/oauth2/v2.0/token`);
   const ask = withToken(plainAsk, { url, form }, now);
   const page = async (at: URL, most: number) => {
     const { body } = await ask({ url: at });

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../../../lib/json.ts';
 import { asObject, isObject } from '../../../../lib/json.ts';
+import type { StoredSpec } from '../../../../model/state/stored.ts';
 import { AnswerTooLarge, type AskVendor } from '../http.ts';
 import { demandProgress, faultsOf, listIn, objectIn, textIn, urlBelow } from '../read.ts';
 import type { Device, Vendor } from '../vendor.ts';
@@ -10,10 +11,10 @@ const pageSize = 100;
 const pageSizeWithSoftware = 50;
 
 /** Hosts with their policies and, where that is asked for, their programs, read page by page. */
-export function openVendorC(settings: JsonObject, ask: AskVendor): Vendor {
-  const base = String(settings['api_url']);
-  const headers = { authorization: `Bearer ${String(settings['api_token'])}` };
-  const conditions = objectIn(settings, 'match_attributes');
+export function openVendorC(settings: StoredSpec<'EdrVendorC'>, ask: AskVendor): Vendor {
+  const base = String(settings.api_url);
+  const headers = { authorization: `Bearer ${String(settings.api_token)}` };
+  const conditions = settings.match_attributes ?? {};
   const withSoftware = typeof conditions['vulnerable_software_count_max'] === 'number';
   let size = withSoftware ? pageSizeWithSoftware : pageSize;
   const content = { populate_policies: 'true', ...(withSoftware ? { populate_software: 'true' } : {}) };

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../../lib/json.ts';
 import { asObject, isObject } from '../../../../lib/json.ts';
 import { inParts } from '../../../../lib/steps.ts';
+import type { StoredSpec } from '../../../../model/state/stored.ts';
 import type { AskVendor } from '../http.ts';
 import { withToken } from '../oauth.ts';
 import { demandProgress, faultsOf, type ListPlace, listIn, objectIn, textIn, textsIn, urlBelow } from '../read.ts';
@@ -25,11 +26,11 @@ const fewDevices = 100;
 const lanes = 4;
 
 /** Devices and their assessments, read with the token of a client. */
-export function openVendorD(settings: JsonObject, plainAsk: AskVendor, now: () => number): Vendor {
+export function openVendorD(settings: StoredSpec<'EdrVendorD'>, plainAsk: AskVendor, now: () => number): Vendor {
   const base = baseOf(settings);
-  const form = { client_id: String(settings['client_id']), client_secret: String(settings['secret']) };
+  const form = { client_id: String(settings.client_id), client_secret: String(settings.secret) };
   const ask = withToken(plainAsk, { url: urlBelow(base, '/oauth2/token'), form }, now);
-  const threshold = Number(settings['zta_score_threshold']);
+  const threshold = Number(settings.zta_score_threshold);
   const reading: Reading = { base, ask, threshold };
   return {
     async *devices() {
@@ -72,10 +73,10 @@ interface Reading {
   readonly threshold: number;
 }
 
-function baseOf(settings: JsonObject): string {
-  const own = textIn(settings, 'api_url');
+function baseOf(settings: StoredSpec<'EdrVendorD'>): string {
+  const own = settings.api_url ?? '';
   if (own !== '') return own;
-  const region = textIn(settings, 'cloud_id');
+  const region = settings.cloud_id ?? '';
   const known = regions[region.toLowerCase()];
   if (known !== undefined) return known;
   throw new VendorFailure(
