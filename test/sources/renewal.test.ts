@@ -17,14 +17,18 @@ function setupKey(spec: JsonObject = {}, renewBefore = '72h'): string {
 }
 
 /** An office whose clock a test moves, and a source with one setup key that looks often. */
-async function renewing(document = setupKey()) {
+async function renewing(document = setupKey(), concluded?: (later: (days: number) => void) => void) {
   const office = await openOffice();
   const start = Date.parse(office.engine.now());
   let at = start;
   const clocked = (engine: Engine): Engine => ({ ...engine, now: () => new Date(at).toISOString() });
+  const later = (days: number): void => {
+    at = start + days * day;
+  };
   const origin = newMemoryOrigin('keys', document);
   const engine = clocked(office.engine);
-  office.run([origin], { engine, intervalMs: 50 });
+  const open = () => ({ ...origin.open(), concluded: async () => concluded?.(later) });
+  office.run([{ ...origin, open }], { engine, intervalMs: 50 });
   const state = () => office.engine.snapshots.fresh(office.account);
   const key = async () => (await state()).findByKey('SetupKey', 'ci');
   const hash = async () => String((await key())?.derived['key_hash']);
@@ -32,9 +36,7 @@ async function renewing(document = setupKey()) {
     ...{ office, origin, engine, clocked, key, hash },
     reads: () => origin.reads,
     revision: async () => (await state()).revision,
-    later(days: number) {
-      at = start + days * day;
-    },
+    later,
     /** The value that was made last, while nobody read it. */
     async value() {
       const found = await unreadOutputs(office.engine, office.account, 'keys');
@@ -103,6 +105,15 @@ describe('a setup key that is to be renewed', () => {
     expect(await revision()).toBe(at + 1);
     // What ended before is no value any more.
     expect((await key())?.derived['former']).toEqual([]);
+  });
+
+  test('is renewed when it becomes due while a reconcile is ending', async () => {
+    const { key, reads } = await renewing(setupKey(), (later) => later(28));
+    const formerly = async () => (await key())?.derived['former'];
+    await expect.poll(formerly).toMatchObject([{ key_hash: expect.any(String) }]);
+    const looked = reads();
+    await expect.poll(reads).toBeGreaterThan(looked + 3);
+    expect(await formerly()).toHaveLength(1);
   });
 
   test('that was used up starts anew with another value, and the one before stays used up', async () => {

@@ -97,9 +97,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 
   /** Applies what was read, unless that would end as it did last time. */
   const conclude = async (fetched: Read, fresh: Fresh, isProbe: boolean): Promise<Conclusion> => {
-    const state = await engine.snapshots.fresh(account);
+    const [now, state] = [engine.now(), await engine.snapshots.fresh(account)];
     const others = await claimsOfOthers(engine, account, name);
-    const keyOn = (values: string, at: Snapshot) => keyOf(options, { fetched, values, others, at, memory });
+    const keyOn = (values: string, at: Snapshot) => keyOf(options, { fetched, values, others, at, memory, now });
     // That a loop was stopped is no longer so once its documents are found to be in place.
     const isSeen = memory.digest === fetched.digest && record.status().state !== 'stalled';
     if (isSeen && !fresh(keyOn(valuesIn(options, memory, fetched), state))) return await concludeSame(options, state);
@@ -170,17 +170,19 @@ function reasonOf(name: string, error: unknown): string {
  * revision), what other sources want, what is due or has expired by now, and the program.
  */
 function keyOf(
-  { engine, version }: ReconcilerOptions,
+  { version }: ReconcilerOptions,
   on: {
     readonly fetched: Read;
     readonly values: string;
     readonly others: string;
     readonly at: Snapshot;
     readonly memory: Memory;
+    /** Before the documents are applied: what becomes due meanwhile is left to the next reconcile. */
+    readonly now: string;
   },
 ): string {
   const { digest, lost = [], problems = [] } = on.fetched;
-  const now = engine.now();
+  const { now } = on;
   const due = dueRenewals(on.memory.renewing, on.at, now);
   // A plan that expired is made again, so that what waits can be approved.
   const isExpired = on.memory.waitsUntil !== undefined && on.memory.waitsUntil <= now;
