@@ -27,6 +27,12 @@ export function readFile(file: SourceFile): ReadText {
   return { documents, problems, ...(foreign === undefined ? {} : { foreign }) };
 }
 
+/** Reads a text that is JSON without any fault; `undefined`: it takes the YAML parser to read it, or to say what is wrong. */
+export function readPlainJson(text: string): ReadText | undefined {
+  const result = readCleanJson(normalizeText(text), '');
+  return result === undefined || result.documents.length === 0 ? undefined : { ...result, problems: [] };
+}
+
 function readText(text: string, file: string): ReadResult {
   const bytes = Buffer.byteLength(text);
   if (bytes > limits.fileBytes) {

@@ -74,6 +74,9 @@ const charactersPerTurn = 4 * 1024 * 1024;
 /** What a file takes beside its text: thousands of empty ones are work too. */
 const charactersPerFile = 4096;
 
+/** The same of one that was not known, which may have been parsed without a thread. */
+const charactersPerParse = 16_384;
+
 async function readRevision(
   files: readonly SourceFile[],
   readText: ReadText,
@@ -91,16 +94,16 @@ async function readRevision(
   let characters = 0;
   for (const file of files) {
     const text = readText(file);
-    // What is known already needs no turn of the event loop.
-    const parsed = text instanceof Promise ? await text : text;
+    const isKnown = !(text instanceof Promise);
+    const parsed = isKnown ? text : await text;
     const result = placeIn(file.path, parsed);
     byFile.push(result.documents);
     for (const document of result.documents) documents.push(document);
     if (result.foreign !== undefined) foreign.push(result.foreign);
     for (const problem of result.problems) problems.push(problem);
-    characters += file.text.length + charactersPerFile;
+    characters += file.text.length + (isKnown ? charactersPerFile : charactersPerParse);
     if (characters < charactersPerTurn) continue;
-    // Files from the cache need no turn of the event loop; hashing 64 MiB of them in one would hold up requests.
+    // Few files need a turn of the event loop; to hash 64 MiB of them, or to parse thousands, in one would hold up requests.
     characters = 0;
     await nextTurn();
   }

@@ -123,6 +123,20 @@ test('what is small may be read without a worker, with the same result', async (
   expect(await open({ charactersHere: 1000 }).read(files)).toEqual(await open().read(files));
 });
 
+test('faultless JSON is read without a thread, and what is wrong with other JSON is found by one', async () => {
+  const json = (value: object) => file('a.json', JSON.stringify(value));
+  const stated = { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'a' }, spec: {} };
+  const reader = open();
+  {
+    using _none = refuseThreads();
+    expect((await reader.read([json(stated)])).documents).toMatchObject([{ kind: 'Group', place: { file: 'a.json' } }]);
+    await expect(reader.read([json({ ...stated, kind: 1 })])).rejects.toThrow(/could not be started/);
+  }
+  expect((await reader.read([json({ ...stated, kind: 1 })])).problems).toMatchObject([
+    { code: 'kind_invalid', file: 'a.json', line: 1, column: expect.any(Number) },
+  ]);
+});
+
 test('an aborted reading rejects with the reason, and the next one works', async () => {
   const reader = open();
   const abort = new AbortController();
