@@ -11,10 +11,12 @@ const here = dirname(realpathSync(fileURLToPath(import.meta.url)));
 
 if (isRecent(process.versions.node)) {
   nodeModule.enableCompileCache(); // a third of the time of a short command would go into compiling again
-  import(pathToFileURL(findProgram()).href);
+  const program = findProgram();
+  if (existsSync(program)) import(pathToFileURL(program).href);
+  else refuse(`This package of Heddle has no ${program}: run \`npm run build\` in its checkout and pack it again.`);
 } else {
   const bundled = findBundledNode();
-  if (bundled === undefined) refuse();
+  if (bundled === undefined) refuse(tooOld());
   else runWith(bundled);
 }
 
@@ -50,7 +52,7 @@ function runWith(node) {
       if (!typed) child.kill(signal); // what is typed on a terminal reaches the child by itself
     });
   }
-  child.on('error', refuse);
+  child.on('error', () => refuse(tooOld()));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code);
     process.removeAllListeners(signal);
@@ -58,9 +60,11 @@ function runWith(node) {
   });
 }
 
-function refuse() {
-  console.error(
-    `Heddle needs Node ${oldest.join('.')} or newer, and this is Node ${process.versions.node}: install a newer one from nodejs.org.`,
-  );
+function tooOld() {
+  return `Heddle needs Node ${oldest.join('.')} or newer, and this is Node ${process.versions.node}: install a newer one from nodejs.org.`;
+}
+
+function refuse(sentence) {
+  console.error(sentence);
   process.exitCode = 1;
 }

@@ -21,7 +21,24 @@ async function generate(): Promise<Files> {
   const registry = createRegistry(Object.values(kinds));
   const { version } = JSON.parse(readText(root, 'package.json') ?? '{}') as { readonly version: string };
   const charts = chartFiles(registry, version, (path) => readText(root, path));
-  return new Map([...crdFiles(registry), ...exampleFiles(registry), ...charts, ...(await referencePages(registry))]);
+  return new Map([
+    ...crdFiles(registry),
+    ...exampleFiles(registry),
+    ...charts,
+    ['src/version.ts', versionFile(version)],
+    ...(await referencePages(registry)),
+  ]);
+}
+
+/** A bundle has the version in itself, wherever its files lie. */
+function versionFile(version: string): string {
+  return `// Written by \`npm run gen\` from package.json; do not edit.
+
+/** The version of this program. */
+export function programVersion(): string {
+  return '${version}';
+}
+`;
 }
 
 /** The pages of `docs/reference/`. */

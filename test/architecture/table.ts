@@ -50,7 +50,7 @@ const table: Readonly<Record<string, Row>> = {
   log: { modules: [] },
   version: { modules: [] },
   cli: { modules: ['*'], packages: ['eventsource-parser'] },
-  gen: { modules: ['*'] },
+  gen: { modules: ['*'], packages: ['rolldown'] },
   app: { modules: ['*'] },
   main: { modules: ['*'] },
 };

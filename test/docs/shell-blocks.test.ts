@@ -26,7 +26,8 @@ const notRun: Readonly<Record<string, string>> = {
   'npm run bench': 'takes minutes, and the whole machine',
   'npm run soak': 'takes longer than tests may',
   'npm run walk': 'starts a server and six machines one after the other',
-  'npm run build': 'writes dist/; test/gen/image.test.ts has the same done for an image',
+  'npm run build': 'writes dist/; test/gen/package.test.ts has it done by `npm pack`',
+  'npm install ./heddle': 'installs a package; test/gen/package.test.ts does so in an empty folder',
   'npm run image &&': 'needs docker; test/gen/image.test.ts makes what docker would',
   'npm run image': 'writes dist-image/; test/gen/image.test.ts runs it',
   '.ci/run': 'runs these tests',
@@ -34,6 +35,7 @@ const notRun: Readonly<Record<string, string>> = {
   'kubectl patch': 'needs a cluster; test/kubernetes/own-resources.kube.ts changes the same members',
   'npx heddle agent simulate': 'runs until it is stopped; test/cli/agent.test.ts plays it',
   'npx heddle serve --database-url': 'needs a database of that name; test/docs/pages.test.ts knows its flags',
+  'npx heddle serve --source': 'runs until it is stopped; test/gen/package.test.ts starts the same',
   HEDDLE_OIDC_: 'sets a variable for a server; the next test knows its name',
 };
 

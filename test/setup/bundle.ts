@@ -1,18 +1,16 @@
-import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { rolldown } from 'rolldown';
+import { bundle, programEntries } from '../../src/gen/release/bundle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What processes of tests import, and what the program finds by a path at run time. */
 const entries = [
-  'src/main.ts',
+  ...programEntries,
   'src/app.ts',
   'src/cli/program.ts',
   'src/cli/server/serve.ts',
-  'src/documents/threads/worker.ts',
-  'src/db/leases/lease-worker.ts',
   'src/db/database.ts',
   'src/db/embedded/directory-lock.ts',
   'src/db/embedded/embedded.ts',
@@ -32,18 +30,7 @@ type Entry = (typeof entries)[number] | 'src/heddle.js';
 export async function bundleProgram(directory: string): Promise<void> {
   mkdirSync(join(directory, 'src'), { recursive: true });
   for (const file of ['package.json', 'src/heddle.js']) copyFileSync(join(root, file), join(directory, file));
-  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
-  const bundle = await rolldown({
-    cwd: root,
-    input: Object.fromEntries(entries.map((path) => [nameOf(path), path])),
-    platform: 'node',
-    // It reads its files from beside its own modules; `pg` looks for what nobody has installed.
-    external: [/^@electric-sql\/pglite/, 'pg-native'],
-    // Dependencies are bundled as they are; what is missing is an error anyway.
-    logLevel: 'silent',
-  });
-  await bundle.write({ dir: join(directory, 'dist'), format: 'esm' });
-  await bundle.close();
+  await bundle(entries, join(directory, 'dist'));
   process.env['HEDDLE_TEST_PROGRAM'] = directory;
 }
 

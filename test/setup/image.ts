@@ -1,15 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,9 +7,9 @@ import type { Program } from './heddle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The context of the image with the packages that building it would install, and a place to write to. */
+/** The context of the image, and a place to write to. */
 export interface Image extends Disposable {
-  /** What `npm run image` wrote, and `node_modules`. */
+  /** What `npm run image` wrote. */
   readonly context: string;
   /** The program in it, run by somebody who may not write there. */
   readonly program: Program;
@@ -27,13 +17,15 @@ export interface Image extends Disposable {
   directory(): string;
 }
 
-/** Writes the context and does to it what the Dockerfile does, without Docker. */
+/** Writes the context, which nobody can write to then, as in the image. */
 export function makeImage(): Image {
   const home = mkdtempSync(join(tmpdir(), 'heddle-image-'));
   const context = join(home, 'app');
-  const written = spawnSync(process.execPath, ['src/gen/image.ts', '--out', context], { cwd: root, encoding: 'utf8' });
+  const written = spawnSync(process.execPath, ['src/gen/release/image.ts', '--out', context], {
+    cwd: root,
+    encoding: 'utf8',
+  });
   if (written.status !== 0) throw new Error(`${written.stdout}${written.stderr}`);
-  copyPackages(context);
   const user = outsider();
   // The repository may lie where another user cannot read.
   const node = join(home, 'node');
@@ -53,22 +45,6 @@ export function makeImage(): Image {
       rmSync(home, { recursive: true });
     },
   };
-}
-
-/** The packages that `npm ci --omit=dev --omit=optional` would install, and no others. */
-function copyPackages(context: string): void {
-  const { packages } = JSON.parse(readFileSync(join(context, 'package-lock.json'), 'utf8')) as {
-    readonly packages: Readonly<Record<string, { readonly dev?: true; readonly optional?: true }>>;
-  };
-  for (const [path, { dev, optional }] of Object.entries(packages)) {
-    if (path === '' || dev === true || optional === true) continue;
-    mkdirSync(join(context, path), { recursive: true });
-    cpSync(join(root, path), join(context, path), {
-      recursive: true,
-      // Packages inside a package have entries of their own.
-      filter: (source) => !source.slice(join(root, path).length).includes('node_modules'),
-    });
-  }
 }
 
 /** Root becomes the user of the image; anybody else stays who they are. */

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { transformSync } from 'rolldown/experimental';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Program, runHeddle, serveHeddle } from '../setup/heddle.ts';
+import { type InstalledPackage, installPackage } from '../setup/package.ts';
+
+let installed: InstalledPackage;
+let program: Program;
+let home: string;
+beforeAll(async () => {
+  installed = await installPackage();
+  const launcher = join(installed.folder, 'node_modules/heddle/src/heddle.js');
+  program = { node: process.execPath, launcher, user: {} };
+  home = mkdtempSync(join(tmpdir(), 'heddle-package-home-'));
+}, 240_000);
+afterAll(async () => {
+  await installed[Symbol.asyncDispose]();
+  rmSync(home, { recursive: true });
+});
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies?: unknown;
+}
+
+function manifest(): Manifest {
+  return JSON.parse(readFileSync(join(installed.folder, 'node_modules/heddle/package.json'), 'utf8'));
+}
+
+describe('the package', () => {
+  test('holds what runs, and nothing else', () => {
+    const others = installed.files.filter((path) => !/^dist\/[\w.-]+\.(js|wasm|data)$/.test(path));
+    expect(others.sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'dist/THIRD-PARTY-LICENSES.txt',
+      'package.json',
+      'src/heddle.js',
+    ]);
+  });
+
+  test('needs no other package, so that it installs without a registry and runs what was tested', () => {
+    expect(manifest().dependencies).toBeUndefined();
+    const folder = join(installed.folder, 'node_modules/heddle/dist');
+    const texts = installed.files.filter((path) => path.endsWith('.js') && path.startsWith('dist/'));
+    const imported = texts.flatMap((path) => {
+      const text = readFileSync(join(folder, path.slice('dist/'.length)), 'utf8');
+      return [...text.matchAll(/^(?:import|export)\b[^'"\n]*? from ["']([^"'\n]+)["'];?$/gm)].map(
+        ([, from = '']) => from,
+      );
+    });
+    expect(imported.length).toBeGreaterThan(100);
+    expect(imported.filter((from) => !/^(node:|\.\/)/.test(from) && !isBuiltin(from))).toEqual([]);
+  });
+
+  test('brings the licences of what is in it', () => {
+    const notices = readFileSync(join(installed.folder, 'node_modules/heddle/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+    for (const name of ['fastify', '@electric-sql/pglite', 'pg', 'yaml'])
+      expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
+    expect(notices).toContain('Permission is hereby granted');
+  });
+
+  test('begins with a file that an old Node can read, so that it can say what is missing', () => {
+    const text = readFileSync(program.launcher, 'utf8');
+    const lowered = (target: string) => transformSync('heddle.js', text, { target }).code;
+    expect(lowered('es2020')).toBe(lowered('esnext'));
+  });
+
+  test('runs by `npx heddle` while the registry is away', async () => {
+    const { stdout } = await installed.npm('exec', '--', 'heddle', 'version');
+    expect(stdout).toBe(`heddle ${manifest().version} (Node ${process.versions.node})\n`);
+  });
+
+  test('says in a sentence that it was packed without its program', async () => {
+    const folder = join(home, 'unbuilt/node_modules/heddle/src');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'heddle.js'), readFileSync(program.launcher, 'utf8'));
+    writeFileSync(join(folder, '../package.json'), '{ "type": "module" }');
+    const run = await runHeddle(['version'], { program: { ...program, launcher: join(folder, 'heddle.js') } });
+    expect(run).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^This package of Heddle .*npm run build.*\.\n$/),
+    });
+  });
+});
+
+describe('the installed program', () => {
+  test('validates, serves on the embedded database and applies documents, in threads of its own too', async () => {
+    const documents = join(home, 'documents');
+    mkdirSync(documents);
+    writeFileSync(join(documents, 'groups.yaml'), group('visitors'));
+    const valid = await runHeddle(['validate', documents], { program, cwd: home });
+    expect(valid).toMatchObject({ code: 0, out: expect.stringContaining('1 document') });
+    await using server = await serveHeddle(['--source', documents], { program, cwd: home });
+    await server.line(/created Group visitors/);
+    const env = { HEDDLE_TOKEN: readFileSync(join(home, '.heddle/token'), 'utf8').trim(), HEDDLE_SERVER: server.url };
+    writeFileSync(join(home, 'more.yaml'), group('contractors'));
+    const applied = await runHeddle(['apply', 'more.yaml', '--source-name', 'more', '--auto-approve'], {
+      ...{ program, env, cwd: home },
+    });
+    expect(applied).toMatchObject({ code: 0, out: expect.stringContaining('Applied as revision') });
+    expect(await server.stop()).toBe(0);
+  }, 120_000);
+
+  test('says which address is taken, and where to choose another one', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo; // it listens on a port
+    const { code, err } = await runHeddle(['serve', '--listen', `127.0.0.1:${port}`], { program, cwd: home });
+    other.close();
+    expect([code, err]).toEqual([1, expect.stringMatching(/ is taken by another program; .* --listen/)]);
+  });
+
+  test('says that it may not write, and where else it may', async () => {
+    const closed = join(home, 'closed');
+    mkdirSync(closed, { mode: 0o555 });
+    chmodSync(home, 0o755);
+    // The Node of the repository may lie where another user cannot read.
+    const node = join(home, 'node');
+    copyFileSync(process.execPath, node);
+    const user = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
+    const outsider = { node, launcher: program.launcher, user };
+    const { code, err } = await runHeddle(['serve', '--listen', '127.0.0.1:0'], { program: outsider, cwd: closed });
+    expect([code, err]).toEqual([1, expect.stringMatching(/\.heddle cannot be written; .* --data-dir/)]);
+  });
+});
+
+function isBuiltin(name: string): boolean {
+  return process.getBuiltinModule(name) !== undefined;
+}
+
+function group(key: string): string {
+  return `apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: ${key}\n`;
+}

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+
+/** A registry that is away: nothing listens there. */
+const noRegistry = 'http://127.0.0.1:9/';
+
+/** The package as somebody has it who installed its file in an empty folder. */
+export interface InstalledPackage extends AsyncDisposable {
+  /** The folder with `node_modules`. */
+  readonly folder: string;
+  /** Its files, by their paths below the package, with `/` between names. */
+  readonly files: readonly string[];
+  /** Runs a command of npm there, without a registry. */
+  npm(...words: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>;
+}
+
+/** Packs the checkout with `npm pack` and installs the file in an empty folder, without a registry. */
+export async function installPackage(): Promise<InstalledPackage> {
+  const home = await mkdtemp(join(tmpdir(), 'heddle-package-'));
+  await run('npm', ['pack', '--silent', '--pack-destination', home], { cwd: root });
+  const [packed = ''] = await readdir(home);
+  const env = {
+    ...process.env,
+    ...{ npm_config_registry: noRegistry, npm_config_cache: join(home, 'cache'), npm_config_fetch_retries: '0' },
+    // As the machine of a user with a current Node has it.
+    PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+  };
+  const folder = join(home, 'empty');
+  const npm: InstalledPackage['npm'] = (...words) => run('npm', [...words], { cwd: folder, env });
+  await mkdir(folder);
+  await npm('install', '--no-audit', '--no-fund', join(home, packed));
+  // Another user may run it.
+  await chmod(home, 0o755);
+  const below = join(folder, 'node_modules/heddle');
+  const entries = await readdir(below, { recursive: true, withFileTypes: true });
+  return {
+    folder,
+    files: entries
+      .filter((entry) => entry.isFile())
+      .map((entry) =>
+        join(entry.parentPath, entry.name)
+          .slice(below.length + 1)
+          .replaceAll('\\', '/'),
+      ),
+    npm,
+    [Symbol.asyncDispose]: () => rm(home, { recursive: true }),
+  };
+}
