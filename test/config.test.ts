@@ -52,6 +52,7 @@ describe('the configuration', () => {
         gitSources: 20,
         gitProcesses: 8,
         outboundAllow: { ranges: [], hosts: new Set() },
+        outboundCa: undefined,
         outboundGuard: 'heddle',
         directoryHosts: {},
         idp: 'embedded',

@@ -23,11 +23,11 @@ export function installationOf({
 
 /** How people come to this server; `url` is where it listens. */
 export async function localPeopleOf(
-  { mail, publicUrl }: Pick<ServeOptions, 'mail' | 'publicUrl'>,
+  { mail, authorities, publicUrl }: Pick<ServeOptions, 'mail' | 'authorities' | 'publicUrl'>,
   url: () => string,
 ): Promise<LocalPeople> {
   // Few servers send mails.
-  const mailer = mail && (await import('../features/auth/mail.ts')).createMailer(mail);
+  const mailer = mail && (await import('../features/auth/mail.ts')).createMailer({ ...mail, authorities });
   return createLocalPeople({ mailer, publicUrl: () => publicUrl ?? url() });
 }
 

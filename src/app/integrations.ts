@@ -32,11 +32,17 @@ interface IntegrationParts {
 /** Wires what a server does for integrations. */
 export async function createIntegrations(
   engine: Engine,
-  { mail: server, publicUrl, directoryHosts: hosts }: Pick<ServeOptions, 'mail' | 'publicUrl' | 'directoryHosts'>,
+  {
+    mail: server,
+    authorities,
+    publicUrl,
+    directoryHosts: hosts,
+  }: Pick<ServeOptions, 'mail' | 'authorities' | 'publicUrl' | 'directoryHosts'>,
   { outbound, closing, ...parts }: IntegrationParts,
 ): Promise<Integrations> {
   // Few servers send mails.
-  const transport = server && (await import('../outbound/mail.ts')).createMailTransport({ ...server, pool: true });
+  const transport =
+    server && (await import('../outbound/mail.ts')).createMailTransport({ ...server, authorities, pool: true });
   const mail = server && transport && { transport, from: server.from };
   closing.unshift(async () => transport?.close());
   const open = createTargets({ outbound, mail, publicUrl, signer: createWebhookSigner(engine), now: Date.now });

@@ -10,13 +10,13 @@ export function openOutbound(
   options: ServeOptions,
   { closing, report }: { readonly closing: (() => Promise<unknown>)[]; readonly report: Report<'info'> },
 ): Outbound {
-  const { outboundAllow: allow, upstreamProxy: proxy } = options;
+  const { outboundAllow: allow, upstreamProxy: proxy, authorities } = options;
   const once = reportOnce(report);
   const observe = ({ detail, ...event }: OutboundEvent) => {
     engine.observer.report({ what: 'outbound', ...event });
     if (detail !== undefined) once('info', `${event.purpose}: ${detail}`);
   };
-  const outbound = createOutbound({ allow, proxy, observe, userAgent: `Heddle/${programVersion()}` });
+  const outbound = createOutbound({ allow, proxy, authorities, observe, userAgent: `Heddle/${programVersion()}` });
   closing.unshift(() => outbound.close());
   return outbound;
 }

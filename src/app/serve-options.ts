@@ -45,6 +45,8 @@ export interface ServeOptions
   readonly gitEnvironment: Readonly<Record<string, string>>;
   /** Where the API server is of the cluster that this server runs in; absent: it runs in none. */
   readonly ownCluster?: ServiceAddress | undefined;
+  /** Certificates (PEM) of authorities that are trusted at other hosts besides those that the machine trusts. */
+  readonly authorities?: string | undefined;
   /** Absent: other hosts are reached without a proxy. */
   readonly upstreamProxy?: UpstreamProxy | undefined;
   /** A door for tests: what hashing a password costs. */

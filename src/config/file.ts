@@ -57,6 +57,7 @@ const written: { readonly [K in keyof Config]?: Written } = {
   oidcTrustEmail: { name: 'oidcTrustEmail', type: 'boolean' },
   singleAccount: { name: 'singleAccount', type: 'boolean' },
   outboundAllow: { name: 'outboundAllow', type: 'list' },
+  outboundCa: { name: 'outboundCa', type: 'string' },
   outboundGuard: { name: 'outboundGuard', type: 'string' },
   directoryHosts: { name: 'directoryHosts', type: 'list' },
 };

@@ -6,6 +6,8 @@ import type { Parsed } from './parse.ts';
 /** How this server reaches other hosts. */
 export interface OutboundConfig {
   readonly outboundAllow: AllowList;
+  /** A file with certificates. */
+  readonly outboundCa: string | undefined;
   readonly outboundGuard: 'heddle' | 'proxy';
   readonly directoryHosts: DirectoryHosts;
 }
@@ -19,6 +21,13 @@ export const outboundSettings: { readonly [K in keyof OutboundConfig]: Setting<O
     multiple: 'commas',
     default: nothingAllowed,
     parse: parseAllow,
+  },
+  outboundCa: {
+    variable: 'HEDDLE_OUTBOUND_CA',
+    placeholder: 'FILE',
+    doc: 'Certificates (PEM) of private authorities that the server trusts at the hosts it connects to over https and by mail, besides those of the machine; read at the start. Git reads GIT_SSL_CAINFO.',
+    default: undefined,
+    parse: ([text = '']) => ({ value: text.trim() }),
   },
   outboundGuard: {
     variable: 'HEDDLE_OUTBOUND_GUARD',

@@ -14,7 +14,7 @@ export const peopleSettings: { readonly [K in keyof PeopleConfig]: Setting<Peopl
   smtpUrl: {
     variable: 'HEDDLE_SMTP_URL',
     placeholder: 'URL',
-    doc: 'Mail server that invitations go by, smtp://USER:PASSWORD@HOST:587 or smtps://HOST; without it links are handed over.',
+    doc: 'Mail server that invitations go by, smtp://USER:PASSWORD@HOST:587 or smtps://HOST; without it links are handed over. Passwords go over TLS only, unless it ends with ?ignoreTLS=true.',
     default: undefined,
     parse: ([text = '']) => parseSmtpUrl(text),
   },

@@ -95,6 +95,12 @@ export function chainsTo(chain: readonly string[], authorities: readonly string[
   return false;
 }
 
+/** Whether a text is one certificate in PEM, or several of them; what stands between them is not looked at. */
+export function holdsCertificates(text: string): boolean {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return blocks.length > 0 && blocks.every((block) => readCertificate(block).length === 1);
+}
+
 /** A list of authorities is read once, however many chains are held against it. */
 const readLists = new WeakMap<readonly string[], readonly X509Certificate[]>();
 

@@ -3,6 +3,7 @@ import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { codeOf } from '../lib/error-code.ts';
 import type { AllowList } from '../lib/net/public-address.ts';
 import { namesHost } from '../lib/net/public-address.ts';
+import { certificateFault, type Trust } from './certificates.ts';
 import { OutboundFailure } from './failure.ts';
 import type { Target } from './guard.ts';
 
@@ -29,8 +30,7 @@ export interface OutboundAnswer {
 export interface ClientOptions {
   readonly allow: AllowList;
   readonly userAgent: string;
-  /** Certificates (PEM) that are trusted instead of those that the machine trusts. */
-  readonly authorities?: string | undefined;
+  readonly trust: Trust;
 }
 
 type Connect = (target: Target) => Promise<Socket>;
@@ -45,11 +45,11 @@ const usualTimeoutMs = 30_000;
 const usualBytes = 1024 * 1024;
 
 /** Creates a client whose connections are those of `connect`, which checks every address. */
-export function createClient(connect: Connect, { allow, userAgent, authorities }: ClientOptions): Client {
+export function createClient(connect: Connect, { allow, userAgent, trust }: ClientOptions): Client {
   // A connection that one side may use is not given to the other.
   const agents = {
-    operator: createAgent(connect, 'operator', authorities),
-    user: createAgent(connect, 'user', authorities),
+    operator: createAgent(connect, 'operator', trust),
+    user: createAgent(connect, 'user', trust),
   };
   return {
     async send(request) {
@@ -62,8 +62,8 @@ export function createClient(connect: Connect, { allow, userAgent, authorities }
   };
 }
 
-function createAgent(connect: Connect, namedBy: Target['namedBy'], authorities: string | undefined): Agent {
-  const secure = buildConnector({ allowH2: false, ...(authorities === undefined ? {} : { ca: authorities }) });
+function createAgent(connect: Connect, namedBy: Target['namedBy'], trust: Trust): Agent {
+  const secure = buildConnector({ allowH2: false, ...trust });
   return new Agent({
     connections: 16,
     pipelining: 1,
@@ -133,6 +133,7 @@ function failureOf(error: unknown, host: string, timeoutMs: number, signal: Abor
     return new OutboundFailure('timeout', `${host} did not answer within ${timeoutMs / 1000} s`, { cause: error });
   if (error instanceof errors.HeadersOverflowError)
     return new OutboundFailure('too_large', `${host} answers more headers than are read`, { cause: error });
-  const code = codeOf(error) ?? 'no reason given';
-  return new OutboundFailure('failed', `${host} does not answer as it should (${code})`, { cause: error });
+  const code = codeOf(error);
+  const fault = certificateFault(code) ?? `does not answer as it should (${code ?? 'no reason given'})`;
+  return new OutboundFailure('failed', `${host} ${fault}`, { cause: error });
 }

@@ -1,9 +1,10 @@
 import { createConnection, isIP, type Socket } from 'node:net';
 import { codeOf } from '../lib/error-code.ts';
 import { type AllowList, plainHost } from '../lib/net/public-address.ts';
+import type { Trust } from './certificates.ts';
 import { OutboundFailure } from './failure.ts';
 import { checkedAddresses, type Lookup, type Target } from './guard.ts';
-import { isExcepted, openTunnel, type UpstreamProxy } from './upstream-proxy.ts';
+import { isExcepted, openTunnel, type TunnelOptions, type UpstreamProxy } from './upstream-proxy.ts';
 
 /** How connections to other hosts are opened. */
 export interface DialOptions {
@@ -11,6 +12,8 @@ export interface DialOptions {
   readonly proxy?: UpstreamProxy | undefined;
   readonly lookup: Lookup;
   readonly connectMs: number;
+  /** What the certificate of the proxy is checked with. */
+  readonly trust: Trust;
 }
 
 /** Connects to a target, straight or through the proxy, at an address that was checked. Throws `OutboundFailure`. */
@@ -33,12 +36,13 @@ export async function dial(target: Target, options: DialOptions): Promise<Socket
 
 async function connect(target: Target, options: DialOptions, signal: AbortSignal): Promise<Socket> {
   const { host, port } = target;
+  const { trust } = options;
   const proxy =
     options.proxy !== undefined && !isExcepted(options.proxy.except, host, port) ? options.proxy : undefined;
-  if (proxy?.isGuard === true) return openTunnel(proxy, authorityOf(host, port), signal);
+  if (proxy?.isGuard === true) return openTunnel(proxy, authorityOf(host, port), { signal, trust });
   const addresses = await checkedAddresses(target, options.allow, options.lookup);
   signal.throwIfAborted();
-  return proxy === undefined ? open(host, port, addresses, signal) : tunnel(proxy, port, addresses, signal);
+  return proxy === undefined ? open(host, port, addresses, signal) : tunnel(proxy, port, addresses, { signal, trust });
 }
 
 /** Goes through the proxy to an address, because whatever the proxy would resolve the name to was not checked. */
@@ -46,13 +50,13 @@ async function tunnel(
   proxy: UpstreamProxy,
   port: number,
   [address = '', ...others]: readonly string[],
-  signal: AbortSignal,
+  options: TunnelOptions,
 ): Promise<Socket> {
   try {
-    return await openTunnel(proxy, authorityOf(address, port), signal);
+    return await openTunnel(proxy, authorityOf(address, port), options);
   } catch (error) {
-    if (others.length === 0 || signal.aborted) throw error;
-    return tunnel(proxy, port, others, signal);
+    if (others.length === 0 || options.signal.aborted) throw error;
+    return tunnel(proxy, port, others, options);
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * Why the mail server did not take a mail: it refuses all addresses, the credentials of this server, or what is in the mail;
- * or it cannot take it now.
+ * the way to it is not secure; or it cannot take it now.
  */
-export type MailRefusal = 'addresses' | 'credentials' | 'content' | 'away';
+export type MailRefusal = 'addresses' | 'credentials' | 'content' | 'insecure' | 'away';
 
 /** A mail was not taken. The message names no address and no secret. */
 export class MailFailure extends Error {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { trustIn } from './certificates.ts';
 import { type ClientOptions, createClient, type OutboundAnswer, type OutboundRequest } from './client.ts';
 import { dial } from './dial.ts';
 import { OutboundFailure, type Outcome } from './failure.ts';
@@ -19,7 +20,9 @@ export interface OutboundEvent {
 }
 
 /** How this server reaches other hosts. */
-export interface OutboundOptions extends ClientOptions {
+export interface OutboundOptions extends Omit<ClientOptions, 'trust'> {
+  /** Certificates (PEM) of authorities that are trusted besides those that the machine trusts. */
+  readonly authorities?: string | undefined;
   readonly proxy?: UpstreamProxy | undefined;
   readonly observe?: (event: OutboundEvent) => void;
   readonly lookup?: Lookup;
@@ -44,8 +47,9 @@ const usualConnectMs = 10_000;
 /** Creates the way out. Nothing is opened before it is needed. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { allow, proxy, lookup = systemLookup, connectMs = usualConnectMs, observe } = options;
-  const connect = (target: Target): Promise<Socket> => dial(target, { allow, proxy, lookup, connectMs });
-  const client = createClient(connect, options);
+  const trust = trustIn(options.authorities);
+  const connect = (target: Target): Promise<Socket> => dial(target, { allow, proxy, lookup, connectMs, trust });
+  const client = createClient(connect, { ...options, trust });
   const counted = async <Value>(purpose: Purpose, work: () => Promise<Value>): Promise<Value> => {
     const begin = performance.now();
     const note = (outcome: Outcome, more: Pick<OutboundEvent, 'detail'> = {}) =>
@@ -65,7 +69,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const [only = '', ...others] = addresses;
     if (others.length === 0) return only;
     // Which of them answers is found by connecting; the program would not try another one.
-    const socket = await dial(target, { allow, lookup: async () => addresses, connectMs });
+    const socket = await dial(target, { allow, lookup: async () => addresses, connectMs, trust });
     const { remoteAddress = only } = socket;
     socket.destroy();
     return remoteAddress;

@@ -4,6 +4,7 @@ import { isIP, type Socket } from 'node:net';
 import { codeOf } from '../lib/error-code.ts';
 import { contains, parseAddress, parseCidr } from '../lib/net/address.ts';
 import { plainHost } from '../lib/net/public-address.ts';
+import type { Trust } from './certificates.ts';
 import { OutboundFailure } from './failure.ts';
 
 /** The proxy through which this machine reaches other hosts. */
@@ -44,8 +45,14 @@ export function isExcepted(except: readonly string[], host: string, port: number
   });
 }
 
+/** How a tunnel is opened. */
+export interface TunnelOptions {
+  readonly signal: AbortSignal;
+  readonly trust: Trust;
+}
+
 /** Opens a tunnel through the proxy to an authority such as `192.0.2.1:443`. Throws `OutboundFailure`. */
-export function openTunnel(proxy: UpstreamProxy, authority: string, signal: AbortSignal): Promise<Socket> {
+export function openTunnel(proxy: UpstreamProxy, authority: string, { signal, trust }: TunnelOptions): Promise<Socket> {
   const url = URL.parse(proxy.url);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
     throw new OutboundFailure('failed', 'the proxy that HTTPS_PROXY names is neither http:// nor https://; correct it');
@@ -55,7 +62,14 @@ export function openTunnel(proxy: UpstreamProxy, authority: string, signal: Abor
   const request = (url.protocol === 'https:' ? secureRequest : plainRequest)({
     host: plainHost(url.hostname),
     port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
-    ...{ method: 'CONNECT', path: authority, headers: { host: authority, ...authorization }, agent: false, signal },
+    ...{
+      method: 'CONNECT',
+      path: authority,
+      headers: { host: authority, ...authorization },
+      agent: false,
+      signal,
+      ...trust,
+    },
   });
   return new Promise((resolve, reject) => {
     const refuse = (status: number | undefined) =>

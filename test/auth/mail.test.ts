@@ -48,7 +48,7 @@ beforeAll(async () => {
   await once(listening, 'listening');
   // It listens on TCP.
   port = (listening.address() as AddressInfo).port;
-  mailer = mailerAt(`smtp://heddle:secret@127.0.0.1:${port}`);
+  mailer = mailerAt(`smtp://heddle:secret@127.0.0.1:${port}/?ignoreTLS=true`);
 });
 afterAll(async () => {
   for (const one of mailers) one.close();
@@ -139,7 +139,12 @@ describe('a server with a mail server', () => {
 
   it.each([
     ['is away', 'smtp://127.0.0.1:1', 'cannot be reached'],
-    ['does not know it', () => `smtp://heddle:wrong-password@127.0.0.1:${port}`, 'refuses the user and password'],
+    ['offers no TLS', () => `smtp://heddle:secret@127.0.0.1:${port}`, 'offers no TLS'],
+    [
+      'does not know it',
+      () => `smtp://heddle:wrong-password@127.0.0.1:${port}/?ignoreTLS=true`,
+      'refuses the user and password',
+    ],
   ])('makes nothing when the mail server %s, and says so', async (_, url, why) => {
     const away = mailerAt(typeof url === 'string' ? url : url());
     current = () => away;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -31,6 +32,12 @@ export interface Counterpart<Message> {
   start(): Promise<void>;
 }
 
+/** A certificate and its key. */
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** What one is made of. */
 export interface CounterpartOptions<Message> {
   /** Reads a request, or says what is wrong with it. */
@@ -39,6 +46,8 @@ export interface CounterpartOptions<Message> {
   accept(response: ServerResponse, message: Message): void;
   /** Answers with another status than those of success. */
   refuse?(response: ServerResponse, status: number): void;
+  /** Absent: it speaks plain http. */
+  readonly tls?: Tls | undefined;
 }
 
 /** Starts one on this machine; it ends with the test. */
@@ -46,6 +55,7 @@ export async function startCounterpart<Message>({
   read,
   accept,
   refuse = (response, status) => response.writeHead(status).end(),
+  tls,
 }: CounterpartOptions<Message>): Promise<Counterpart<Message>> {
   const attempts: Message[] = [];
   const accepted: Message[] = [];
@@ -69,7 +79,8 @@ export async function startCounterpart<Message>({
     }
   };
   const open = async (port: number) => {
-    const server = createServer((request, response) => void handle(request, response));
+    const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response);
+    const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
     return server;
@@ -85,7 +96,7 @@ export async function startCounterpart<Message>({
   };
   onTestFinished(stop);
   return {
-    ...{ url: `http://127.0.0.1:${port}`, port, accepted, attempts, faults },
+    ...{ url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`, port, accepted, attempts, faults },
     next: (...answers) => void queue.push(...answers),
     usually(answer) {
       usual = answer;

@@ -67,7 +67,7 @@ test('a mail that is refused for what is in it is set aside, and a digest is tak
 
 test('wrong credentials, refused addresses and a missing mail server pause a channel and say what to do', async () => {
   const post = await openPost();
-  const box = await startMailbox('wrong');
+  const box = await startMailbox({ password: 'wrong' });
   const good = await startMailbox();
   const last = () => post.rows('select paused, last_error from deliveries');
   const id = await post.channel(email('ana@example.com'));

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 import { createMailTransport } from '../../src/outbound/mail.ts';
+import type { Tls } from './counterpart.ts';
 
 /** A mail as the server got it. */
 export interface MailReceived {
@@ -20,21 +21,49 @@ export interface Mailbox {
   readonly attempts: () => number;
   /** Answers the next attempts so, each once. */
   next(...codes: readonly number[]): void;
+  /** Its address for the server, with user and password. */
+  readonly url: string;
+  /** The passwords that came over a connection without TLS. */
+  readonly inPlainText: readonly string[];
   /** A mail server with this way to it. */
   readonly mail: { readonly transport: ReturnType<typeof createMailTransport>; readonly from: string };
 }
 
+/** How a mail server is reached, and what the way to it trusts. */
+interface MailboxOptions {
+  readonly password?: string;
+  readonly scheme?: 'smtp' | 'smtps';
+  /** Absent: it offers no TLS. */
+  readonly tls?: Tls;
+  /** What stands behind the address of the server. */
+  readonly query?: string;
+  readonly authorities?: string;
+}
+
 /** Starts a mail server that takes mails with the password `secret`. */
-export async function startMailbox(password = 'secret'): Promise<Mailbox> {
+export async function startMailbox({
+  password = 'secret',
+  scheme = 'smtp',
+  tls,
+  query = tls === undefined ? '?ignoreTLS=true' : '',
+  authorities,
+}: MailboxOptions = {}): Promise<Mailbox> {
+  const inPlainText: string[] = [];
   const received: MailReceived[] = [];
   const codes: number[] = [];
   let attempts = 0;
   const refusal = (responseCode: number) => Object.assign(new Error('refused'), { responseCode });
   const server = new SMTPServer({
-    disabledCommands: ['STARTTLS'],
+    ...tls,
+    secure: scheme === 'smtps',
+    disabledCommands: tls === undefined ? ['STARTTLS'] : [],
+    allowInsecureAuth: true,
     authMethods: ['PLAIN', 'LOGIN'],
-    onAuth: (auth, _session, done) =>
-      auth.password === 'secret' ? done(null, { user: auth.username }) : done(new Error('no')),
+    onAuth(auth, session, done) {
+      if (!session.secure) inPlainText.push(String(auth.password));
+      if (auth.password === 'secret') done(null, { user: auth.username });
+      else done(new Error('no'));
+    },
     onRcptTo: ({ address }, _session, done) => (address.startsWith('refused') ? done(refusal(550)) : done()),
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
@@ -52,18 +81,23 @@ export async function startMailbox(password = 'secret'): Promise<Mailbox> {
       });
     },
   });
+  // A client that does not like the certificate leaves in the middle of the handshake.
+  server.on('error', () => undefined);
   const listening = server.listen(0, '127.0.0.1');
   await once(listening, 'listening');
   // It listens on TCP.
   const { port } = listening.address() as AddressInfo;
-  const url = `smtp://heddle:${password}@127.0.0.1:${port}`;
+  const url = `${scheme}://heddle:${password}@127.0.0.1:${port}/${query}`;
   const from = 'Heddle <heddle@mesh.example.com>';
-  const transport = createMailTransport({ url, from, pool: true });
+  const transport = createMailTransport({ url, from, authorities, pool: true });
   onTestFinished(async () => {
     transport.close();
     await new Promise<void>((resolve) => server.close(resolve));
   });
-  return { received, attempts: () => attempts, next: (...more) => void codes.push(...more), mail: { transport, from } };
+  return {
+    ...{ url, received, inPlainText, attempts: () => attempts, mail: { transport, from } },
+    next: (...more) => void codes.push(...more),
+  };
 }
 
 function read(text: string): Omit<MailReceived, 'to'> {

@@ -93,6 +93,7 @@
   "OPEN_ENDPOINTS" .openEndpoints
   "OPERATOR_ACCOUNT" .operatorAccount
   "OUTBOUND_ALLOW" .outboundAllow
+  "OUTBOUND_CA" .outboundCa
   "PENDING_TENANTS" .pendingTenants
   "PLAN_RATE_LIMIT" .planRateLimit
   "PROXY_LOG_DAYS" .proxyLogDays

@@ -2,6 +2,7 @@ import type { ServeOptions } from '../../app/serve-options.ts';
 import { parseSmtpUrl } from '../../config/people.ts';
 import { type Config, environment, type FlagValues, readConfig } from '../../config.ts';
 import * as kinds from '../../kinds/index.ts';
+import { holdsCertificates } from '../../lib/node-pure.ts';
 import { createLog, gather, type Log } from '../../log.ts';
 import { createRegistry } from '../../model/declare/registry.ts';
 import { InvalidInput } from '../../model/errors.ts';
@@ -82,7 +83,7 @@ const declaration = {
     ...(['smtpUrl', 'smtpUrlFile', 'mailFrom', 'userDeleteFromIdp'] as const),
     ...(['idp', 'localAuthDisabled', 'publicUrl', 'idpRedirectUris', 'idpKeyRotation'] as const),
     ...(['oidcIssuer', 'oidcAudience', 'oidcClaims', 'oidcTrustEmail', 'singleAccount'] as const),
-    ...(['outboundAllow', 'outboundGuard', 'directoryHosts'] as const),
+    ...(['outboundAllow', 'outboundCa', 'outboundGuard', 'directoryHosts'] as const),
   ],
   examples: [
     ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],
@@ -118,10 +119,19 @@ async function serve(
 ): Promise<void> {
   // No other user may read keys, tokens, repositories and the files of the embedded database.
   const umask = process.umask(0o077);
-  const { bootstrapToken: _, bootstrapTokenFile: __, shutdownGraceMs, databaseUrl, outboundGuard, ...options } = config;
+  const {
+    bootstrapToken: _,
+    bootstrapTokenFile: __,
+    shutdownGraceMs,
+    databaseUrl,
+    outboundGuard,
+    outboundCa,
+    ...options
+  } = config;
   const bootstrapToken = await readBootstrapToken(config);
   const operatorToken = await readOperatorToken(config);
   const mail = await readMail(config);
+  const authorities = outboundCa === undefined ? undefined : await readAuthorities(outboundCa);
   const upstreamProxy = readProxy(environment, outboundGuard);
   if (outboundGuard === 'proxy' && upstreamProxy === undefined)
     throw new InvalidInput(
@@ -141,6 +151,7 @@ async function serve(
       gitEnvironment,
       ownCluster,
       upstreamProxy,
+      authorities,
       values: valueVariables(),
     },
     log,
@@ -223,4 +234,13 @@ async function readMail(
   if (from === undefined)
     throw new InvalidInput('HEDDLE_MAIL_FROM is required with a mail server; set it to the sender of mails.');
   return { mail: { url, from } };
+}
+
+/** The authorities in a file. A file without any would otherwise show itself with the first request that fails. */
+async function readAuthorities(path: string): Promise<string> {
+  const text = await readSecretFile('HEDDLE_OUTBOUND_CA', path);
+  if (holdsCertificates(text)) return text;
+  throw new InvalidInput(
+    `HEDDLE_OUTBOUND_CA names ${path}, which is no list of certificates in PEM; give the certificates of the authorities.`,
+  );
 }

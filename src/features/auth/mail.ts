@@ -37,6 +37,8 @@ function explain(error: MailFailure, host: string, to: string): Error {
     const message = `the mail server ${host} does not accept the address ${to}; correct it. Nothing was made`;
     return new InvalidInput(message, { problems: [{ code: 'email_refused', path: '/email', message }] });
   }
+  if (error.refusal === 'insecure')
+    return new Unavailable(`${error.message}. No mail was sent and nothing was made`, { cause: error });
   const reason =
     error.refusal === 'credentials' ? 'refuses the user and password in HEDDLE_SMTP_URL' : 'cannot be reached';
   return new Unavailable(

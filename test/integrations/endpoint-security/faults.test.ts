@@ -297,7 +297,7 @@ it('a product behind a private authority is asked when the server trusts the aut
   await integrate('vendor-a', bodies['vendor-a'](product.url, [await api.group('checked')]));
   const distrustful = runPost(api.engine);
   await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'failing' });
-  expect((await status('vendor-a')).message).toContain('does not answer as it should (DEPTH_ZERO_SELF_SIGNED_CERT)');
+  expect((await status('vendor-a')).message).toContain('does not trust (DEPTH_ZERO_SELF_SIGNED_CERT)');
   await distrustful.stop();
   expect((await api.call('POST', '/api/config/endpoint-security/vendor-a/sync')).status).toBe(200);
   runPost(api.engine, { authorities: certificate });

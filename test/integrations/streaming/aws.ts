@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { crc32, gunzipSync } from 'node:zlib';
 import type { JsonObject } from '../../../src/lib/json.ts';
-import { type Answer, type Arrived, type Counterpart, startCounterpart } from '../counterpart.ts';
+import { type Answer, type Arrived, type Counterpart, startCounterpart, type Tls } from '../counterpart.ts';
 import { signatureFault } from './aws-signature.ts';
 
 /** What is signed with; the region is nowhere. */
@@ -26,9 +26,10 @@ export interface Bucket extends Counterpart<PutObject> {
 }
 
 /** Starts an S3 with one bucket that checks what its documentation demands of PutObject. */
-export async function startBucket(name: string): Promise<Bucket> {
+export async function startBucket(name: string, tls?: Tls): Promise<Bucket> {
   const objects = new Map<string, PutObject>();
   const counterpart = await startCounterpart<PutObject>({
+    tls,
     read: (arrived) => readPut(arrived, name),
     accept(response, message) {
       objects.set(message.key, message);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Json } from '../../../src/lib/json.ts';
-import { type Counterpart, startCounterpart } from '../counterpart.ts';
+import { type Counterpart, startCounterpart, type Tls } from '../counterpart.ts';
 
 /** What was posted. */
 interface Posted {
@@ -9,8 +9,9 @@ interface Posted {
 }
 
 /** Starts a platform that takes JSON. */
-export function startSink(): Promise<Counterpart<Posted>> {
+export function startSink(tls?: Tls): Promise<Counterpart<Posted>> {
   return startCounterpart<Posted>({
+    tls,
     read({ request: { method, url, headers }, body }) {
       if (method !== 'POST' || url !== '/in') return `${method} ${url}`;
       if (headers['content-type'] !== 'application/json') return `the type is ${headers['content-type']}`;

@@ -51,6 +51,7 @@ async function send(
 function verdictOf({ refusal, message: reason }: MailFailure): Verdict {
   switch (refusal) {
     case 'away':
+    case 'insecure':
       return { outcome: 'retry', reason };
     case 'content':
       return { outcome: 'refused', reason };

@@ -1,0 +1,30 @@
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+
+/** What the certificates of hosts are checked with. */
+export interface Trust {
+  /** Absent: the authorities that this machine trusts. */
+  readonly secureContext?: SecureContext;
+}
+
+/** Trusts these authorities (PEM) besides those that this machine trusts. They are read once, not with each connection. */
+export function trustIn(authorities: string | undefined): Trust {
+  if (authorities === undefined) return {};
+  return { secureContext: createSecureContext({ ca: [...getCACertificates('default'), authorities] }) };
+}
+
+const distrusted: ReadonlySet<string> = new Set([
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_UNTRUSTED', 'CERT_SIGNATURE_FAILURE'],
+]);
+
+/** What is wrong with a host's certificate by the code of an error, to be read behind the host's name. */
+export function certificateFault(code: string | undefined): string | undefined {
+  if (code === undefined) return undefined;
+  if (distrusted.has(code))
+    return `has a certificate of an authority that this server does not trust (${code}); the operator can name the authority with HEDDLE_OUTBOUND_CA`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `has a certificate for another host (${code}); see whether the name is right`;
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return `has a certificate that is not valid at this time (${code})`;
+  return undefined;
+}
