@@ -7,8 +7,6 @@ import { activities } from '../../src/model/declare/activities.ts';
 const neverEmitted = {
   'switches of its dashboard, partly for what has another code here': [
     ...['peer.add', 'routing.peer.disconnect', 'routing.peer.delete', 'user.pending.approval'],
-    // No product of endpoint security says when a credential ends.
-    'edr.sync.token.expire',
   ],
   'activities that it has as never recorded': [
     ...['setupkey.overuse', 'rule.add', 'rule.update', 'rule.delete'],

@@ -18,13 +18,14 @@ export interface HeldIntegration {
   readonly lease: Pick<Lease, 'name' | 'fence'>;
 }
 
-const isHeld = `exists (
+/** Whether the lease, the third and the fourth parameter, is held in the account, the first one. */
+export const isHeld = `exists (
   select from leases l where l.account_id = $1 and l.name = $3 and l.fence = $4 and l.until > clock_timestamp())`;
 
 type Values = readonly (string | number | boolean | null)[];
 
 /** Runs a write; it returns no row when it was refused. */
-async function write<Row extends object>(
+export async function write<Row extends object>(
   database: Database,
   held: HeldIntegration,
   text: string,
@@ -118,7 +119,7 @@ where account_id = $1 and integration_id = $2 and ${isHeld}
 
 const syncedText = `update endpoint_security set decides = true, untrusted = null, devices = $5, doubted = null,
   last_synced_at = clock_timestamp(), failures = 0, reported = false, last_error = null, last_error_at = null,
-  next_at = ${nextAt('$6')}, tried_revision = $7
+  next_at = ${nextAt('$6')}, tried_revision = $7, credential_warned = nullif(credential_warned, 0)
 where account_id = $1 and integration_id = $2 and ${isHeld} returning 1`;
 
 /** How a sync failed. */

@@ -15,6 +15,13 @@ export interface IntegrationStatusRow {
   readonly last_error_at: Date | null;
   readonly next_at: Date | null;
   readonly reported: boolean;
+  /** Stands for the credentials that the others are about. */
+  readonly credential_basis: string | null;
+  /** How long ago the product was asked about them, in milliseconds. */
+  readonly credential_age_ms: number | null;
+  readonly credential_ends_at: Date | null;
+  /** How many days before its end an event said so. */
+  readonly credential_warned: number | null;
 }
 
 /** The integrations of an account that were taken up, in the order of their ids; one alone when it is named. */
@@ -30,7 +37,8 @@ export async function listIntegrationStatus(
 }
 
 const listText = `select integration_id, decides, untrusted, devices, doubted, last_synced_at, failures, last_error, last_error_at,
-  next_at, reported
+  next_at, reported, credential_basis, credential_ends_at, credential_warned,
+  (extract(epoch from clock_timestamp() - credential_checked_at) * 1000)::float8 as credential_age_ms
 from endpoint_security where account_id = $1 and ($2::text is null or integration_id = $2) order by integration_id`;
 
 /** What a person does about an integration, with its audit event. */

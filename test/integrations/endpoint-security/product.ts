@@ -48,6 +48,8 @@ export class Refused extends Error {
 export interface Product {
   readonly url: string;
   devices: readonly KnownDevice[];
+  /** When the credentials end, if it says so. */
+  credentialEnds: string | undefined;
   readonly requests: readonly ProductRequest[];
   /** What was wrong with requests, but for faults that were played. */
   readonly faults: readonly string[];
@@ -115,6 +117,7 @@ export async function startProduct(
   const product: Product = {
     url: `${tls === undefined ? 'http' : 'https'}://${tls === undefined ? '127.0.0.1' : 'localhost'}:${port}`,
     devices: [],
+    credentialEnds: undefined,
     ...{ requests, faults, stop },
     next: (...answers) => void queue.push(...answers),
     always(played) {

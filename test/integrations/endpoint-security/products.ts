@@ -26,10 +26,21 @@ export function device(name: string, more: JsonObject = {}, change: Partial<Know
 /** Agents behind an API token, read by cursor. */
 export function startVendorA(tls?: { readonly key: string; readonly cert: string }): Promise<Product> {
   const cursors = new Map<string, { readonly at: number; readonly filter: string }>();
-  const handle: Handle = (request, { devices }) => {
-    const { method, url, headers } = request;
-    if (method !== 'GET' || url.pathname !== '/web/api/v2.1/agents') throw new Refused(404, 'no such resource');
-    if (headers.authorization !== `ApiToken ${tokenA}`) throw new Refused(401, 'not authenticated');
+  const handle: Handle = (request, { devices, credentialEnds }) => {
+    const { method, url, headers, body } = request;
+    const isDetails = method === 'POST' && url.pathname === '/web/api/v2.1/users/api-token-details';
+    if (!isDetails && (method !== 'GET' || url.pathname !== '/web/api/v2.1/agents'))
+      throw new Refused(404, 'no such resource');
+    if (!/^ApiToken (token-of-a|[\w-]+\.[\w-]+\.[\w-]+)$/.test(headers.authorization ?? ''))
+      throw new Refused(401, 'not authenticated');
+    if (isDetails) {
+      if (headers['content-type'] !== 'application/json') throw new Refused(415, 'no JSON');
+      if (body !== JSON.stringify({ data: { apiToken: tokenA } })) throw new Refused(400, 'it is another token');
+      return {
+        status: 200,
+        body: { data: { createdAt: '2026-01-02T03:04:05.000Z', expiresAt: credentialEnds ?? null } },
+      };
+    }
     demandQuery(request, ['limit', 'cursor', 'serialNumber__contains', 'computerName__contains']);
     const limit = numberIn(request, 'limit', 10, 1000);
     const [serial, name] = ['serialNumber__contains', 'computerName__contains'].map((one) => url.searchParams.get(one));
@@ -66,14 +77,28 @@ function agentOf({ id, serial, hostname, seenAt, more = {} }: KnownDevice): Json
 export async function startVendorB({ seconds = 3599, pageSize = 1000 } = {}): Promise<Product> {
   const { tenant_id: tenant, client_id, secret: client_secret } = credentialsB;
   let tokens: ReturnType<typeof tokenServer> | undefined;
-  const handle: Handle = (request, { devices, url: base }) => {
+  const handle: Handle = (request, { devices, credentialEnds, url: base }) => {
     const form = { grant_type: 'client_credentials', client_id, client_secret, scope: `${base}/.default` };
     tokens ??= tokenServer(form, { seconds, status: 200 });
     const { method, url } = request;
     if (url.pathname === `/${tenant}/oauth2/v2.0/token`) return tokens.grant(request);
-    if (method !== 'GET' || url.pathname !== '/v1.0/deviceManagement/managedDevices')
+    const isApplication = url.pathname === `/v1.0/applications(appId='${client_id}')`;
+    if (method !== 'GET' || (!isApplication && url.pathname !== '/v1.0/deviceManagement/managedDevices'))
       throw new Refused(404, 'no such resource');
     tokens.demand(request);
+    if (isApplication) {
+      demandQuery(request, ['$select']);
+      if (credentialEnds === undefined)
+        return { status: 403, body: { error: { code: 'Authorization_RequestDenied' } } };
+      const others = [
+        { hint: 'oth', endDateTime: '2020-01-02T03:04:05Z' },
+        { hint: null, endDateTime: null },
+      ];
+      return {
+        status: 200,
+        body: { id: 'o', passwordCredentials: [...others, { hint: 'sec', endDateTime: credentialEnds }] },
+      };
+    }
     demandQuery(request, ['$select', '$filter', '$top', '$skiptoken']);
     const top = Math.min(numberIn(request, '$top', 1000, 1000), pageSize);
     const matching = devices.filter(filterOf(url.searchParams.get('$filter')));

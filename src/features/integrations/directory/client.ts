@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../../lib/json.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../../outbound/client.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
+import { readSecretEnds, type SecretEnd } from '../application-secrets.ts';
 import { countValues, retryAfter } from '../deliveries/answer.ts';
 import type { Cloud } from './clouds.ts';
 import { DirectoryFailure } from './failure.ts';
@@ -24,13 +25,6 @@ export interface Page<Item> {
   readonly link: string;
   /** The list ends here; behind the link is what changes from now on. */
   readonly last: boolean;
-}
-
-/** A password of an application. */
-export interface SecretEnd {
-  /** The first characters of the secret. */
-  readonly hint: string | undefined;
-  readonly ends: string;
 }
 
 /** Reads a directory. Everything throws `DirectoryFailure`. */
@@ -132,7 +126,7 @@ export function createDirectoryClient(parts: ClientParts): DirectoryClient {
       if (answer.status === 403 || answer.status === 404) return undefined;
       if (answer.status !== 200) throw failureOf(answer, url, parts.now());
       const { passwordCredentials: secrets } = wholeObject(answer.body, url.host);
-      return (Array.isArray(secrets) ? secrets : []).flatMap(secretOf);
+      return readSecretEnds(secrets);
     },
   };
 }
@@ -205,11 +199,4 @@ function valuesOf({ value }: Readonly<Record<string, Json>>, host: string): read
     throw new DirectoryFailure('away', `${host} answers with a list of ${value.length}, and ${mostItems} is the most`);
   if (Array.isArray(value)) return value;
   throw new DirectoryFailure('away', `${host} answers 200 without a list`);
-}
-
-function secretOf(value: Json): readonly SecretEnd[] {
-  if (!isObject(value)) return [];
-  const { hint, endDateTime: ends } = value;
-  if (typeof ends !== 'string' || Number.isNaN(Date.parse(ends))) return [];
-  return [{ hint: typeof hint === 'string' ? hint : undefined, ends: new Date(ends).toISOString() }];
 }

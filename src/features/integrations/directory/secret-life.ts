@@ -7,11 +7,10 @@ import {
   warnOfSecretEnd,
 } from '../../../db/directory-sync/progress.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
-import type { DirectoryClient, SecretEnd } from './client.ts';
+import { endOfSecret } from '../application-secrets.ts';
+import { dueWarning } from '../secret-warnings.ts';
+import type { DirectoryClient } from './client.ts';
 import { DirectoryFailure } from './failure.ts';
-
-/** How many days before its end an event says that a secret ends. */
-export const secretWarnings = [7, 30] as const;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -43,10 +42,8 @@ export async function checkSecret(engine: Engine, check: SecretCheck): Promise<s
 
 async function warn(engine: Engine, { held, row, basis, actor }: SecretCheck, ends: string): Promise<void> {
   const now = engine.now();
-  const leftMs = Date.parse(ends) - Date.parse(now);
-  const days = secretWarnings.find((one) => leftMs <= one * dayMs);
-  const warned = row?.secret_basis === basis ? (row.secret_warned ?? Infinity) : Infinity;
-  if (days === undefined || warned <= days) return;
+  const days = dueWarning(ends, now, row?.secret_basis === basis ? row.secret_warned : null);
+  if (days === undefined) return;
   const event = {
     code: 'idp.sync.token.expire',
     target: held.integration,
@@ -59,7 +56,12 @@ async function warn(engine: Engine, { held, row, basis, actor }: SecretCheck, en
 async function askSecretLife({ client, secret }: SecretCheck): Promise<Omit<SecretLife, 'basis'> | undefined> {
   try {
     const secrets = await client.secrets();
-    if (secrets !== undefined) return lifeOf(secrets, secret);
+    if (secrets !== undefined) {
+      const ends = endOfSecret(secrets, secret);
+      return ends === undefined
+        ? { note: 'the directory lists no secret of the application that begins as this one' }
+        : { ends };
+    }
     const note =
       'the application may not read itself, so that nothing warns before the secret ends; grant it Application.Read.All for that';
     return { note };
@@ -67,15 +69,4 @@ async function askSecretLife({ client, secret }: SecretCheck): Promise<Omit<Secr
     if (error instanceof DirectoryFailure) return undefined;
     throw error;
   }
-}
-
-/** The directory shows how secrets begin. Of several that begin so, the one that ends first warns, at worst too early. */
-function lifeOf(secrets: readonly SecretEnd[], secret: string): Omit<SecretLife, 'basis'> {
-  const [ends] = secrets
-    .filter(({ hint }) => hint !== undefined && hint !== '' && secret.startsWith(hint))
-    .map((one) => one.ends)
-    .sort();
-  return ends === undefined
-    ? { note: 'the directory lists no secret of the application that begins as this one' }
-    : { ends };
 }

@@ -5,7 +5,8 @@ import type { Stored } from '../../../model/state/stored.ts';
 import { readableNames } from '../../../objects/object-list.ts';
 import type { AccountStatus } from '../../../operations/config/status.ts';
 import { type ProvidingKind, planSourceOf } from '../provisioning/provision.ts';
-import { secretWarnings } from './secret-life.ts';
+
+import { endsSoon } from '../secret-warnings.ts';
 import { settingsOf } from './settings.ts';
 
 type TroubledProvider = NonNullable<AccountStatus['provisioning']>[number];
@@ -46,9 +47,8 @@ function secretTrouble(object: Stored<'DirectoryIntegration'>, row: SyncStatusRo
   const { secret_ends_at: ends, secret_basis: basis } = row;
   // What is known of a secret that was replaced says nothing about the new one.
   if (ends === null || basis !== settingsOf(object).secretBasis) return [];
-  const leftMs = ends.getTime() - Date.parse(now);
-  if (leftMs > Math.max(...secretWarnings) * 24 * 60 * 60 * 1000) return [];
-  const verb = leftMs > 0 ? 'ends' : 'ended';
+  if (!endsSoon(ends.toISOString(), now)) return [];
+  const verb = ends.getTime() > Date.parse(now) ? 'ends' : 'ended';
   const message = `the client secret ${verb} on ${ends.toISOString()}: make a new one at the directory, and write it into client_secret`;
   return [{ state: 'expiring', message }];
 }

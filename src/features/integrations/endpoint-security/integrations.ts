@@ -1,4 +1,6 @@
 import type { Engine } from '../../../commit/engine.ts';
+import { canonicalJson } from '../../../lib/json.ts';
+import { sha256 } from '../../../lib/node-pure.ts';
 import { mapSecrets, openSecret, placeOf } from '../../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { KindName, StoredSpec } from '../../../model/state/stored.ts';
@@ -56,15 +58,16 @@ export function openVendor(kind: string, { settings }: Integration, ask: AskVend
 
 /** What an integration says that is no secret. */
 export function describeIntegration({ kind, spec }: StoredObject): Described {
-  const { last_synced_interval: hours } = spec;
+  const { last_synced_interval: hours, api_token: token, secret, client_id: client } = spec;
   return {
     product: productOf(kind),
     platform: platformOf(kind),
     trustedHours: typeof hours === 'number' ? hours : usualTrustedHours,
+    credentialBasis: sha256(canonicalJson({ token: token ?? '', secret: secret ?? '', client: client ?? '' })),
   };
 }
 
-type Described = Pick<Integration, 'product' | 'platform' | 'trustedHours'>;
+type Described = Pick<Integration, 'product' | 'platform' | 'trustedHours' | 'credentialBasis'>;
 
 /** The integration with its secrets opened. Throws `Internal` when one does not open. */
 export function openIntegration(

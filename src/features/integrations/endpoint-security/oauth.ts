@@ -51,7 +51,12 @@ async function requestToken(ask: AskVendor, { url, form }: ClientCredentials, no
   });
   const members = isObject(body) ? body : {};
   const { access_token: text, expires_in: seconds } = members;
-  if (status >= 400) throw new VendorFailure(refusalText(url.host, status, members['error']));
+  if (status >= 400) {
+    const message = refusalText(url.host, status, members['error']);
+    // Other refusals are of the address, or of the permission.
+    const isCredential = status === 401 || members['error'] === 'invalid_client';
+    throw isCredential ? new CredentialsRefused(message) : new VendorFailure(message);
+  }
   if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text))
     throw new VendorFailure(`${url.host} answers a request for a token without one`);
   const lasts = typeof seconds === 'number' && seconds > 0 ? seconds : usualSeconds;

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../lib/json.ts';
-import { asObject, isObject } from '../../../lib/json.ts';
+import { asObject, isObject, parseJson } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import { VendorFailure } from './vendor.ts';
 
@@ -65,6 +65,29 @@ export function textIn(object: JsonObject, member: string): string {
 
 function isShortText(value: Json | undefined): value is string {
   return typeof value === 'string' && value.length <= longestText;
+}
+
+/** The moment in a member (ISO 8601); `undefined` when there is none. */
+export function momentIn(object: JsonObject, member: string): string | undefined {
+  const ms = Date.parse(textIn(object, member));
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}
+
+/** When a token ends that says so itself, as those in the form of a JWT do. */
+export function endOfToken(token: string): string | undefined {
+  const [, claims = '', ...others] = token.split('.');
+  if (others.length !== 1) return undefined;
+  const { exp } = claimsOf(claims);
+  return typeof exp === 'number' && exp > 0 && exp < 1e11 ? new Date(exp * 1000).toISOString() : undefined;
+}
+
+/** Nothing when it is no JSON: any text may have two dots. */
+function claimsOf(text: string): JsonObject {
+  try {
+    return asObject(parseJson(Buffer.from(text, 'base64url').toString('utf8')));
+  } catch {
+    return {};
+  }
 }
 
 /** The object in a member; an empty one when there is none. */

@@ -15,6 +15,7 @@ import { readableNames } from '../../../objects/object-list.ts';
 import type { EndpointSecurity } from '../../../operations/config/endpoint-security.ts';
 import type { AccountStatus } from '../../../operations/config/status.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
+import { endsSoon } from '../secret-warnings.ts';
 import { describeIntegration, integrationKinds } from './integrations.ts';
 import { isChecked } from './sync.ts';
 
@@ -60,12 +61,18 @@ function view(
   row: IntegrationStatusRow | undefined,
 ): EndpointSecurity {
   const { kind, key } = object;
-  const { platform: vendor, product } = describeIntegration(object);
+  const { platform: vendor, product, credentialBasis } = describeIntegration(object);
+  const warning = standingWarning(row, credentialBasis, image.now);
   const peers = countPeers(state, object.id, image);
   const standing = stateOf(object, row);
   return {
     ...{ vendor, kind, ...(key === undefined ? {} : { key }) },
-    ...{ state: standing, message: messageOf(standing, product, row, peers), deciding: row?.decides === true, peers },
+    ...{
+      state: standing,
+      message: `${messageOf(standing, product, row, peers)}${warning}`,
+      deciding: row?.decides === true,
+      peers,
+    },
     ...optionals({ devices: row?.devices, foundDevices: row?.doubted }),
     failures: row?.failures ?? 0,
     ...optionals({
@@ -75,6 +82,13 @@ function view(
       nextSyncAt: row?.next_at?.toISOString(),
     }),
   };
+}
+
+/** What is known of credentials that were replaced says nothing about the new ones. */
+function standingWarning(row: IntegrationStatusRow | undefined, basis: string, now: string): string {
+  const ends = row?.credential_basis === basis ? row.credential_ends_at?.toISOString() : undefined;
+  if (ends === undefined || !endsSoon(ends, now)) return '';
+  return `; its credentials end on ${ends}: make new ones at the product, and write them into the integration`;
 }
 
 /** Members without a value are left out. */

@@ -15,7 +15,8 @@ import { Internal } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Hold } from '../held-work.ts';
-import { createAsk, type VendorHttpOptions } from './http.ts';
+import { type CredentialWatch, checkCredential, reportRefusedCredential } from './credentials.ts';
+import { CredentialsRefused, createAsk, type VendorHttpOptions } from './http.ts';
 import { describeIntegration, openIntegration, openVendor, platformOf } from './integrations.ts';
 import { createMatcher, type Machine } from './match.ts';
 import { type Integration, type Vendor, VendorFailure } from './vendor.ts';
@@ -101,7 +102,8 @@ async function runSync(sync: Sync): Promise<Done | undefined> {
   try {
     const integration = openIntegration(options.engine, held.account, object);
     const machines = machinesOf(state, await options.engine.presence.at(held.account), object.id);
-    const { match, found } = await readDevices(openProduct(sync, integration), machines, readingSignal(sync));
+    const vendor = openProduct(sync, integration);
+    const { match, found } = await readDevices(vendor, machines, readingSignal(sync));
     const known = row.devices ?? undefined;
     if (needsApproval(found, known)) {
       await fail(sync, lossText(integration.product, found, known), { doubted: found });
@@ -117,6 +119,7 @@ async function runSync(sync: Sync): Promise<Done | undefined> {
     if (changed === undefined || !(await finish(sync, found))) return undefined;
     if (changed > 0 || !row.decides || row.untrusted !== null)
       options.engine.notices.publish({ what: 'verdicts', account: held.account });
+    await checkCredential(watchOf(sync), vendor);
     return { outcome: 'synced', devices: found };
   } catch (error) {
     if (signal.aborted) {
@@ -124,13 +127,21 @@ async function runSync(sync: Sync): Promise<Done | undefined> {
       return undefined;
     }
     if (error instanceof VendorFailure || error instanceof Internal) {
-      await fail(sync, reasonOf(sync, error), { afterMs: error instanceof VendorFailure ? error.afterMs : undefined });
+      const reason = reasonOf(sync, error);
+      await fail(sync, reason, { afterMs: error instanceof VendorFailure ? error.afterMs : undefined });
+      const isRepeated = row.failures + 1 >= failuresUntilReport;
+      if (error instanceof CredentialsRefused && isRepeated) await reportRefusedCredential(watchOf(sync), reason);
       return { outcome: 'failed', devices: 0 };
     }
     // An error of this server: where it cannot be noted either, what was noted at the beginning holds.
     await attempt(sync, firstRetryMs, true).catch(() => undefined);
     throw error;
   }
+}
+
+function watchOf({ options: { engine }, held, object, row }: Sync): CredentialWatch {
+  const { platform, credentialBasis: basis } = describeIntegration(object);
+  return { engine, held, row, platform, basis };
 }
 
 function readingSignal({ signal, deadline }: Sync): AbortSignal {

@@ -24,6 +24,8 @@ export interface Vendor {
   devices(): AsyncIterable<readonly Device[]>;
   /** The devices that may be one machine, without reading all of them. */
   find(machine: MachineNames): Promise<readonly Device[]>;
+  /** When its credentials end (ISO 8601), if it says so. Absent: it says nothing of that. */
+  credentialEnd?(): Promise<string | undefined>;
 }
 
 /** What all integrations say, and the settings of their products with secrets opened. */
@@ -36,6 +38,8 @@ export interface Integration {
   readonly platform: string;
   /** After so many hours without news of a device, or of the product, it is not in order any more. */
   readonly trustedHours: number;
+  /** Stands for the credentials, of which it tells nothing. */
+  readonly credentialBasis: string;
   readonly settings: JsonObject;
 }
 

@@ -1,10 +1,11 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts';
 import type { StoredSpec } from '../../../../model/state/stored.ts';
 import type { AskVendor } from '../http.ts';
-import { demandProgress, faultsOf, listIn, textIn, urlBelow } from '../read.ts';
+import { demandProgress, endOfToken, faultsOf, listIn, momentIn, objectIn, textIn, urlBelow } from '../read.ts';
 import type { Device, Vendor } from '../vendor.ts';
 
 const path = '/web/api/v2.1/agents';
+const detailsPath = '/web/api/v2.1/users/api-token-details';
 /** Agents with all that the product says of them. */
 const pageSize = 500;
 /** More agents with one name are not looked at one by one. */
@@ -13,7 +14,8 @@ const fewAgents = 100;
 /** Agents, listed with an API token and read by cursor. */
 export function openVendorA(settings: StoredSpec<'EdrVendorA'>, ask: AskVendor): Vendor {
   const base = String(settings.api_url);
-  const headers = { authorization: `ApiToken ${String(settings.api_token)}` };
+  const token = String(settings.api_token);
+  const headers = { authorization: `ApiToken ${token}` };
   const conditions = settings.match_attributes ?? {};
   const page = async (limit: number, query: Readonly<Record<string, string>>) => {
     const url = urlBelow(base, path, { limit: String(limit), ...query });
@@ -36,6 +38,17 @@ export function openVendorA(settings: StoredSpec<'EdrVendorA'>, ask: AskVendor):
       const bySerial = serial === '' ? [] : (await page(fewAgents, { serialNumber__contains: serial })).devices;
       const byName = hostname === '' ? [] : (await page(fewAgents, { computerName__contains: hostname })).devices;
       return [...bySerial, ...byName];
+    },
+    async credentialEnd() {
+      // Those of service users say it themselves, and may not ask.
+      const own = endOfToken(token);
+      if (own !== undefined) return own;
+      const { body } = await ask({
+        ...{ url: urlBelow(base, detailsPath), method: 'POST', accepts: [400, 401, 403, 404] },
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ data: { apiToken: token } }),
+      });
+      return momentIn(objectIn(body, 'data'), 'expiresAt');
     },
   };
 }

@@ -1,5 +1,6 @@
-import { isObject, type JsonObject } from '../../../../lib/json.ts';
+import { asObject, isObject, type JsonObject } from '../../../../lib/json.ts';
 import type { StoredSpec } from '../../../../model/state/stored.ts';
+import { endOfSecret, readSecretEnds } from '../../application-secrets.ts';
 import type { AskVendor } from '../http.ts';
 import { withToken } from '../oauth.ts';
 import { demandProgress, faultsOf, listIn, textIn, urlBelow } from '../read.ts';
@@ -47,6 +48,15 @@ export function openVendorB(settings: StoredSpec<'EdrVendorB'>, plainAsk: AskVen
       const bySerial = serial === '' ? [] : await filtered(`serialNumber eq ${quoted(serial)}`);
       const byName = hostname === '' ? [] : await filtered(`deviceName eq ${quoted(hostname)}`);
       return [...bySerial, ...byName];
+    },
+    async credentialEnd() {
+      const application = `/v1.0/applications(appId='${encodeURIComponent(form.client_id)}')`;
+      // An application may read itself when it was granted that.
+      const { body } = await ask({
+        url: urlBelow(base, application, { $select: 'id,passwordCredentials' }),
+        accepts: [403, 404],
+      });
+      return endOfSecret(readSecretEnds(asObject(body)['passwordCredentials']), form.client_secret);
     },
   };
 }

@@ -1,0 +1,59 @@
+import type { Engine } from '../../../commit/engine.ts';
+import { noteCredential, warnOfCredential } from '../../../db/endpoint-security/credentials.ts';
+import type { HeldIntegration } from '../../../db/endpoint-security/progress.ts';
+import type { IntegrationStatusRow } from '../../../db/endpoint-security/status.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import { dueWarning } from '../secret-warnings.ts';
+import { type Vendor, VendorFailure } from './vendor.ts';
+import { actor } from './verdicts.ts';
+
+/** Whose credentials are watched. */
+export interface CredentialWatch {
+  readonly engine: Engine;
+  readonly held: HeldIntegration;
+  readonly row: IntegrationStatusRow;
+  readonly platform: string;
+  /** Stands for the credentials. */
+  readonly basis: string;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Asks the product once a day when the credentials end, and writes an event 30 and 7 days before that. */
+export async function checkCredential(watch: CredentialWatch, vendor: Pick<Vendor, 'credentialEnd'>): Promise<void> {
+  const { engine, held, row, basis } = watch;
+  if (vendor.credentialEnd === undefined) return;
+  const isSame = row.credential_basis === basis;
+  const isKnown = isSame && row.credential_age_ms !== null && row.credential_age_ms < dayMs;
+  const life = isKnown ? { ends: row.credential_ends_at?.toISOString() } : await askLife(vendor.credentialEnd);
+  if (life === undefined) return;
+  const { ends } = life;
+  if (!isKnown && !(await noteCredential(engine.database, held, { basis, ends }))) return;
+  if (ends === undefined) return;
+  // A product that lets them in again has not ended them.
+  const warned = isSame && row.credential_warned !== 0 ? row.credential_warned : null;
+  const days = dueWarning(ends, engine.now(), warned);
+  if (days !== undefined) await warn(watch, days, { ends });
+}
+
+/** Reports that a product refuses the credentials: most have an end that it does not say before. */
+export async function reportRefusedCredential(watch: CredentialWatch, reason: string): Promise<void> {
+  await warn(watch, 0, { reason });
+}
+
+/** `undefined`: it could not be asked now. */
+async function askLife(
+  ask: () => Promise<string | undefined>,
+): Promise<{ readonly ends: string | undefined } | undefined> {
+  try {
+    return { ends: await ask() };
+  } catch (error) {
+    if (error instanceof VendorFailure) return undefined;
+    throw error;
+  }
+}
+
+async function warn({ engine, held, platform, basis }: CredentialWatch, days: number, meta: JsonObject): Promise<void> {
+  const event = { code: 'edr.sync.token.expire', target: held.integration, meta: { ...meta, platform } } as const;
+  await warnOfCredential(engine.database, held, { days, basis, entry: { actor, event, at: engine.now() } });
+}
