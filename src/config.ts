@@ -21,6 +21,7 @@ import {
   parseSwitch,
 } from './config/parse.ts';
 import { type PeopleConfig, peopleSettings } from './config/people.ts';
+import { type ProfileConfig, profileSettings } from './config/profile.ts';
 import { type RetentionConfig, retentionSettings } from './config/retention.ts';
 import { type ValuesConfig, valueSettings } from './config/values.ts';
 import type { Edition } from './model/edition.ts';
@@ -34,6 +35,7 @@ export interface Config
     OperatorConfig,
     OutboundConfig,
     PeopleConfig,
+    ProfileConfig,
     RetentionConfig,
     ValuesConfig {
   readonly configFile: string | undefined;
@@ -263,6 +265,7 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     default: 50,
     parse: ([text = '']) => parseCount(text, 0, 100_000),
   },
+  ...profileSettings,
   metricsListen: {
     variable: 'HEDDLE_METRICS_LISTEN',
     placeholder: 'HOST:PORT',

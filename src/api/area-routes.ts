@@ -11,6 +11,7 @@ import type { Hub } from '../features/peers/streams/hub.ts';
 import type { SourceRules } from '../features/sources/source-admin.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Operation } from '../model/operation/operation.ts';
+import type { Profile } from '../model/profile.ts';
 import { access } from './config/access-routes.ts';
 import { archive } from './config/archive-routes.ts';
 import { deliveries } from './config/delivery-routes.ts';
@@ -70,8 +71,8 @@ export interface Services {
   readonly requestSync: RequestSync;
   /** Runs before everything that makes a plan. */
   readonly planLimit: Limiter;
-  /** The OpenAPI document of the interface. */
-  readonly describe: () => JsonObject;
+  /** The OpenAPI document of the interface in a profile. */
+  readonly describe: (profile: Profile) => JsonObject;
 }
 
 /** Routes that are not of kinds, with their declarations. */

@@ -83,7 +83,9 @@ function keyOf(request: FastifyRequest): string | undefined {
 function hashOf({ planEnvironment }: Engine, request: FastifyRequest): string {
   // What is no archive is JSON, or made of texts.
   const body = Buffer.isBuffer(request.body) ? createHash('sha256').update(request.body).digest('hex') : request.body;
-  const text = canonicalJson([request.method, request.url, (body ?? null) as Json]);
+  const { method, url, profile } = request;
+  const more = profile === 'specification' ? [] : [profile];
+  const text = canonicalJson([method, url, (body ?? null) as Json, ...more]);
   return sha256(planEnvironment.vault.requestFingerprint(sha256(text)));
 }
 

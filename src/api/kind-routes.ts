@@ -359,6 +359,7 @@ export function writeOptions(request: FastifyRequest): WriteOptions {
   const breakGlass = breakGlassOf(request);
   return {
     strict: isStrict(request),
+    ...(request.unlimited === undefined ? {} : { unlimited: request.unlimited }),
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(breakGlass === undefined ? {} : { breakGlass }),
   };

@@ -14,6 +14,7 @@ import { createPeering, type Peering } from '../features/peers/peering.ts';
 import { type ConnectionListener, createHub } from '../features/peers/streams/hub.ts';
 import { plainRules, type SourceRules } from '../features/sources/source-admin.ts';
 import { Unavailable } from '../model/errors.ts';
+import type { Profile } from '../model/profile.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { addEtags } from './answers/etags.ts';
 import { sendInParts, sliceLongAnswers } from './answers/long-answers.ts';
@@ -32,6 +33,8 @@ import { addKindRoutes, type Makers } from './kind-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import { paceMachines } from './pace.ts';
+import { translateAnswers, translateRequests } from './profile/bodies.ts';
+import { chooseProfile, isTranslated, type ProfileSettings, routing, specified } from './profile/profile.ts';
 import {
   createAddressLimit,
   createFailureLimit,
@@ -75,6 +78,8 @@ export interface ApiOptions {
   readonly corsOrigins?: CorsOrigins;
   /** Proxies whose word about addresses counts: how many, or which. */
   readonly trustProxy?: TrustedProxies;
+  /** The form in which clients speak; absent: as it is specified. */
+  readonly profile?: ProfileSettings;
   /** Whether clients come by https only. */
   readonly https?: boolean;
   /** Signs people in; absent: only others do. */
@@ -94,13 +99,14 @@ const maxParamLength = 500;
 
 /** Builds the HTTP interface without listening. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
-  const { engine, version } = options;
+  const { engine, version, profile = specified } = options;
   const planLimit = createPlanLimit(options.planRateLimit ?? 'off');
   const app = Fastify({
     logger: false,
     bodyLimit: 1024 * 1024,
     trustProxy: trusted(options.trustProxy),
     genReqId: requestId,
+    ...routing(profile),
     routerOptions: { maxParamLength },
     forceCloseConnections: 'idle',
     requestTimeout: 120_000,
@@ -112,6 +118,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     clientErrorHandler: refuseBrokenRequest,
   });
   addHeaders(app, { https: options.https ?? false });
+  chooseProfile(app, profile);
   const refuseOthers = refuseOtherMethods(app, maxParamLength);
   refuseMalformedRequests(app);
   await app.register(cors, corsOptions(options.corsOrigins ?? '*'));
@@ -124,7 +131,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   refuseUnknownPaths(app);
   refuseOtherCharsets(app);
   const { edition } = engine.planEnvironment;
-  const describe = () => describeApi(engine.registry, { version, edition });
+  const describe = (as: Profile = 'specification') => describeApi(engine.registry, { version, edition, profile: as });
   guardAddresses(app, createParameterIndex(describe), refuseUnknown);
   paceMachines(app);
   const authenticate = createAuthHook(options.authenticator, engine);
@@ -133,6 +140,10 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   sliceLongAnswers(app);
   addEtags(app);
   addIdempotency(app, engine, report);
+  if (isTranslated(profile)) {
+    translateRequests(app, describe);
+    translateAnswers(app, describe);
+  }
   sendInParts(app);
   acceptJson(app);
   addMetrics(app, engine);

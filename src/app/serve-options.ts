@@ -1,6 +1,7 @@
 import type { GitSettings } from '../config/git.ts';
 import type { IdpConfig } from '../config/idp.ts';
 import type { OidcConfig } from '../config/oidc.ts';
+import type { ProfileConfig } from '../config/profile.ts';
 import type { RetentionConfig } from '../config/retention.ts';
 import type { ValuesConfig } from '../config/values.ts';
 import type { Config } from '../config.ts';
@@ -24,7 +25,7 @@ type ServeSetting =
     )
   | ('leaseSeconds' | 'claimLapseSeconds')
   | Exclude<keyof IdpConfig, 'configDir'>
-  | keyof (OidcConfig & GitSettings & RetentionConfig & ValuesConfig);
+  | keyof (OidcConfig & GitSettings & ProfileConfig & RetentionConfig & ValuesConfig);
 
 /** How a server is run: its settings, and what was read because of others. */
 export interface ServeOptions

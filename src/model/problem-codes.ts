@@ -53,6 +53,7 @@ export const problemCodes = {
   fact_invalid: 'What a machine says about itself is not of the expected form.',
   failsafe_kept: 'A rollback leaves a restriction in force.',
   field_fixed: 'The field is given at creation and cannot change.',
+  field_repeated: 'A member of a request is given by two names, with different values.',
   field_renamed: 'The field is called otherwise now.',
   field_required: 'A required field is missing.',
   field_unknown: 'There is no such field.',

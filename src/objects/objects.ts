@@ -45,6 +45,8 @@ export interface WriteOptions {
   readonly ifMatch?: readonly string[];
   /** Unknown members are refused instead of ignored. */
   readonly strict: boolean;
+  /** JSON pointers of members of the body whose bounds do not hold for this caller. */
+  readonly unlimited?: readonly string[];
   /** What sources state is set aside for a while. */
   readonly breakGlass?: OverrideRequest & { readonly since?: string };
 }
@@ -188,8 +190,9 @@ async function dated(engine: Engine, { account }: Call, options: WriteOptions): 
 /** The context in which a request is planned. */
 export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, options: WriteOptions): RequestContext {
   const now = engine.now();
-  const { breakGlass } = options;
+  const { breakGlass, unlimited = [] } = options;
   return {
+    unlimited,
     ...(breakGlass === undefined
       ? {}
       : { breakGlass: startBreakGlass(snapshot, actor, breakGlass.since ?? now, breakGlass) }),

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
+import type { ProfileSettings } from '../../src/api/profile/profile.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from '../../src/api/server.ts';
 import { createEngine, firstObjects, productRegistry } from '../../src/app.ts';
 import type { Engine } from '../../src/commit/engine.ts';
@@ -71,6 +72,7 @@ export interface TestApiOptions {
   readonly rateLimit?: RateLimit;
   readonly planRateLimit?: RateLimit;
   readonly pendingTenants?: number;
+  readonly profile?: ProfileSettings;
   readonly corsOrigins?: CorsOrigins;
   readonly trustProxy?: TrustedProxies;
   readonly valueFrom?: PlanEnvironment['valueFrom'];
@@ -124,6 +126,7 @@ export async function apiOn(
     rateLimit,
     planRateLimit,
     pendingTenants,
+    profile,
     corsOrigins,
     trustProxy,
     sources,
@@ -163,11 +166,12 @@ export async function apiOn(
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(planRateLimit === undefined ? {} : { planRateLimit }),
     ...(pendingTenants === undefined ? {} : { pendingTenants }),
+    ...(profile === undefined ? {} : { profile }),
     ...(corsOrigins === undefined ? {} : { corsOrigins }),
     ...(trustProxy === undefined ? {} : { trustProxy }),
     report: (error) => defects.push(error),
   });
-  const check = createAnswerCheck(engine.registry, engine.planEnvironment.edition);
+  const check = createAnswerCheck(engine.registry, engine.planEnvironment.edition, profile?.profile);
   watchAnswers(app, check, (fault) => defects.push(fault));
   const call = createCall(app, check);
   return {

@@ -96,6 +96,8 @@
   "OUTBOUND_CA" .outboundCa
   "PENDING_TENANTS" .pendingTenants
   "PLAN_RATE_LIMIT" .planRateLimit
+  "PROFILE" .profile
+  "PROFILE_HEADER" .profileHeader
   "PROXY_LOG_DAYS" .proxyLogDays
   "PUBLIC_URL" .publicUrl
   "RATE_LIMIT" .rateLimit

@@ -4,6 +4,7 @@ import type { Json } from '../../lib/json.ts';
 import { sha256InSteps } from '../../lib/node-pure.ts';
 import { jsonInSteps, runToEnd, textInParts } from '../../lib/steps.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
+import { etagIn } from '../profile/profile.ts';
 
 /** A JSON answer that is ready to be sent, with its ETag. */
 export interface Answer {
@@ -102,9 +103,9 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 }
 
 /** Whether the caller has the body of this ETag already. */
-export function isKnown({ method, headers }: FastifyRequest, etag: string): boolean {
+export function isKnown({ method, headers, profile }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];
-  return ['GET', 'HEAD'].includes(method) && known !== undefined && matches(known, etag);
+  return ['GET', 'HEAD'].includes(method) && known !== undefined && matches(known, etagIn({ profile }, etag));
 }
 
 function matches(header: string, etag: string): boolean {

@@ -88,6 +88,7 @@ function mount(
       ...(access === 'operator' ? { server: true } : {}),
       ...(access === 'anyone' || (typeof access === 'object' && 'module' in access) ? { access } : {}),
       ...(operation.plans === true ? { plans: true } : {}),
+      ...(operation.profile === undefined ? {} : { profile: operation.profile }),
       ...(operation.method === 'POST' ? { recover: recoverBy(operation, recover) } : {}),
       ...(mayRepeat === undefined ? {} : { mayRepeat: repeatIf(mayRepeat) }),
     },

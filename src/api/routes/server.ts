@@ -1,6 +1,7 @@
 import { watchKey } from '../../db/sealing/sealing.ts';
 import { once } from '../../lib/once.ts';
 import { NotFound } from '../../model/errors.ts';
+import type { Profile } from '../../model/profile.ts';
 import { server as operations } from '../../operations/server.ts';
 import { implement } from '../operations/implement.ts';
 import { renderReference } from '../reference-page.ts';
@@ -8,8 +9,8 @@ import { renderReference } from '../reference-page.ts';
 /** The server itself: whether it is there, what it counts, and its interface described for programs and for people. */
 export const server = implement(operations, (engine, { describe }, app) => {
   // They are written for the first who asks, or each start took longer.
-  const text = once(() => JSON.stringify(describe()));
-  const page = once(() => renderReference(describe()));
+  const texts = eachOnce((profile) => JSON.stringify(describe(profile)));
+  const pages = eachOnce((profile) => renderReference(describe(profile)));
   return {
     home({ request, reply }) {
       // The router takes `*`, which names no resource, for the root.
@@ -28,13 +29,18 @@ export const server = implement(operations, (engine, { describe }, app) => {
       const metrics = await app.readMetrics();
       return reply.type(metrics.type).send(metrics.text);
     },
-    reference({ reply }) {
+    reference({ request, reply }) {
       void reply.headers(pageHeaders);
-      return page();
+      return pages[request.profile]();
     },
-    description: ({ reply }) => reply.type('application/json; charset=utf-8').send(text()),
+    description: ({ request, reply }) => reply.type('application/json; charset=utf-8').send(texts[request.profile]()),
   };
 });
+
+/** A text of each profile. */
+function eachOnce(write: (profile: Profile) => string): Readonly<Record<Profile, () => string>> {
+  return { specification: once(() => write('specification')), compatible: once(() => write('compatible')) };
+}
 
 const pageHeaders = { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" };
 

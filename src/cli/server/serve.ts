@@ -78,7 +78,7 @@ const declaration = {
       'gitProcesses',
       'claimLapseSeconds',
     ] as const),
-    ...(['corsOrigins', 'trustProxy', 'metricsListen'] as const),
+    ...(['profile', 'profileHeader', 'corsOrigins', 'trustProxy', 'metricsListen'] as const),
     ...(['proxyLogDays', 'trafficLogDays', 'geoDatabase'] as const),
     ...(['smtpUrl', 'smtpUrlFile', 'mailFrom', 'userDeleteFromIdp'] as const),
     ...(['idp', 'localAuthDisabled', 'publicUrl', 'idpRedirectUris', 'idpKeyRotation'] as const),

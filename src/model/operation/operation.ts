@@ -109,6 +109,8 @@ interface Facts {
   readonly shownOnce?: string;
   /** Only this edition has it. */
   readonly edition?: 'hosted';
+  /** Only this profile has it. */
+  readonly profile?: 'compatible';
   /** Parameters of the path need one when the document contains no object that they could name. */
   readonly example: {
     readonly params?: Readonly<Record<string, string>>;

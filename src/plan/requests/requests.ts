@@ -29,6 +29,8 @@ export interface RequestContext {
   readonly validator: Validator;
   /** Unknown members are problems instead of being left out. */
   readonly strict: boolean;
+  /** JSON pointers of members whose bounds do not hold for this request. */
+  readonly unlimited?: readonly string[];
   /** ISO 8601. */
   readonly now: string;
   newId(): string;
@@ -208,7 +210,10 @@ function readBody(
   const shape = [
     ...prepared.faults,
     ...unknown,
-    ...context.validator.check(kind.name, surface, prepared.body, textsOf(before?.spec)),
+    ...withoutBounds(
+      context.validator.check(kind.name, surface, prepared.body, textsOf(before?.spec)),
+      context.unlimited ?? [],
+    ),
   ];
   if (!isTyped(shape)) return { spec: stated, given: {}, faults: shape, ignored };
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
@@ -224,6 +229,11 @@ function readBody(
     ...(unknownInputs.length > 0 ? [] : (kind.checkInputs?.(inputs.spec, context.snapshot) ?? [])),
   ];
   return { spec: sealed.spec, given: inputs.spec, faults: [...shape, ...deeper], ignored };
+}
+
+/** The faults but those of bounds that do not hold. */
+function withoutBounds(faults: readonly Fault[], unlimited: readonly string[]): readonly Fault[] {
+  return faults.filter(({ code, path }) => code !== 'value_out_of_range' || !unlimited.includes(path));
 }
 
 function withRules(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {

@@ -1,0 +1,119 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { inSlices } from '../../commit/slices.ts';
+import { isObject, type Json, type JsonObject, parseJson } from '../../lib/json.ts';
+import { jsonInSteps, mapInSteps } from '../../lib/steps.ts';
+import { InvalidInput } from '../../model/errors.ts';
+import { etagIn } from './profile.ts';
+import type { Shape } from './shape.ts';
+import type { StatusRow } from './table.ts';
+import { toOurs, toTheirs } from './translate.ts';
+import { type Translation, translationsOf } from './translations.ts';
+
+/** Translates the bodies of requests. `describe` makes the description of the specification. */
+export function translateRequests(app: FastifyInstance, describe: () => JsonObject): void {
+  const translationOf = finder(describe);
+  app.addHook('preValidation', async (request) => {
+    const shape = translationOf(request)?.request;
+    if (shape === undefined || !isObject(request.body)) return;
+    const findings = { problems: [], unlimited: [] };
+    // A body is plain data.
+    request.body = toOurs(shape, request.body as Json, findings);
+    request.unlimited = findings.unlimited;
+    refuse(findings.problems);
+  });
+}
+
+function refuse(problems: InvalidInput['problems']): void {
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+}
+
+/**
+ * Translates answers, when all else is done with them: what is kept of them, and compared, is of the specification.
+ */
+export function translateAnswers(app: FastifyInstance, describe: () => JsonObject): void {
+  const translationOf = finder(describe);
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (request.profile === 'specification') return payload;
+    const etag = reply.getHeader('etag');
+    if (etag !== undefined) void reply.header('etag', etagIn(request, String(etag)));
+    const translation = translationOf(request);
+    if (translation === undefined || typeof payload !== 'string' || !isJson(reply)) return payload;
+    return translated(translation, reply, payload);
+  });
+}
+
+function finder(describe: () => JsonObject) {
+  return ({ profile, method, routeOptions }: FastifyRequest): Translation | undefined =>
+    profile === 'specification' ? undefined : translationsOf(describe()).of(method, routeOptions.url ?? '');
+}
+
+function isJson(reply: FastifyReply): boolean {
+  return String(reply.getHeader('content-type') ?? '').startsWith('application/json');
+}
+
+async function translated(translation: Translation, reply: FastifyReply, payload: string): Promise<string> {
+  const { statusCode: status } = reply;
+  const row = translation.statuses.find((one) => one.from === status && isAbout(one, payload));
+  if (row !== undefined) return withStatus(row, reply, payload);
+  if (status >= 400) return JSON.stringify(refusalIn(translation, parseJson(payload)));
+  const { answer } = translation;
+  return answer === undefined ? payload : inSlices(answerIn(answer, parseJson(payload)));
+}
+
+function* answerIn(shape: Shape, body: Json): Generator<undefined, string> {
+  if (!Array.isArray(body)) return yield* jsonInSteps(toTheirs(shape, body));
+  const { items } = shape;
+  return yield* jsonInSteps(
+    items === undefined ? body : yield* mapInSteps(body, (item: Json) => toTheirs(items, item)),
+  );
+}
+
+function isAbout({ message }: StatusRow, payload: string): boolean {
+  const body = message === undefined ? undefined : parseJson(payload);
+  return message === undefined || (isObject(body) && String(body['message']).startsWith(message));
+}
+
+function withStatus({ to, body }: StatusRow, reply: FastifyReply, payload: string): string {
+  void reply.code(to).removeHeader('content-length');
+  return body === undefined
+    ? JSON.stringify({ ...(parseJson(payload) as JsonObject), code: to })
+    : JSON.stringify(body);
+}
+
+/** A refusal that names members as the caller does. */
+function refusalIn({ request }: Translation, body: Json): Json {
+  const names = request === undefined ? [] : namesIn(request);
+  if (names.length === 0) return body;
+  const rename = (text: string) =>
+    names.reduce((named, { ours, theirs }) => named.replaceAll(`\`${ours}\``, `\`${theirs}\``), text);
+  return toRenamed(body, (name, text) => (name === 'path' ? inPointer(text, names) : rename(text)));
+}
+
+interface Name {
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+function inPointer(pointer: string, names: readonly Name[]): string {
+  return pointer
+    .split('/')
+    .map((part) => names.find(({ ours }) => ours === part)?.theirs ?? part)
+    .join('/');
+}
+
+function namesIn({ renamed, members, items }: Shape): readonly Name[] {
+  const inner = [...members.values(), ...(items === undefined ? [] : [items])].flatMap(namesIn);
+  return [...renamed, ...inner];
+}
+
+/** The `message` and `path` members of a refusal and of its problems, as `become` has them. */
+function toRenamed(value: Json, become: (name: string, text: string) => string): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => toRenamed(item, become));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([name, member]) => {
+      if ((name === 'path' || name === 'message') && typeof member === 'string') return [name, become(name, member)];
+      return [name, name === 'problems' ? toRenamed(member, become) : member];
+    }),
+  );
+}

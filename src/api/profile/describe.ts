@@ -1,0 +1,103 @@
+import { asList, asObject, isObject, type Json, type JsonObject, membersOf } from '../../lib/json.ts';
+import { theirPath } from './paths.ts';
+import type { Differences, Shape } from './shape.ts';
+import type { StatusRow } from './table.ts';
+import { toTheirs } from './translate.ts';
+import { type Translation, translationsOf } from './translations.ts';
+
+/** The description of the interface as the profile has it: its paths, names, values and statuses. */
+export function describeTheirs(description: JsonObject): JsonObject {
+  const { operations, schemas } = translationsOf(description);
+  const paths = Object.entries(membersOf(description['paths'])).map(([path, item]) => [
+    theirPath(path),
+    mapMembers(asObject(item), (method, operation) => {
+      const translation = operations.get(`${method.toUpperCase()} ${path}`);
+      const rewritten = rewrite(operation, schemas);
+      return translation === undefined ? rewritten : describeOperation(translation, asObject(rewritten));
+    }),
+  ]);
+  const components = rewrite(description['components'] ?? {}, schemas);
+  return { ...description, paths: Object.fromEntries(paths), components };
+}
+
+/** The same value, with every schema in it that differs as the profile has it. */
+function rewrite(value: Json, schemas: Differences): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => rewrite(item, schemas));
+  if (!isObject(value)) return value;
+  const object = value as JsonObject;
+  const inside = mapMembers(object, (_name, member) => rewrite(member, schemas));
+  const shape = schemas.get(object);
+  return shape === undefined || !('properties' in object) ? inside : rewriteObject(shape, inside);
+}
+
+function rewriteObject(shape: Shape, schema: JsonObject): JsonObject {
+  const theirs = (name: string) => shape.renamed.find(({ ours }) => ours === name)?.theirs ?? name;
+  const properties = Object.entries(membersOf(schema['properties'])).map(([name, property]) => {
+    const leaf = shape.members.get(name);
+    const limit = shape.limits.find(({ member }) => member === name);
+    const named = leaf === undefined ? asObject(property) : rewriteLeaf(leaf, asObject(property));
+    return [theirs(name), limit === undefined ? named : unlimited(named, limit.least)];
+  });
+  const { required } = schema;
+  return {
+    ...schema,
+    properties: Object.fromEntries(properties),
+    ...(required === undefined ? {} : { required: asList(required).map((name) => theirs(String(name))) }),
+  };
+}
+
+/** A value of another type, or of other words. */
+function rewriteLeaf(leaf: Shape, schema: JsonObject): JsonObject {
+  const { minimum: _minimum, ...rest } = schema;
+  if (leaf.isText) return { ...rest, type: 'string' };
+  const { enum: words } = schema;
+  return words === undefined ? schema : { ...schema, enum: asList(words).map((word) => toTheirs(leaf, word)) };
+}
+
+function unlimited({ maximum: _maximum, ...schema }: JsonObject, minimum: number): JsonObject {
+  return { ...schema, minimum };
+}
+
+function describeOperation({ request, answer, statuses }: Translation, operation: JsonObject): JsonObject {
+  const { requestBody, responses } = operation;
+  const described = mapMembers(membersOf(responses), (status, response) =>
+    status.startsWith('2') ? withExamples(answer, asObject(response)) : response,
+  );
+  return {
+    ...operation,
+    ...(requestBody === undefined ? {} : { requestBody: withExamples(request, asObject(requestBody)) }),
+    responses: statuses.reduce(withStatus, described),
+  };
+}
+
+/** A body with its examples translated. */
+function withExamples(shape: Shape | undefined, body: JsonObject): JsonObject {
+  const { content } = body;
+  if (shape === undefined || content === undefined) return body;
+  const translated = mapMembers(asObject(content), (_type, media) => {
+    const { example } = asObject(media);
+    return example === undefined ? media : { ...asObject(media), example: toTheirs(shape, example) };
+  });
+  return { ...body, content: translated };
+}
+
+/** An operation that answers with another status too, or with another body. */
+function withStatus(responses: JsonObject, { to, body }: StatusRow): JsonObject {
+  if (body === undefined) {
+    const schema = { $ref: '#/components/schemas/Error' };
+    return {
+      ...responses,
+      [to]: { description: 'The condition is not met.', content: { 'application/json': { schema } } },
+    };
+  }
+  const known = membersOf(responses[to]);
+  const content = mapMembers(membersOf(known['content']), (_type, media) => {
+    const empty = { type: 'object', maxProperties: 0, description: 'There is none.' };
+    return { ...asObject(media), schema: { anyOf: [asObject(media)['schema'] ?? {}, empty] } };
+  });
+  return { ...responses, [to]: { ...known, content } };
+}
+
+function mapMembers(object: JsonObject, become: (name: string, member: Json) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, member]) => [name, become(name, member)]));
+}

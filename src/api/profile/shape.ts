@@ -1,0 +1,122 @@
+import { asObject, asObjects, isObject, type JsonObject, membersOf } from '../../lib/json.ts';
+import type { DefaultRow, LimitRow, MemberRow, Row, TextRow, WordRow } from './table.ts';
+
+/** What differs inside a value, where there is anything: by member, for the items of a list, or of the value itself. */
+export interface Shape {
+  readonly members: ReadonlyMap<string, Shape>;
+  readonly items?: Shape;
+  readonly renamed: readonly MemberRow[];
+  readonly words: readonly WordRow[];
+  /** The value is a number in the specification and a text in the profile. */
+  readonly isText: boolean;
+  /** Members that requests may leave out. */
+  readonly defaults: readonly DefaultRow[];
+  /** Members that requests may give values beyond what is specified. */
+  readonly limits: readonly LimitRow[];
+}
+
+/** What differs in a schema itself; all that refers to it sees that. */
+export type Differences = Map<JsonObject, Shape>;
+
+type ValueRow = MemberRow | WordRow | TextRow | DefaultRow | LimitRow;
+
+/** The rows about bodies of an operation, in one direction. */
+export function rowsOf(rows: readonly Row[], operation: string, direction: 'request' | 'answer'): readonly ValueRow[] {
+  const path = operation.slice(operation.indexOf(' ') + 1);
+  return rows.filter((row): row is ValueRow => {
+    if (row.differs === 'member' || row.differs === 'word' || row.differs === 'text')
+      return row.at.some((pattern) => covers(pattern, path));
+    return (row.differs === 'default' || row.differs === 'limit') && isRequestOf(row, operation, direction);
+  });
+}
+
+function isRequestOf({ operations }: DefaultRow | LimitRow, operation: string, direction: string): boolean {
+  return direction === 'request' && operations.includes(operation);
+}
+
+/** `/a/*` covers `/a` and what is below it. */
+function covers(pattern: string, path: string): boolean {
+  if (!pattern.endsWith('/*')) return pattern === path;
+  const base = pattern.slice(0, -2);
+  return path === base || path.startsWith(`${base}/`);
+}
+
+/** Finds where in values of a schema rows apply. What no schema declares is the users' own, and left alone. */
+export function shapeOf(
+  schema: JsonObject,
+  rows: readonly ValueRow[],
+  schemas: JsonObject,
+  found: Differences,
+): Shape | undefined {
+  const known = found.get(schema);
+  if (known !== undefined) return known;
+  // A schema that leads back to itself differs by what is found on the way.
+  found.set(schema, nothing);
+  const shape = findShape(schema, rows, schemas, found);
+  if (shape === undefined) found.delete(schema);
+  else found.set(schema, shape);
+  return shape;
+}
+
+/** Nothing differs. */
+export const nothing: Shape = {
+  ...{ members: new Map(), renamed: [], words: [], isText: false },
+  ...{ defaults: [], limits: [] },
+};
+
+function findShape(
+  schema: JsonObject,
+  rows: readonly ValueRow[],
+  schemas: JsonObject,
+  found: Differences,
+): Shape | undefined {
+  const inner = (next: JsonObject) => shapeOf(next, rows, schemas, found);
+  const reference = schema['$ref'];
+  if (typeof reference === 'string') return inner(asObject(schemas[reference.split('/').at(-1) ?? '']));
+  const properties = membersOf(schema['properties']);
+  const members = new Map<string, Shape>();
+  for (const [name, property] of Object.entries(properties)) {
+    const shape = withLeaf(inner(asObject(property)), name, rows);
+    if (shape !== undefined) members.set(name, shape);
+  }
+  const items = isObject(schema['items']) ? inner(asObject(schema['items'])) : undefined;
+  const own = {
+    ...nothing,
+    members,
+    renamed: rows.filter((row): row is MemberRow => row.differs === 'member' && row.ours in properties),
+    defaults: rows.filter((row): row is DefaultRow => row.differs === 'default' && row.member in properties),
+    limits: rows.filter((row): row is LimitRow => row.differs === 'limit' && row.member in properties),
+    ...(items === undefined ? {} : { items }),
+  };
+  const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) =>
+    asObjects(schema[keyword] ?? []).flatMap((part) => inner(part) ?? []),
+  );
+  return [...(differs(own) ? [own] : []), ...parts].reduce<Shape | undefined>(merged, undefined);
+}
+
+function differs({ members, items, renamed, defaults, limits }: Shape): boolean {
+  return members.size > 0 || items !== undefined || [renamed, defaults, limits].some((found) => found.length > 0);
+}
+
+/** What differs in the value of a member, by its name. */
+function withLeaf(shape: Shape | undefined, name: string, rows: readonly ValueRow[]): Shape | undefined {
+  const words = rows.filter((row): row is WordRow => row.differs === 'word' && row.member === name);
+  const isText = rows.some((row) => row.differs === 'text' && row.member === name);
+  return words.length === 0 && !isText ? shape : { ...(shape ?? nothing), words, isText };
+}
+
+function merged(one: Shape | undefined, other: Shape): Shape {
+  if (one === undefined) return other;
+  const members = new Map(one.members);
+  for (const [name, shape] of other.members) members.set(name, merged(members.get(name), shape));
+  const items = other.items === undefined ? one.items : merged(one.items, other.items);
+  return {
+    members,
+    renamed: [...new Set([...one.renamed, ...other.renamed])],
+    words: [...new Set([...one.words, ...other.words])],
+    isText: one.isText || other.isText,
+    defaults: [...new Set([...one.defaults, ...other.defaults])],
+    limits: [...new Set([...one.limits, ...other.limits])],
+    ...(items === undefined ? {} : { items }),
+  };
+}

@@ -1,0 +1,212 @@
+import { mask } from '../../model/schema/sealing.ts';
+
+interface Named {
+  /** What differs, in a few words; each row has a test of this name. */
+  readonly name: string;
+  /** Which clients need it. */
+  readonly clients: string;
+}
+
+/** A member that has another name. Requests may use either; answers use theirs. */
+export interface MemberRow extends Named {
+  readonly differs: 'member';
+  /** Paths of the specification; `/*` at the end stands for the path and what is below it. */
+  readonly at: readonly string[];
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** A word of a member that is another word; `prefix`: texts that begin with it. Requests may use either. */
+export interface WordRow extends Named {
+  readonly differs: 'word';
+  readonly at: readonly string[];
+  readonly member: string;
+  readonly ours: string;
+  readonly theirs: string;
+  readonly prefix?: true;
+}
+
+/** A number of answers that is a text. */
+export interface TextRow extends Named {
+  readonly differs: 'text';
+  readonly at: readonly string[];
+  readonly member: string;
+}
+
+/** A path that is another one. The one of the specification is there too. */
+export interface PathRow extends Named {
+  readonly differs: 'path';
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** A member that requests may leave out or give as `null`, and the value that it has then. */
+export interface DefaultRow extends Named {
+  readonly differs: 'default';
+  /** Method and path, such as `PUT /api/groups/{groupId}`. */
+  readonly operations: readonly string[];
+  readonly member: string;
+  readonly value: string | number;
+}
+
+/** A whole number of requests that may be smaller and greater than specified, down to `least`. */
+export interface LimitRow extends Named {
+  readonly differs: 'limit';
+  readonly operations: readonly string[];
+  readonly member: string;
+  readonly least: number;
+}
+
+/** An answer that has another status, and what its body is then; absent: the same. */
+export interface StatusRow extends Named {
+  readonly differs: 'status';
+  readonly operations: readonly string[];
+  readonly from: number;
+  readonly to: number;
+  readonly body?: Readonly<Record<string, never>>;
+  /** How the message begins that this is about; absent: all answers of the status. */
+  readonly message?: string;
+}
+
+/** An operation that is there in this profile alone. */
+export interface ReadRow extends Named {
+  readonly differs: 'operation';
+  readonly operation: string;
+  readonly doc: string;
+}
+
+/** A request that is refused, because its client cannot know what it would do. */
+export interface GuardRow extends Named {
+  readonly differs: 'guard';
+  readonly operations: readonly string[];
+  readonly doc: string;
+}
+
+export type Row = MemberRow | WordRow | TextRow | PathRow | DefaultRow | LimitRow | StatusRow | ReadRow | GuardRow;
+
+const terraform = 'Terraform';
+const go = 'Go';
+const dashboard = 'dashboard';
+const all = [terraform, go, dashboard].join(', ');
+
+const edr = '/api/integrations/edr';
+
+/** The paths of the products of endpoint security. */
+const vendors = [
+  ['vendor-a', 'sentinelone'],
+  ['vendor-b', 'intune'],
+  ['vendor-c', 'fleetdm'],
+  ['vendor-d', 'falcon'],
+] as const;
+
+const vendorPaths: readonly PathRow[] = vendors.map(([ours, theirs]) => ({
+  name: `the path of ${theirs}`,
+  differs: 'path',
+  ours: `${edr}/${ours}`,
+  theirs: `${edr}/${theirs}`,
+  clients: `${go}, ${dashboard}`,
+}));
+
+/** The secret of each product, which a replace may leave out: it is kept. */
+const keptSecrets: readonly DefaultRow[] = [
+  { member: 'api_token', of: ['vendor-a', 'vendor-c'] },
+  { member: 'secret', of: ['vendor-b', 'vendor-d'] },
+].map(({ member, of }) => ({
+  name: `the kept ${member} of endpoint security`,
+  differs: 'default',
+  operations: of.map((vendor) => `PUT ${edr}/${vendor}`),
+  member,
+  value: mask,
+  clients: dashboard,
+}));
+
+/**
+ * Everything in which the client profile differs from the specification. Nothing behind the edge of the wire knows of it:
+ * what is translated, described and documented is read from here.
+ */
+export const rows: readonly Row[] = [
+  {
+    name: 'the check of client versions',
+    differs: 'member',
+    at: ['/api/posture-checks/*'],
+    ours: 'client_version_check',
+    theirs: 'nb_version_check',
+    clients: `${terraform}, ${dashboard}`,
+  },
+  {
+    name: 'the reputation mode of services',
+    differs: 'member',
+    at: ['/api/reverse-proxies/services/*'],
+    ours: 'reputation_mode',
+    theirs: 'crowdsec_mode',
+    clients: `${terraform}, ${dashboard}`,
+  },
+  {
+    name: 'the reputation of clusters',
+    differs: 'member',
+    at: ['/api/reverse-proxies/clusters/*', '/api/reverse-proxies/domains/*'],
+    ours: 'supports_reputation',
+    theirs: 'supports_crowdsec',
+    clients: `${terraform}, ${dashboard}`,
+  },
+  {
+    name: 'the quantum-safe flag of peers',
+    differs: 'member',
+    at: ['/api/peers/*'],
+    ours: 'quantum_safe_enabled',
+    theirs: 'rosenpass_enabled',
+    clients: dashboard,
+  },
+  {
+    name: 'the permissive quantum-safe flag of peers',
+    differs: 'member',
+    at: ['/api/peers/*'],
+    ours: 'quantum_safe_permissive',
+    theirs: 'rosenpass_permissive',
+    clients: dashboard,
+  },
+  {
+    name: 'SSH in the rules of policies',
+    differs: 'word',
+    at: ['/api/policies/*'],
+    member: 'protocol',
+    ours: 'ssh',
+    theirs: 'netbird-ssh',
+    clients: `${terraform}, ${dashboard}`,
+  },
+  {
+    name: 'SSH in temporary access',
+    differs: 'word',
+    at: ['/api/peers/{peerId}/temporary-access'],
+    member: 'rules',
+    ours: 'ssh/',
+    theirs: 'netbird-ssh/',
+    prefix: true,
+    clients: dashboard,
+  },
+  { name: 'the ids of setup keys', differs: 'text', at: ['/api/setup-keys/*'], member: 'id', clients: all },
+  {
+    name: 'the ids of audit events',
+    differs: 'text',
+    at: ['/api/events', '/api/events/audit'],
+    member: 'id',
+    clients: `${go}, ${dashboard}`,
+  },
+  ...vendorPaths,
+  {
+    name: 'the path of directory sync',
+    differs: 'path',
+    ours: '/api/integrations/directory-idp',
+    theirs: '/api/integrations/azure-idp',
+    clients: `${go}, ${dashboard}`,
+  },
+  ...keptSecrets,
+  {
+    name: 'the platform of a stream',
+    differs: 'default',
+    operations: ['PUT /api/event-streaming/{id}', 'PUT /api/integrations/event-streaming/{id}'],
+    member: 'platform',
+    value: 'unchanged',
+    clients: dashboard,
+  },
+];

@@ -1,0 +1,92 @@
+import { equalJson, isObject, type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
+import type { Problem } from '../../model/problem.ts';
+import { nothing, type Shape } from './shape.ts';
+import type { WordRow } from './table.ts';
+
+/** A value of the specification as the profile has it. */
+export function toTheirs(shape: Shape, value: Json): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => toTheirs(shape.items ?? leafOf(shape), item));
+  if (!isObject(value)) return leafToTheirs(shape, value);
+  return mapMembers(value as JsonObject, (name, member) => {
+    const inner = shape.members.get(name);
+    const theirs = shape.renamed.find(({ ours }) => ours === name)?.theirs ?? name;
+    return [theirs, inner === undefined ? member : toTheirs(inner, member)];
+  });
+}
+
+/** What is found out about a request while it is translated. */
+interface Findings {
+  /** Members that are given by both of their names, with different values. */
+  readonly problems: Problem[];
+  /** JSON pointers of members whose limits do not hold. */
+  readonly unlimited: string[];
+}
+
+/** A value of a request as the specification has it. */
+export function toOurs(shape: Shape, value: Json, findings: Findings, pointer = ''): Json {
+  if (Array.isArray(value)) {
+    const inner = shape.items ?? leafOf(shape);
+    return value.map((item: Json, at) => toOurs(inner, item, findings, `${pointer}/${at}`));
+  }
+  if (!isObject(value)) return leafToOurs(shape, value);
+  const object = value as JsonObject;
+  for (const { member, least } of shape.limits)
+    if (Number(object[member] ?? Number.NaN) >= least) findings.unlimited.push(pointerTo(pointer, member));
+  const translated = mapMembers(object, (name, member) => {
+    const row = shape.renamed.find(({ theirs }) => theirs === name);
+    const ours = row?.ours ?? name;
+    if (row !== undefined && isOther(object[ours], member)) findings.problems.push(clash(row, pointer));
+    const inner = shape.members.get(ours);
+    return [ours, inner === undefined ? member : toOurs(inner, member, findings, pointerTo(pointer, ours))];
+  });
+  const absent = shape.defaults.filter(({ member }) => (translated[member] ?? null) === null);
+  return absent.length === 0
+    ? translated
+    : { ...translated, ...Object.fromEntries(absent.map(({ member, value: given }) => [member, given])) };
+}
+
+/** `null` says as little as nothing. */
+function isOther(one: Json | undefined, other: Json): boolean {
+  return one !== undefined && one !== null && other !== null && !equalJson(one, other);
+}
+
+function clash({ theirs }: { readonly theirs: string }, pointer: string): Problem {
+  return {
+    code: 'field_repeated',
+    path: pointerTo(pointer, theirs),
+    message: `\`${theirs}\` is given by its name in the specification too, with another value; send it once`,
+  };
+}
+
+/** An object with other members. Of two that come to the same name, one that is `null` says nothing. */
+function mapMembers(object: JsonObject, become: (name: string, member: Json) => readonly [string, Json]): JsonObject {
+  const members = new Map<string, Json>();
+  for (const [name, member] of Object.entries(object)) {
+    const [newName, value] = become(name, member);
+    if (value !== null || !members.has(newName)) members.set(newName, value);
+  }
+  return Object.fromEntries(members);
+}
+
+/** What holds for a list of texts holds for each of them. */
+function leafOf({ words, isText }: Shape): Shape {
+  return { ...nothing, words, isText };
+}
+
+function leafToTheirs({ words, isText }: Shape, value: Json): Json {
+  if (isText && typeof value === 'number') return String(value);
+  return typeof value === 'string' ? replaced(words, value, ({ ours, theirs }) => [ours, theirs]) : value;
+}
+
+function leafToOurs({ words }: Shape, value: Json): Json {
+  return typeof value === 'string' ? replaced(words, value, ({ ours, theirs }) => [theirs, ours]) : value;
+}
+
+function replaced(words: readonly WordRow[], value: string, pair: (row: WordRow) => readonly [string, string]): string {
+  for (const row of words) {
+    const [from, to] = pair(row);
+    if (value === from) return to;
+    if (row.prefix === true && value.startsWith(from)) return `${to}${value.slice(from.length)}`;
+  }
+  return value;
+}

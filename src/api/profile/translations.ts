@@ -1,0 +1,99 @@
+import { asObject, isObject, type JsonObject, membersOf } from '../../lib/json.ts';
+import { type Differences, nothing, rowsOf, type Shape, shapeOf } from './shape.ts';
+import { type GuardRow, type Row, rows, type StatusRow } from './table.ts';
+
+/** What differs about one operation. */
+export interface Translation {
+  readonly request?: Shape;
+  readonly answer?: Shape;
+  readonly statuses: readonly StatusRow[];
+  readonly guards: readonly GuardRow[];
+}
+
+/** The operations in which the profiles differ, and the schemas. */
+export interface Translations {
+  /** By method and route. */
+  of(method: string, route: string): Translation | undefined;
+  /** By method and path as the description has them. */
+  readonly operations: ReadonlyMap<string, Translation>;
+  readonly schemas: Differences;
+}
+
+/** By description: the rows are looked up in its schemas once. */
+const known = new WeakMap<JsonObject, Translations>();
+
+/** What differs in the operations that a description of the specification has. */
+export function translationsOf(description: JsonObject): Translations {
+  const present = known.get(description) ?? findTranslations(description);
+  known.set(description, present);
+  return present;
+}
+
+function findTranslations(description: JsonObject): Translations {
+  const schemas: Differences = new Map();
+  const operations = new Map<string, Translation>();
+  for (const [path, item] of Object.entries(membersOf(description['paths'])))
+    for (const [method, operation] of Object.entries(asObject(item))) {
+      if (!isObject(operation)) continue;
+      const name = `${method.toUpperCase()} ${path}`;
+      const translation = translationOf(description, name, asObject(operation), schemas);
+      if (translation !== undefined) operations.set(name, translation);
+    }
+  const byRoute = new Map([...operations].map(([name, translation]) => [name.replace(/\{\w+\}/g, '{}'), translation]));
+  return {
+    of: (method, route) => byRoute.get(`${method === 'HEAD' ? 'GET' : method} ${route.replace(/:\w+/g, '{}')}`),
+    operations,
+    schemas,
+  };
+}
+
+function translationOf(
+  description: JsonObject,
+  name: string,
+  operation: JsonObject,
+  schemas: Differences,
+): Translation | undefined {
+  const find = (direction: 'request' | 'answer', carrier: JsonObject) =>
+    differencesIn(description, rowsOf(rows, name, direction), carrier, schemas);
+  const request = find('request', membersOf(operation['requestBody']));
+  const answer = find('answer', successOf(operation));
+  const statuses = ofOperation('status', name);
+  const guards = ofOperation('guard', name);
+  if (request === undefined && answer === undefined && statuses.length === 0 && guards.length === 0) return undefined;
+  return {
+    ...(request === undefined ? {} : { request }),
+    ...(answer === undefined ? {} : { answer }),
+    ...{ statuses, guards },
+  };
+}
+
+type OperationRow = Extract<Row, { readonly operations: readonly string[] }>;
+
+function ofOperation<D extends OperationRow['differs']>(differs: D, name: string) {
+  return rows.filter(
+    (row): row is Extract<OperationRow, { readonly differs: D }> =>
+      row.differs === differs && 'operations' in row && row.operations.includes(name),
+  );
+}
+
+/** The answer of an operation that succeeds. */
+function successOf({ responses }: JsonObject): JsonObject {
+  const [, success] = Object.entries(membersOf(responses)).find(([status]) => status.startsWith('2')) ?? [];
+  return membersOf(success);
+}
+
+function differencesIn(
+  description: JsonObject,
+  found: ReturnType<typeof rowsOf>,
+  carrier: JsonObject,
+  schemas: Differences,
+): Shape | undefined {
+  const schema = membersOf(membersOf(carrier['content'])['application/json'])['schema'];
+  if (found.length === 0 || !isObject(schema)) return undefined;
+  const here: Differences = new Map();
+  const named = membersOf(membersOf(description['components'])['schemas']);
+  // What is an object is a schema.
+  const shape = shapeOf(schema as JsonObject, found, named, here);
+  for (const [part, difference] of here) if (difference !== nothing) schemas.set(part, difference);
+  return shape;
+}

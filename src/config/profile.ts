@@ -1,0 +1,31 @@
+import type { Setting } from '../config.ts';
+import { type Profile, profiles } from '../model/profile.ts';
+import { parseSwitch } from './parse.ts';
+
+/** In which form the server speaks with clients. */
+export interface ProfileConfig {
+  readonly profile: Profile;
+  /** Whether a request may ask for the other form. */
+  readonly profileHeader: boolean;
+}
+
+/** These settings. */
+export const profileSettings: { readonly [K in keyof ProfileConfig]: Setting<ProfileConfig[K]> } = {
+  profile: {
+    variable: 'HEDDLE_PROFILE',
+    placeholder: 'specification|compatible',
+    doc: 'Whether the API speaks as it is specified, or as existing Terraform providers, Go clients and dashboards expect (default specification).',
+    default: 'specification',
+    parse([text = '']) {
+      const profile = profiles.find((one) => one === text);
+      return profile === undefined ? { fault: `is \`${text}\`; write ${profiles.join(' or ')}` } : { value: profile };
+    },
+  },
+  profileHeader: {
+    variable: 'HEDDLE_PROFILE_HEADER',
+    placeholder: 'true|false',
+    doc: 'Whether a request may ask for either form by its header `Heddle-Profile`; the compatible one lifts limits, for example on how long setup keys work (default false).',
+    default: false,
+    parse: ([text = '']) => parseSwitch(text),
+  },
+};

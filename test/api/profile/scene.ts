@@ -1,0 +1,37 @@
+import type { JsonObject } from '../../../src/lib/json.ts';
+import { createAnswerCheck } from '../answer-check.ts';
+import { type Call, createCall, sharedApi, type TestApi } from '../setup.ts';
+
+/** A server that speaks both profiles, with a caller for each; every answer must be what the profile's description says. */
+export interface ProfileScene {
+  api(): TestApi;
+  /** Calls as the specification says. */
+  readonly ours: Call;
+  /** Calls as existing clients do. */
+  readonly theirs: Call;
+}
+
+/** One server for all tests of a file. */
+export function profileScene(options: Parameters<typeof sharedApi>[0] = {}): ProfileScene {
+  const api = sharedApi({ profile: { profile: 'specification', byHeader: true }, ...options });
+  const theirs: Call = (method, url, body, headers = {}) => {
+    const { app, engine } = api();
+    const check = createAnswerCheck(engine.registry, engine.planEnvironment.edition, 'compatible');
+    return createCall(app, check)(method, url, body, { ...headers, 'heddle-profile': 'compatible' });
+  };
+  return { api, ours: (...request) => api().call(...request), theirs };
+}
+
+/** What shows each row of the table, by its name. */
+export type RowTests = Readonly<Record<string, () => Promise<void>>>;
+
+export const setupKey = {
+  ...{ name: 'CI', type: 'reusable', expires_in: 86400, auto_groups: [], usage_limit: 0 },
+  ...{ ephemeral: false, allow_extra_dns_labels: false },
+};
+
+/** A rule between the machines of one group. */
+export const sshRule = (group: string): JsonObject => ({
+  ...{ name: 'admins', enabled: true, action: 'accept', bidirectional: false },
+  ...{ sources: [group], destinations: [group], ports: ['22'] },
+});
