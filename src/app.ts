@@ -141,6 +141,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       feedDays: keptDays(options),
       identityProvider,
       ...machines.services,
+      logAccess: log,
       report: onDefect,
     });
     closing.unshift(() => api.close());

@@ -24,6 +24,7 @@ import { type PeopleConfig, peopleSettings } from './config/people.ts';
 import { type ProfileConfig, profileSettings } from './config/profile.ts';
 import { type RetentionConfig, retentionSettings } from './config/retention.ts';
 import { type ValuesConfig, valueSettings } from './config/values.ts';
+import { type LogLevel, logLevels } from './log.ts';
 import type { Edition } from './model/edition.ts';
 import type { RateLimit } from './model/rate-limit.ts';
 
@@ -47,6 +48,7 @@ export interface Config
   readonly server: string;
   readonly token: string | undefined;
   readonly log: 'text' | 'json';
+  readonly logLevel: LogLevel;
   readonly poolSize: number;
   /** How long a start waits for a database that does not answer. */
   readonly waitForDatabaseMs: number;
@@ -194,6 +196,17 @@ export const settings: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     default: 'text',
     parse: ([text = '']) =>
       text === 'text' || text === 'json' ? { value: text } : { fault: `is \`${text}\`; write text or json` },
+  },
+  logLevel: {
+    flag: 'log-level',
+    variable: 'HEDDLE_LOG_LEVEL',
+    placeholder: logLevels.join('|'),
+    doc: 'Which lines are logged: these and what matters more. Requests that read are `debug`, others `info` (default info).',
+    default: 'info',
+    parse: ([text = '']) => {
+      const level = logLevels.find((known) => known === text);
+      return level === undefined ? { fault: `is \`${text}\`; write ${logLevels.join(', ')}` } : { value: level };
+    },
   },
   poolSize: {
     flag: 'pool-size',

@@ -1,6 +1,11 @@
+/** How much a line matters, the least first. */
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
 /** One line of the log: a sentence for people, and fields for programs. */
 export interface LogLine {
-  readonly level: 'info' | 'warn' | 'error';
+  readonly level: LogLevel;
   readonly message: string;
   readonly [field: string]: unknown;
 }
@@ -13,13 +18,22 @@ export interface LogOptions {
   readonly format: 'text' | 'json';
   readonly write: (text: string) => void;
   readonly now?: () => Date;
+  /** Lines that matter less are left out; absent: those for debugging. */
+  readonly level?: LogLevel;
+  /** Fields of every line that does not have them itself, such as the id of the request that is carried out. */
+  readonly fields?: () => Readonly<Record<string, unknown>>;
 }
 
 /** Creates a log: text for people (`10:32:01  message  field=value`), or one JSON object a line. Secrets are left out. */
 export function createLog(options: LogOptions): Log {
   const now = options.now ?? (() => new Date());
   const format = options.format === 'json' ? formatJson : formatText;
-  return (line) => options.write(`${format(line, now())}\n`);
+  const least = logLevels.indexOf(options.level ?? 'info');
+  return (line) => {
+    if (logLevels.indexOf(line.level) < least) return;
+    const { level, message, ...own } = line;
+    options.write(`${format({ level, message, ...options.fields?.(), ...own }, now())}\n`);
+  };
 }
 
 /** Texts on their way out. */
@@ -53,7 +67,7 @@ function formatJson({ level, message, ...fields }: LogLine, time: Date): string 
   return JSON.stringify({ time: time.toISOString(), level, message: redact(message), ...fields }, replacer);
 }
 
-const marks = { info: '', warn: 'warning: ', error: 'error: ' };
+const marks = { debug: 'debug: ', info: '', warn: 'warning: ', error: 'error: ' };
 
 function formatText({ level, message, ...fields }: LogLine, time: Date): string {
   const shown = Object.entries(fields)
@@ -83,9 +97,16 @@ function replacer(name: string, value: unknown): unknown {
   return secretName.test(name) && !/(file|path|id|name)$/i.test(name) ? '(secret)' : redact(value);
 }
 
-/** Tokens and the passwords of URLs, wherever they stand in a text. */
+/** Tokens of this server, and signed ones of others. */
+const tokens = /\bnb[a-z]_[\dA-Za-z]{30,}|(?<![\w-])eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g;
+
+/** What stands behind a scheme of authorization, and in a query under the name of a secret. */
+const credentials =
+  /(\b(?:bearer|basic|token) +(?=\S{16})|[?&](?:code|token|access_token|refresh_token|id_token|client_secret|device_code|user_code|state|password|key|signature)=)[^\s&#"']+/gi;
+
+/** Tokens, credentials and the passwords of URLs, wherever they stand in a text. */
 function redact(text: string): string {
-  return hidePasswords(text.replace(/\bnb[a-z]_[\dA-Za-z]{30,}/g, '(secret)'));
+  return hidePasswords(text.replace(tokens, '(secret)').replace(credentials, '$1(secret)'));
 }
 
 /** Each authority of a URL is looked at once, so that the time is in proportion to the text whatever stands in it. */

@@ -22,6 +22,7 @@ describe('the configuration', () => {
         server: 'http://127.0.0.1:8080',
         token: undefined,
         log: 'text',
+        logLevel: 'info',
         poolSize: 10,
         waitForDatabaseMs: 60_000,
         preparedStatements: true,
@@ -134,6 +135,7 @@ describe('the configuration', () => {
     ['listen', 'HEDDLE_LISTEN', 'localhost:0', { host: 'localhost', port: 0 }],
     ['databaseUrl', 'HEDDLE_DATABASE_URL', 'postgresql://u:p@h/db', 'postgresql://u:p@h/db'],
     ['log', 'HEDDLE_LOG', 'json', 'json'],
+    ['logLevel', 'HEDDLE_LOG_LEVEL', 'warn', 'warn'],
     ['poolSize', 'HEDDLE_POOL_SIZE', '25', 25],
     ['preparedStatements', 'HEDDLE_PREPARED_STATEMENTS', 'Off', false],
     ['openEndpoints', 'HEDDLE_OPEN_ENDPOINTS', '/metrics,/docs', ['/metrics', '/docs']],
@@ -215,6 +217,7 @@ describe('the configuration', () => {
       'is not the address of a server; write one such as http://127.0.0.1:8080.',
     ],
     ['log', 'HEDDLE_LOG', 'xml', 'is `xml`; write text or json.'],
+    ['logLevel', 'HEDDLE_LOG_LEVEL', 'all', 'is `all`; write debug, info, warn, error.'],
     ['poolSize', 'HEDDLE_POOL_SIZE', '0', 'is `0`; write a number from 1 to 1000.'],
     ['preparedStatements', 'HEDDLE_PREPARED_STATEMENTS', 'maybe', 'is `maybe`; write true or false.'],
     [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLog, gather, type LogLine } from '../src/log.ts';
+import { createLog, gather, type LogLine, logLevels } from '../src/log.ts';
 import { growthOf, linear } from './setup/growth.ts';
 
 const time = new Date(2026, 0, 2, 10, 32, 1);
@@ -50,6 +50,41 @@ describe('the log', () => {
     expect(text).toContain('postgres://u:(secret)@db/x');
   });
 
+  test.each([
+    ['a signed token', 'refused eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.hunter2hunter2'],
+    ['a header', 'sent Authorization: Bearer hunter2hunter2hunter2'],
+    ['a query', 'GET /oidc/cb?state=hunter2&x=1&code=hunter2 failed'],
+  ])('writes no secret of %s', (_, message) => {
+    const text = written('text', { level: 'warn', message, cause: new Error(message) });
+    expect(text).not.toMatch(/hunter2|eyJ/);
+    expect(text).toContain('(secret)');
+  });
+
+  test('leaves words alone that only look like the beginning of a secret', () => {
+    const message = 'the token is gone; basic authentication is off, see ?page=2';
+    expect(written('text', { level: 'info', message })).toBe(`10:32:01  ${message}\n`);
+  });
+
+  test.each([
+    ['debug', ['debug', 'info', 'warn', 'error']],
+    [undefined, ['info', 'warn', 'error']],
+    ['warn', ['warn', 'error']],
+  ] as const)('from the level %s on has these lines', (level, expected) => {
+    const texts: string[] = [];
+    const log = createLog({ format: 'json', write: (text) => texts.push(text), ...(level && { level }) });
+    for (const one of logLevels) log({ level: one, message: 'm' });
+    expect(texts.map((text) => JSON.parse(text).level)).toEqual(expected);
+  });
+
+  test('has the fields of its circumstances, unless a line has them itself', () => {
+    const texts: string[] = [];
+    const fields = () => ({ request_id: 'r1' });
+    const log = createLog({ format: 'text', write: (text) => texts.push(text), now: () => time, fields });
+    log({ level: 'info', message: 'm' });
+    log({ level: 'info', message: 'm', request_id: 'r2' });
+    expect(texts).toEqual(['10:32:01  m  request_id=r1\n', '10:32:01  m  request_id=r2\n']);
+  });
+
   test('shows where a token is, which is no secret', () => {
     expect(written('text', { level: 'info', message: 'm', tokenFile: '.heddle/token' })).toContain(
       'tokenFile=.heddle/token',
@@ -67,6 +102,9 @@ describe('a log line of any length', () => {
     ['spaces', ' '],
     ['spaces and line ends', '   \n'],
     ['beginnings of tokens', 'nbp_'],
+    ['beginnings of signed tokens', 'eyJ-'],
+    ['schemes of authorization', 'bearer '],
+    ['secrets of queries', '?code='],
   ])('takes time in proportion to its length: %s', (_, piece) => {
     const lineOf = (count: number) => ({ level: 'info', message: `${piece.repeat(count)}!` }) as const;
     const growth = growthOf((size) => written('text', lineOf(size / piece.length)), length);

@@ -35,8 +35,10 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
   return async (request: FastifyRequest): Promise<void> => {
     const { open, server } = request.routeOptions.config;
     if (open === true || request.refused !== undefined) return;
-    if (server === true) await authenticator.requireOperator(request.headers.authorization);
-    else request.call = await authorize(request, authenticator, engine);
+    if (server === true) {
+      await authenticator.requireOperator(request.headers.authorization);
+      request.byOperator = true;
+    } else request.call = await authorize(request, authenticator, engine);
   };
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { safePath } from './access-log.ts';
 
 /** Headers of every answer for browsers: nothing here is a page, a frame or a script unless a route says so. */
 const protecting: Readonly<Record<string, string>> = {
@@ -38,9 +39,9 @@ export function addHeaders(app: FastifyInstance, { https }: { readonly https: bo
   });
 }
 
-/** A place in the interface as a log may name it: tokens that stand in paths are secrets. */
-export function placeOf({ method, url, id }: { readonly method: string; readonly url: string; readonly id: string }) {
-  return `${method} ${url.replace(/\bnb[a-z]_[^/?&#]*/g, (token) => `${token.slice(0, 4)}****`)} (request ${id})`;
+/** A place in the interface as a log may name it. */
+export function placeOf(request: FastifyRequest): string {
+  return `${request.method} ${safePath(request)} (request ${request.id})`;
 }
 
 /** Whether what nothing knows is refused and not ignored. */

@@ -23,7 +23,10 @@ interface KnownPath {
 const preflights = '*';
 
 /** The path of a request as routes spell it, whether or not it has the method; `undefined` where nothing is. */
-export function pathOf({ refused, routeOptions }: FastifyRequest): string | undefined {
+export function pathOf({
+  refused,
+  routeOptions,
+}: Pick<FastifyRequest, 'refused' | 'routeOptions'>): string | undefined {
   return refused?.url ?? routeOptions.url;
 }
 

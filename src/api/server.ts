@@ -16,6 +16,7 @@ import { plainRules, type SourceRules } from '../features/sources/source-admin.t
 import { Unavailable } from '../model/errors.ts';
 import type { Profile } from '../model/profile.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
+import { type AccessLine, addAccessLog, logEnd } from './access-log.ts';
 import { addEtags } from './answers/etags.ts';
 import { sendInParts, sliceLongAnswers } from './answers/long-answers.ts';
 import { areas, type Services } from './area-routes.ts';
@@ -84,6 +85,8 @@ export interface ApiOptions {
   readonly https?: boolean;
   /** Signs people in; absent: only others do. */
   readonly identityProvider?: IdentityProvider | undefined;
+  /** Called when a request is over; absent: nothing is logged about requests. */
+  logAccess?(line: AccessLine): void;
   /** Called with defects; the caller of the API only sees a 500. */
   report(error: unknown, place: string): void;
 }
@@ -99,7 +102,7 @@ const maxParamLength = 500;
 
 /** Builds the HTTP interface without listening. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
-  const { engine, version, profile = specified } = options;
+  const { engine, version, profile = specified, logAccess = () => undefined } = options;
   const planLimit = createPlanLimit(options.planRateLimit ?? 'off');
   const app = Fastify({
     logger: false,
@@ -114,9 +117,13 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     http: { requireHostHeader: false },
     // Stopping waits for all requests in progress, the last ones included.
     return503OnClosing: false,
-    frameworkErrors: (_error, request, reply) => refuseUnknown(request, reply),
+    frameworkErrors: (_error, request, reply) => {
+      logEnd(request, reply, logAccess);
+      return refuseUnknown(request, reply);
+    },
     clientErrorHandler: refuseBrokenRequest,
   });
+  addAccessLog(app, logAccess);
   addHeaders(app, { https: options.https ?? false });
   chooseProfile(app, profile);
   const refuseOthers = refuseOtherMethods(app, maxParamLength);

@@ -12,7 +12,7 @@ import type { UpstreamProxy } from '../outbound/upstream-proxy.ts';
 
 /** Settings that a server takes as they were read. */
 type ServeSetting =
-  | ('sources' | 'listen' | 'metricsListen' | 'corsOrigins' | 'trustProxy' | 'openEndpoints' | 'log')
+  | ('sources' | 'listen' | 'metricsListen' | 'corsOrigins' | 'trustProxy' | 'openEndpoints' | 'log' | 'logLevel')
   | ('dataDir' | 'poolSize' | 'waitForDatabaseMs' | 'preparedStatements' | 'secretKey' | 'secretKeyFile' | 'valuesDir')
   | (
       | 'edition'

@@ -9,6 +9,7 @@ import { Conflict, Unavailable } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { isEmptyPlan, type Plan } from '../plan/plan.ts';
 import { auditEventsInSteps, driftEventsInSteps } from '../plan/view/events.ts';
+import { type Context, runIn } from '../telemetry/context.ts';
 import type { Committed, CommitterOptions, Mutation } from './commit.ts';
 import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
 import { objectOutputs } from './shown-once.ts';
@@ -21,6 +22,8 @@ export interface Waiting {
   /** When it came, by the clock of the process. */
   readonly since: number;
   readonly requestId: string;
+  /** In which it came. */
+  readonly context: Context;
   resolve(committed: Committed): void;
   reject(error: unknown): void;
 }
@@ -55,10 +58,12 @@ async function planBatch(
   const results: Planned['results'][number][] = [];
   const at = options.now();
   for (const waiting of batch) {
-    const { mutation, requestId } = waiting;
+    const { mutation, requestId, context } = waiting;
     const { actor, commitRef, commitInfo, planId, approved, lease } = mutation;
     const isLost = lease !== undefined && lost.has(lease.name);
-    const result = isLost ? { error: new LeaseLost(lease) } : await proposeOn(tip, mutation, options.database);
+    const result = isLost
+      ? { error: new LeaseLost(lease) }
+      : await runIn(context, () => proposeOn(tip, mutation, options.database));
     results.push({ waiting, result });
     if ('error' in result || !result.ok || result.revision === undefined) continue;
     const { plan, before, after } = result;
@@ -71,6 +76,7 @@ async function planBatch(
       plan: result.plan,
       actor,
       requestId,
+      httpRequest: context.requestId,
       commitRef,
       commitInfo,
       planId,

@@ -16,6 +16,7 @@ import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
 import { auditEvents } from '../plan/view/events.ts';
+import { currentContext } from '../telemetry/context.ts';
 import type { BatchWriter } from './batch.ts';
 import type { CommitterOptions } from './commit.ts';
 import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
@@ -121,7 +122,8 @@ function stepOf(
 ): AccountStep {
   if (isEmptyPlan(plan)) return { plan, input: { base, next: base, revisions: [] } };
   const events = [...auditEvents(plan, base, next), ...moreEvents];
-  const revision = { revision: next.revision, plan, actor, requestId, forgets, at: now(), events };
+  const { requestId: httpRequest } = currentContext();
+  const revision = { revision: next.revision, plan, actor, requestId, httpRequest, forgets, at: now(), events };
   return { plan, input: { base, next, revisions: [revision] } };
 }
 

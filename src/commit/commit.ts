@@ -14,6 +14,7 @@ import type { Problem } from '../model/problem.ts';
 import type { CommitInfo } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
+import { currentContext, runInBackground } from '../telemetry/context.ts';
 import {
   type BatchProgress,
   type BatchWriter,
@@ -134,7 +135,8 @@ export function createCommitter(options: CommitterOptions): Committer {
       const requestId = mutation.requestId?.() ?? options.newRequestId();
       const committed = new Promise<Committed>((resolve, reject) => {
         const queue = queues.get(mutation.account);
-        const waiting = { mutation, requestId, since: performance.now(), resolve, reject };
+        const context = currentContext();
+        const waiting = { mutation, requestId, context, since: performance.now(), resolve, reject };
         if (queue !== undefined) {
           queue.waiting.push(waiting);
           queue.arrived();
@@ -142,7 +144,10 @@ export function createCommitter(options: CommitterOptions): Committer {
         }
         const fresh: Queue = { waiting: [waiting], arrived: () => undefined };
         queues.set(mutation.account, fresh);
-        running.set(mutation.account, drain(mutation.account, fresh));
+        running.set(
+          mutation.account,
+          runInBackground(() => drain(mutation.account, fresh)),
+        );
       });
       return mutation.isRepeated === true ? unlessDone(options, mutation.account, requestId, committed) : committed;
     },

@@ -1,3 +1,5 @@
+import { runInBackground } from '../telemetry/context.ts';
+
 /**
  * A hint for every server: an account moved on, something about its sources, its deliveries or the verdicts on its peers wants to
  * be looked at, or it is gone.
@@ -33,7 +35,10 @@ export function createNoticeBoard(send: (key: string, message: string) => void =
   const listeners = new Set<(notice: Notice) => void>();
   const missing = new Set<() => void>();
   const spread = (notice: Notice): void => {
-    for (const listener of listeners) listener(notice);
+    // Listeners wake loops, which go on when the request that caused it is over.
+    runInBackground(() => {
+      for (const listener of listeners) listener(notice);
+    });
   };
   return {
     publish(notice) {

@@ -21,6 +21,7 @@ const written: { readonly [K in keyof Config]?: Written } = {
   dataDir: { name: 'dataDir', type: 'string' },
   bootstrapTokenFile: { name: 'bootstrapTokenFile', type: 'string' },
   log: { name: 'log', type: 'string' },
+  logLevel: { name: 'logLevel', type: 'string' },
   poolSize: { name: 'poolSize', type: 'integer' },
   waitForDatabaseMs: { name: 'waitForDatabase', type: 'string' },
   preparedStatements: { name: 'preparedStatements', type: 'boolean' },

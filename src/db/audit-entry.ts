@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import type { AuditEvent } from '../model/declare/kind.ts';
+import { currentContext } from '../telemetry/context.ts';
 
 /** An audit event of something that makes no revision: written in the same transaction as what was done. */
 export interface AuditEntry {
@@ -28,30 +29,39 @@ export function headAfter(clause: string): string {
 
 /** Writes audit events with the numbers that `head` gave them; `rows` is a JSON list of `eventRow`s. */
 export function insertEventsText(rows: string): string {
-  return `insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta)
+  return `insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta, http_request)
 select $1, head.last_event + x.at, coalesce((x.event ->> 'revision')::bigint, head.revision), (x.event ->> 'created_at')::timestamptz,
   x.event ->> 'activity_code', x.event ->> 'initiator_id', x.event ->> 'initiator_name', x.event ->> 'initiator_email',
-  x.event ->> 'target_id', (x.event -> 'meta')::jsonb
+  x.event ->> 'target_id', (x.event -> 'meta')::jsonb, x.event ->> 'http_request'
 from head, json_array_elements(${rows}) with ordinality as x(event, at)`;
 }
 
-/** An audit event but for its number. Without a revision it is written under the one that `head` names. */
-export function eventRow({ actor, event, at }: AuditEntry, revision?: number): JsonObject {
+/**
+ * An audit event but for its number. Without a revision it is written under the one that `head` names. `request` is the HTTP
+ * request that led to it: the one that is carried out, unless several are written together.
+ */
+export function eventRow(
+  { actor, event, at }: AuditEntry,
+  revision?: number,
+  request = currentContext().requestId,
+): JsonObject {
   const { id, name, email = '' } = actor;
   return {
     ...(revision === undefined ? {} : { revision }),
     ...{ created_at: at, activity_code: event.code, target_id: event.target ?? '', meta: event.meta },
     ...{ initiator_id: id, initiator_name: name, initiator_email: email },
+    ...(request === undefined ? {} : { http_request: request }),
   };
 }
 
-/** Writes the one event of a statement; its parameters are the first eight. */
+/** Writes the one event of a statement; its parameters are the first eight. The last of them has what is optional. */
 export const insertAuditText = insertEventsText(`json_build_array(json_build_object('created_at', $2::timestamptz,
   'activity_code', $3::text, 'initiator_id', $4::text, 'initiator_name', $5::text, 'initiator_email', $6::text, 'target_id', $7::text,
-  'meta', $8::json))`);
+  'meta', $8::json -> 'meta', 'http_request', $8::json ->> 'http_request'))`);
 
 /** These first eight parameters. */
 export function auditParameters(account: string, { actor, event, at }: AuditEntry): readonly unknown[] {
   const { id, name, email = '' } = actor;
-  return [account, at, event.code, id, name, email, event.target ?? '', JSON.stringify(event.meta)];
+  const more = { meta: event.meta, http_request: currentContext().requestId };
+  return [account, at, event.code, id, name, email, event.target ?? '', JSON.stringify(more)];
 }

@@ -146,6 +146,7 @@ export interface RevisionsTable {
   plan_digest: string | null;
   request_id: string;
   summary: DefaultedJson<JsonObject>;
+  http_request: string | null;
 }
 
 export interface ChangesTable {
@@ -184,6 +185,7 @@ export interface AuditEventsTable {
   initiator_email: Generated<string>;
   target_id: Generated<string>;
   meta: DefaultedJson<JsonObject>;
+  http_request: string | null;
 }
 
 export interface TokensTable {

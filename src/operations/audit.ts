@@ -13,6 +13,9 @@ const event = object(
     initiator_email: string({ doc: 'The e-mail address of who did it; empty for programs.' }),
     target_id: string({ doc: 'The id of what it was done to.' }),
     meta: mapOf(string({ doc: '' }), { doc: 'More about it, by name.' }),
+    request_id: optional(
+      string({ doc: 'The `X-Request-Id` of the request that led to it; absent when the server did it by itself.' }),
+    ),
   },
   { doc: 'Something that was done in the account.', schema: 'AuditEvent' },
 );
@@ -30,6 +33,7 @@ const facts = {
         ...{ id: 7, timestamp: '2026-11-02T10:00:00.000Z', activity: 'Route created', activity_code: 'route.add' },
         ...{ initiator_id: 'ch8i4ug6lnn4g9hqv7p0', initiator_name: 'Ana Lima', initiator_email: 'ana@example.com' },
         ...{ target_id: 'ch8i4ug6lnn4g9hqv7m0', meta: { name: 'office' } },
+        ...{ request_id: 'd2a0c3b4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' },
       },
     ],
   },

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
+import type { AccessLine } from '../../src/api/access-log.ts';
 import type { ProfileSettings } from '../../src/api/profile/profile.ts';
 import { type CorsOrigins, createApi, type TrustedProxies } from '../../src/api/server.ts';
 import { createEngine, firstObjects, productRegistry } from '../../src/app.ts';
@@ -89,6 +90,8 @@ export interface TestApiOptions {
   readonly forgetsPeople?: boolean;
   readonly installation?: Installation;
   readonly log?: Log;
+  /** Called when a request is over. */
+  readonly logAccess?: (line: AccessLine) => void;
   /** What is allowed about sources, given the engine and the account. */
   readonly sources?: (engine: Engine, account: string) => SourceRules;
   /** Opens the targets of channels. */
@@ -134,6 +137,7 @@ export async function apiOn(
     localPeople,
     openTarget,
     requestSync,
+    logAccess,
     ...given
   }: TestApiOptions = {},
 ): Promise<TestApi> {
@@ -162,6 +166,7 @@ export async function apiOn(
     anonymousRateLimit: given.anonymousRateLimit ?? { perMinute: 1e6, burst: 1e6 },
     ...(localPeople === undefined ? {} : { localPeople }),
     ...(openTarget === undefined ? {} : { openTarget }),
+    ...(logAccess === undefined ? {} : { logAccess }),
     ...(requestSync === undefined ? {} : { requestSync: requestSync(engine) }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(planRateLimit === undefined ? {} : { planRateLimit }),

@@ -10,7 +10,7 @@ export interface Row {
   readonly pure?: true;
 }
 
-const core = ['operations', 'objects', 'commit', 'db', 'plan', 'access', 'model', 'lib'];
+const core = ['operations', 'objects', 'commit', 'db', 'plan', 'access', 'telemetry', 'model', 'lib'];
 
 /** Who may import whom, a line a module: a folder of src, or a file of src itself. */
 const table: Readonly<Record<string, Row>> = {
@@ -21,8 +21,14 @@ const table: Readonly<Record<string, Row>> = {
   kinds: { pure: true, modules: ['kinds/*', 'model', 'lib'] },
   plan: { pure: true, modules: ['model', 'lib'], types: ['operations'], packages: ['fast-json-patch'] },
   access: { pure: true, modules: ['model', 'lib'] },
-  db: { modules: ['model', 'lib'], types: ['plan', 'operations'], packages: ['kysely', 'pg', '@electric-sql/pglite'] },
-  commit: { modules: ['db', 'plan', 'access', 'model', 'lib'] },
+  // On whose behalf code runs, wherever it is: for logs, records and traces.
+  telemetry: { modules: ['lib'] },
+  db: {
+    modules: ['telemetry', 'model', 'lib'],
+    types: ['plan', 'operations'],
+    packages: ['kysely', 'pg', '@electric-sql/pglite'],
+  },
+  commit: { modules: ['db', 'plan', 'access', 'telemetry', 'model', 'lib'] },
   objects: { modules: ['commit', 'db', 'plan', 'access', 'model', 'lib'], types: ['operations'] },
   outbound: { modules: ['lib'], packages: ['nodemailer', 'undici'] },
   kubernetes: { modules: ['lib'], packages: ['@kubernetes/client-node'] },
@@ -46,7 +52,7 @@ const table: Readonly<Record<string, Row>> = {
     modules: ['features/*', 'documents', 'kinds', ...core],
     packages: ['fastify', '@fastify/*', 'find-my-way', 'prom-client'],
   },
-  config: { modules: ['model', 'lib'] },
+  config: { modules: ['log', 'model', 'lib'] },
   log: { modules: [] },
   version: { modules: [] },
   cli: { modules: ['*'], packages: ['eventsource-parser'] },

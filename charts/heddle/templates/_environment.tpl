@@ -57,6 +57,8 @@
 {{- define "heddle.serverEnv" }}
 - name: HEDDLE_LOG
   value: {{ .log }}
+- name: HEDDLE_LOG_LEVEL
+  value: {{ .logLevel }}
 - name: HEDDLE_POOL_SIZE
   value: {{ .poolSize | quote }}
 - name: HEDDLE_PREPARED_STATEMENTS

@@ -8,6 +8,7 @@ import { createRegistry } from '../../model/declare/registry.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import type { StatedSource } from '../../model/sources/stated.ts';
 import { readProxy } from '../../outbound/upstream-proxy.ts';
+import { currentContext } from '../../telemetry/context.ts';
 import { programVersion } from '../../version.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
@@ -43,6 +44,7 @@ const declaration = {
       'databaseUrl',
       'dataDir',
       'log',
+      'logLevel',
       'poolSize',
       'shutdownGraceMs',
       'waitForDatabaseMs',
@@ -102,12 +104,19 @@ async function run(startServer: StartServer, { flags, config: given, terminal }:
   // However the process ends, its last lines are seen.
   process.on('exit', lines.flush);
   try {
-    await serve(startServer, config, sources, createLog({ format: config.log, write: lines.write }));
+    const { log: format, logLevel: level } = config;
+    const log = createLog({ format, level, write: lines.write, fields: requestFields });
+    await serve(startServer, config, sources, log);
     return exit.ok;
   } finally {
     lines.flush();
     process.off('exit', lines.flush);
   }
+}
+
+/** What is logged while a request is carried out is found by its id. */
+function requestFields() {
+  return { request_id: currentContext().requestId };
 }
 
 /** Starts the server and lets it run until a signal comes. */

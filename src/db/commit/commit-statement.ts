@@ -252,10 +252,10 @@ const parts: Readonly<Record<PartName, Part>> = {
   where true
   on conflict do nothing`,
   new_revisions: (rows, add) => `
-  insert into revisions (account_id, revision, created_at, actor, source_id, commit_ref, plan_id, plan_digest, request_id, summary)
-  select $1, x.revision, x.created_at, x.actor, x.source_id, x.commit_ref, x.plan_id, x.plan_digest, x.request_id, x.summary
+  insert into revisions (account_id, revision, created_at, actor, source_id, commit_ref, plan_id, plan_digest, request_id, summary, http_request)
+  select $1, x.revision, x.created_at, x.actor, x.source_id, x.commit_ref, x.plan_id, x.plan_digest, x.request_id, x.summary, x.http_request
   from head, json_to_recordset(${json(rows, add)}) as x(revision bigint, created_at timestamptz, actor jsonb, source_id text, commit_ref text,
-    plan_id text, plan_digest text, request_id text, summary jsonb)`,
+    plan_id text, plan_digest text, request_id text, summary jsonb, http_request text)`,
   // The plan that is applied, and the approved one whose digest let it through, are used up.
   used_plans: (rows, add) => `
   update plans p set state = 'applied', applied_revision = x.revision,

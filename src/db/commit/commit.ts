@@ -180,6 +180,7 @@ function revisionRow({
   plan,
   actor,
   requestId,
+  httpRequest,
   commitRef,
   commitInfo,
   planId,
@@ -195,6 +196,7 @@ function revisionRow({
     plan_id: kept?.id ?? planId ?? null,
     plan_digest: plan.digest,
     request_id: requestId,
+    http_request: httpRequest ?? null,
     summary: {
       ...plan.counts,
       ...rollbackOf(plan),
@@ -214,8 +216,9 @@ function usedPlans({ revision, plan, planId, approved }: RevisionInput): readonl
   return [{ revision, id: planId ?? null, source_id: plan.source ?? null, digest: approved ?? null, delivered }];
 }
 
-function eventRows({ revision, actor, at, events }: RevisionInput): Generator<undefined, readonly JsonObject[]> {
-  return mapInSteps(events, (event) => eventRow({ actor, event, at }, revision));
+function eventRows(input: RevisionInput): Generator<undefined, readonly JsonObject[]> {
+  const { revision, actor, at, events, httpRequest } = input;
+  return mapInSteps(events, (event) => eventRow({ actor, event, at }, revision, httpRequest));
 }
 
 /** The ids of all objects that a plan changes or claims. */

@@ -29,6 +29,8 @@ export interface RevisionInput {
   readonly actor: Actor;
   /** Names the attempt: after a lost connection it shows whether the commit happened. */
   readonly requestId: string;
+  /** The HTTP request that led to it; absent: none did. */
+  readonly httpRequest?: string | undefined;
   readonly commitRef?: string | undefined;
   readonly commitInfo?: CommitInfo | undefined;
   readonly planId?: string | undefined;

@@ -40,7 +40,7 @@ export interface RevisionFilter {
   readonly before?: number;
   readonly limit: number;
   readonly source?: string;
-  /** The request that made it. */
+  /** The attempt or the HTTP request that made it. */
   readonly request?: string;
   /** The id, name or e-mail address of who made it. */
   readonly actor?: string;
@@ -54,7 +54,7 @@ export interface RevisionFilter {
 
 const columns = [
   ...(['revision', 'created_at', 'actor', 'source_id', 'commit_ref', 'plan_id', 'plan_digest'] as const),
-  ...(['request_id', 'summary'] as const),
+  ...(['request_id', 'http_request', 'summary'] as const),
 ] as const;
 
 /** The newest revisions that fit, newest first; `before` pages back. */
@@ -68,7 +68,8 @@ export async function listRevisions(database: Database, account: string, filter:
     .limit(limit);
   if (before !== undefined) query = query.where('revision', '<', before);
   if (source !== undefined) query = query.where('source_id', '=', source);
-  if (request !== undefined) query = query.where('request_id', '=', request);
+  if (request !== undefined)
+    query = query.where(({ or, eb }) => or([eb('request_id', '=', request), eb('http_request', '=', request)]));
   if (actor !== undefined)
     query = query.where(sql<boolean>`${actor} in (actor ->> 'id', actor ->> 'name', actor ->> 'email')`);
   if (since !== undefined) query = query.where('created_at', '>=', since);

@@ -17,6 +17,8 @@ export interface EventRow {
   /** Absent: the name in `meta`. */
   readonly target_name?: string;
   readonly meta: JsonObject;
+  /** The HTTP request that led to it; absent, or null: none did. */
+  readonly http_request?: string | null;
 }
 
 /** A delivery with its object, as they are at one moment. */
@@ -67,7 +69,7 @@ export interface DeliveryWork {
 }
 
 const eventColumns =
-  'e.id, e.created_at, e.activity_code, e.initiator_id, e.initiator_name, e.initiator_email, e.target_id, e.meta';
+  'e.id, e.created_at, e.activity_code, e.initiator_id, e.initiator_name, e.initiator_email, e.target_id, e.meta, e.http_request';
 
 /** About what an event has besides what is in `meta`, in bytes. */
 const usualBytes = 300;

@@ -18,6 +18,7 @@ export async function listAuditEvents(
       'initiator_email',
       'target_id',
       'meta',
+      'http_request',
     ])
     .where('account_id', '=', account)
     .orderBy('id', 'desc')

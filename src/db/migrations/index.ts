@@ -32,6 +32,7 @@ import * as addDirectorySync from './0030-0039/0038_add_directory_sync.ts';
 import * as addEndpointSecurity from './0030-0039/0039_add_endpoint_security.ts';
 import * as numberRecords from './0040-0049/0040_number_records.ts';
 import * as noteCredentialEnds from './0040-0049/0041_note_credential_ends.ts';
+import * as noteRequests from './0040-0049/0042_note_requests.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -77,4 +78,5 @@ export const migrations: readonly Migration[] = [
   addEndpointSecurity,
   numberRecords,
   noteCredentialEnds,
+  noteRequests,
 ];

@@ -13,7 +13,17 @@ export async function readAuditEvents(engine: Engine, call: Call, before?: numbe
     ...(before === undefined ? {} : { before }),
   });
   return rows.map(
-    ({ id, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta }) => ({
+    ({
+      id,
+      created_at,
+      activity_code,
+      initiator_id,
+      initiator_name,
+      initiator_email,
+      target_id,
+      meta,
+      http_request: request,
+    }) => ({
       id,
       timestamp: created_at.toISOString(),
       activity: isActivityCode(activity_code) ? activities[activity_code] : activity_code,
@@ -23,6 +33,7 @@ export async function readAuditEvents(engine: Engine, call: Call, before?: numbe
       initiator_email,
       target_id,
       meta,
+      ...(request === null ? {} : { request_id: request }),
     }),
   );
 }

@@ -58,7 +58,10 @@ const head = {
   commit_subject: optional(string({ doc: 'The first line of its message.' })),
   plan: optional(string({ doc: 'The id of the stored plan that was applied, if any.' })),
   digest: optional(string({ doc: 'The digest of what was applied.' })),
-  request: string({ doc: 'Names the attempt that made it.' }),
+  request: string({ doc: 'Names the attempt that made it, as an error in doubt does.' }),
+  request_id: optional(
+    string({ doc: 'The `X-Request-Id` of the request that made it; absent when the server made it by itself.' }),
+  ),
   counts: json<JsonObject>({ type: 'object' }, { doc: 'How many objects were made, changed and deleted.' }),
   rollback: optional(
     json<ValueOf<typeof rollback>>(named('Rollback'), { doc: 'What it went back to, if it rolled back.' }),
@@ -92,6 +95,7 @@ const example = {
   plan: 'ch8i4ug6lnn4g9hqv7m0',
   digest: '9f2c1d0e8b7a6f5e4d3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0f9e8d7c',
   request: '4c1f2a6e-9d0b-4e57-8a3c-0b6f5d2e7a91',
+  request_id: 'd2a0c3b4-5e6f-4a7b-8c9d-0e1f2a3b4c5d',
   counts: { create: 1, update: 0, delete: 0, claims: 0 },
 };
 
@@ -108,7 +112,9 @@ export const revisions = {
     doc: 'Those that all given parameters fit. With `object` each says what it did to the object.',
     query: {
       source: optional(string({ doc: 'Only those that applied this source.' })),
-      request: optional(string({ doc: 'Only that of this request, as an error in doubt names it.' })),
+      request: optional(
+        string({ doc: 'Only those of this request: its `X-Request-Id`, or what an error in doubt names.' }),
+      ),
       actor: optional(string({ doc: 'Only those of the actor with this id, name or e-mail address.' })),
       kind: optional(string({ doc: 'Only those that changed an object of this kind.' })),
       object: optional(

@@ -112,6 +112,7 @@ function headOf(row: Head): Omit<RevisionWithChanges, 'changes'> {
     ...(row.plan_id === null ? {} : { plan: row.plan_id }),
     ...(row.plan_digest === null ? {} : { digest: row.plan_digest }),
     request: row.request_id,
+    ...(row.http_request === null ? {} : { request_id: row.http_request }),
     counts,
     // A commit that goes back writes it so.
     ...(rollback === undefined ? {} : { rollback: rollback as WentBack }),

@@ -25,6 +25,7 @@ export function deliveryEvent(row: EventRow, feed: EventFeed): DeliveryEvent {
     initiator: { id: initiator_id, name: initiator_name, email: initiator_email },
     target: { id: target_id, name: typeof name === 'string' ? name : '' },
     meta,
+    ...(row.http_request == null ? {} : { requestId: row.http_request }),
   };
 }
 
@@ -35,6 +36,13 @@ export function eventName({ feed, id }: Pick<DeliveryEvent, 'feed' | 'id'>): num
 
 /** What receivers get about an event, as JSON. */
 export function eventBody(account: string, event: DeliveryEvent): JsonObject {
-  const { at, code, activity, initiator, target, meta } = event;
-  return { id: eventName(event), timestamp: at, type: code, activity, account, initiator, target, meta };
+  const { at, code, activity, initiator, target, meta, requestId } = event;
+  const request = requestId === undefined ? {} : { request_id: requestId };
+  return { id: eventName(event), timestamp: at, type: code, activity, account, initiator, target, meta, ...request };
+}
+
+/** The header of a delivery that names the request which led to its events, if it was one and the same. */
+export function requestHeader(events: readonly DeliveryEvent[]): Readonly<Record<string, string>> {
+  const [id, ...others] = new Set(events.map(({ requestId }) => requestId));
+  return id === undefined || others.length > 0 ? {} : { 'x-request-id': id };
 }

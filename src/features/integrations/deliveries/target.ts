@@ -14,6 +14,8 @@ export interface DeliveryEvent {
   readonly initiator: { readonly id: string; readonly name: string; readonly email: string };
   readonly target: { readonly id: string; readonly name: string };
   readonly meta: JsonObject;
+  /** The HTTP request that led to it; absent: the server did it by itself. */
+  readonly requestId?: string;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { OutgoingMail } from '../../../outbound/mail.ts';
+import { requestHeader } from '../deliveries/events.ts';
 import type { DeliveryEvent } from '../deliveries/target.ts';
 
 /** What the mails of a channel have in common. */
@@ -20,6 +21,7 @@ export function notificationMail(frame: MailFrame, events: readonly DeliveryEven
   const subject =
     first !== undefined && events.length === 1 ? `${first.activity}: ${nameOf(first)}` : `${events.length} events`;
   const { settingsUrl } = frame;
+  const { 'x-request-id': request } = requestHeader(events);
   return {
     to: frame.to,
     subject: oneLine(`[Heddle] ${subject}`).slice(0, longestSubject),
@@ -28,6 +30,7 @@ export function notificationMail(frame: MailFrame, events: readonly DeliveryEven
     messageId: `<${frame.channel}.${idsOf(events)}@${frame.host}>`,
     headers: {
       'Auto-Submitted': 'auto-generated',
+      ...(request === undefined ? {} : { 'X-Request-Id': request }),
       ...(settingsUrl === undefined ? {} : { 'List-Unsubscribe': `<${settingsUrl}>` }),
     },
   };
@@ -43,7 +46,7 @@ function nameOf({ target }: DeliveryEvent): string {
 
 /** What a person wants to know about an event, by name. */
 function rowsOf(event: DeliveryEvent): readonly (readonly [name: string, value: string])[] {
-  const { at, code, initiator, target, meta, id } = event;
+  const { at, code, initiator, target, meta, id, requestId } = event;
   const by = initiator.email === '' ? initiator.name : `${initiator.name} <${initiator.email}>`;
   const more = Object.entries(meta).filter(([name]) => name !== 'name');
   const rows: readonly (readonly [string, string])[] = [
@@ -52,6 +55,7 @@ function rowsOf(event: DeliveryEvent): readonly (readonly [name: string, value: 
     ['Target', target.name === '' ? target.id : `${target.name} (${target.id})`],
     ...more.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
     ['Event', `${id} (${code})`],
+    ['Request', requestId ?? ''],
   ];
   return rows.map(([name, value]) => [oneLine(name), oneLine(value)] as const).filter(([, value]) => value !== '');
 }

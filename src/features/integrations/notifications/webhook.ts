@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../lib/json.ts';
 import { asObject, isObject } from '../../../lib/json.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
-import { eventBody } from '../deliveries/events.ts';
+import { eventBody, requestHeader } from '../deliveries/events.ts';
 import type { Channel, DeliveryEvent, Target, Verdict } from '../deliveries/target.ts';
 import type { WebhookSigner } from './webhook-keys.ts';
 
@@ -58,7 +58,7 @@ async function post(
     };
     const answer = await outbound.send('webhook', {
       ...{ url, namedBy: 'user', method: 'POST', body, timeoutMs, maxBytes: mostAnswered },
-      headers: { 'content-type': 'application/json', ...headers, ...signed },
+      headers: { 'content-type': 'application/json', ...requestHeader([event]), ...headers, ...signed },
     });
     return verdictOf(answer, url.host, now());
   });

@@ -1,7 +1,7 @@
 import { asObject, isObject, type JsonObject, parseJson } from '../../../lib/json.ts';
 import { type EventValues, parseEventTemplate } from '../../../model/declare/event-template.ts';
 import { verdictAbout, verdictOf } from '../deliveries/answer.ts';
-import { eventBody, eventName } from '../deliveries/events.ts';
+import { eventBody, eventName, requestHeader } from '../deliveries/events.ts';
 import type { Channel, DeliveryEvent, Target } from '../deliveries/target.ts';
 import { countWithin } from './limits.ts';
 import { deliveryId, type StreamOptions, unusableTarget } from './options.ts';
@@ -31,6 +31,7 @@ export function openGenericHttp({ account, settings = {} }: Channel, options: St
           headers: {
             'content-type': 'application/json',
             'idempotency-key': deliveryId(account, events),
+            ...requestHeader(events),
             ...headers,
           },
           body: batch === undefined ? texts.join('') : `[${texts.join(',')}]`,

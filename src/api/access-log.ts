@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Context, runIn } from '../telemetry/context.ts';
+import { pathOf } from './other-methods.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** In which the request is carried out. */
+    context: Context | undefined;
+    /** The operator of the server asks. */
+    byOperator: boolean;
+  }
+}
+
+/** What the log says about one request. */
+export type AccessLine = {
+  /** Of what only reads, and of what machines report many times a minute, `debug`, unless it was refused. */
+  readonly level: 'debug' | 'info';
+  readonly message: string;
+  readonly request_id: string;
+  readonly method: string;
+  /** Without the query, and without what may be a secret. */
+  readonly path: string;
+  /** As the interface describes it; absent where nothing is. */
+  readonly route: string | undefined;
+  /** Absent when the client left before it was answered. */
+  readonly status: number | undefined;
+  readonly duration_ms: number;
+  /** The id of who asked; absent for strangers. */
+  readonly actor: string | undefined;
+  readonly account: string | undefined;
+};
+
+/** Runs every request in a context of its own, and writes a line about it when it is over. */
+export function addAccessLog(app: FastifyInstance, write: (line: AccessLine) => void): void {
+  app.decorateRequest('context', undefined);
+  app.decorateRequest('byOperator', false);
+  app.addHook('onRequest', (request, reply, next) => {
+    request.context = { requestId: request.id };
+    logEnd(request, reply, write);
+    runIn(request.context, next);
+  });
+  // A body arrives in the context of its connection.
+  app.addHook('preValidation', (request, _reply, next) => runIn(request.context ?? {}, next));
+}
+
+/** Writes a line about a request when it is answered, or its client has left. */
+export function logEnd(request: FastifyRequest, reply: FastifyReply, write: (line: AccessLine) => void): void {
+  reply.raw.once('close', () => write(lineOf(request, reply)));
+}
+
+function lineOf(request: FastifyRequest, reply: FastifyReply): AccessLine {
+  const { method, id } = request;
+  const route = pathOf(request);
+  const isAnswered = reply.raw.writableEnded;
+  const status = reply.raw.headersSent ? reply.raw.statusCode : undefined;
+  const isQuiet = ['GET', 'HEAD', 'OPTIONS'].includes(method) || route?.startsWith('/agent/') === true;
+  return {
+    level: isQuiet && (status ?? 0) < 400 ? 'debug' : 'info',
+    message: isAnswered ? 'request' : 'request, whose client left before its answer ended',
+    ...{ request_id: id, method, path: safePath(request), route, status },
+    duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+    ...callerOf(request),
+  };
+}
+
+function callerOf({ call, scim, byOperator }: FastifyRequest): Pick<AccessLine, 'actor' | 'account'> {
+  if (call !== undefined) return { actor: call.actor.id, account: call.account };
+  if (scim !== undefined) return { actor: scim.integration, account: scim.account };
+  return { actor: byOperator ? 'operator' : undefined, account: undefined };
+}
+
+/** Longer paths are cut in the log. */
+const longestPath = 300;
+
+/** Parameters of paths that are secrets: knowing one is enough to use it. */
+const secretParameters: readonly string[] = ['token', 'uid', 'code'];
+
+/** What says where a request goes. */
+type Address = Pick<FastifyRequest, 'originalUrl' | 'params' | 'routeOptions' | 'refused'>;
+
+/**
+ * The path of a request as a log may have it. Queries hold codes of sign-ins, tokens and addresses of people, and are left out;
+ * parts of the path are shown when they are words or ids, and of paths where nothing is only when they are words.
+ */
+export function safePath(request: Address): string {
+  const { originalUrl, params } = request;
+  const isShown = pathOf(request) === undefined ? isWord : isName;
+  const [path = ''] = originalUrl.split(/[?#;]/, 1);
+  const parameters = Object.entries((params ?? {}) as Readonly<Record<string, unknown>>);
+  const secrets = parameters.flatMap(([name, value]) => (secretParameters.includes(name) ? [value] : []));
+  const shown = path
+    .slice(0, longestPath)
+    .split('/')
+    .map((part) => (isShown(part) && !secrets.includes(part) ? part : '****'));
+  return `${shown.join('/')}${path.length > longestPath ? '…' : ''}`;
+}
+
+/** Words, ids and names; nothing that may be a token, an address or a text that was put there. */
+function isName(part: string): boolean {
+  return /^[\w.~:-]{0,40}$/.test(part) && !/^(nb[a-z]_|gh[a-z]_|eyJ|sk[-_]|xox)/i.test(part);
+}
+
+function isWord(part: string): boolean {
+  return /^[a-z.-]{0,30}$|^v\d$/i.test(part);
+}

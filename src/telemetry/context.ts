@@ -1,0 +1,25 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** On whose behalf code runs, for logs, records and traces; it decides nothing. */
+export interface Context {
+  /** The id of the HTTP request; absent: the server does it by itself. */
+  readonly requestId?: string;
+}
+
+const storage = new AsyncLocalStorage<Context>();
+const background: Context = {};
+
+/** The context of the code that runs. */
+export function currentContext(): Context {
+  return storage.getStore() ?? background;
+}
+
+/** Runs work, and everything that it starts, in a context. */
+export function runIn<Value>(context: Context, work: () => Value): Value {
+  return storage.run(context, work);
+}
+
+/** Runs work that outlives the request in which it begins, or that is about others as well. */
+export function runInBackground<Value>(work: () => Value): Value {
+  return storage.run(background, work);
+}

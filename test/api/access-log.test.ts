@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, it } from 'vitest';
+import type { AccessLine } from '../../src/api/access-log.ts';
+import { makeToken } from '../../src/lib/token.ts';
+import { createLog } from '../../src/log.ts';
+import { asOperator, sharedApi, token } from './setup.ts';
+
+const lines: AccessLine[] = [];
+const api = sharedApi({ logAccess: (line) => lines.push(line) });
+
+/** The line about the request with this id. */
+async function lineOf(id: string): Promise<AccessLine> {
+  const found = () => lines.find(({ request_id }) => request_id === id);
+  await expect.poll(found).toBeDefined();
+  return found() ?? expect.fail();
+}
+
+async function send(method: string, url: string, body?: object, headers: Readonly<Record<string, string>> = {}) {
+  const answer = await api().call(method, url, body === undefined ? undefined : JSON.stringify(body), headers);
+  return { answer, line: await lineOf(String(answer.headers['x-request-id'])) };
+}
+
+it('a write is one line with who asked, what for, and what came of it', async () => {
+  const { answer, line } = await send('POST', '/api/groups', { name: 'written' }, { 'x-request-id': 'deploy-42' });
+  const [owner] = (await api().engine.snapshots.current(api().account)).ofKind('User');
+  expect(answer.headers['x-request-id']).toBe('deploy-42');
+  expect(line).toEqual({
+    ...{ level: 'info', message: 'request', request_id: 'deploy-42', method: 'POST', path: '/api/groups' },
+    ...{ route: '/api/groups', status: 200, duration_ms: expect.any(Number), actor: owner?.id, account: api().account },
+  });
+  expect(lines.filter(({ request_id }) => request_id === 'deploy-42')).toHaveLength(1);
+});
+
+it('reads are for debugging, and refusals are not', async () => {
+  const id = await api().group('read');
+  const read = (await send('GET', `/api/groups/${id}`)).line;
+  expect(read).toMatchObject({ level: 'debug', path: `/api/groups/${id}`, route: '/api/groups/:id', status: 200 });
+  expect((await send('GET', '/api/groups/none')).line).toMatchObject({ level: 'info', status: 404 });
+  expect((await send('GET', '/healthz')).line).toMatchObject({ level: 'debug', actor: undefined });
+  const outsider = (await send('GET', '/api/groups', undefined, { authorization: 'Token wrong' })).line;
+  expect(outsider).toMatchObject({ level: 'info', status: 401, actor: undefined, account: undefined });
+});
+
+it('what machines report many times a minute is for debugging', async () => {
+  expect((await send('POST', '/agent/challenge')).line).toMatchObject({ level: 'debug', status: 200 });
+});
+
+it('the operator is named as such', async () => {
+  expect((await send('GET', '/metrics', undefined, asOperator)).line).toMatchObject({ actor: 'operator', status: 200 });
+});
+
+it.each(['', 'a b', 'a\tb', 'x'.repeat(129), '{"a":1}', 'ä'])('the id of a request is not %j', async (id) => {
+  const { answer } = await send('GET', '/healthz', undefined, { 'x-request-id': id });
+  expect(answer.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+});
+
+it('paths that nothing is at, and that are no addresses, are lines as well', async () => {
+  expect((await send('GET', '/api/nothing')).line).toMatchObject({ path: '/api/nothing', status: 404 });
+  expect((await send('PATCH', '/api/groups')).line).toMatchObject({ route: '/api/groups', status: 405 });
+  const answer = await api().app.inject({ url: '/%zz', headers: { 'x-request-id': 'broken' } });
+  expect([answer.statusCode, (await lineOf('broken')).path]).toEqual([404, '/****']);
+});
+
+it('a client that leaves before it is answered leaves a line', async () => {
+  const address = await api().app.listen({ host: '127.0.0.1', port: 0 });
+  const socket = connect(Number(new URL(address).port), '127.0.0.1');
+  await once(socket, 'connect');
+  const head = `GET /api/config/events HTTP/1.1\r\nHost: a\r\nX-Request-Id: left\r\nAuthorization: Token ${token}`;
+  socket.write(`${head}\r\nAccept: text/event-stream\r\n\r\n`);
+  await once(socket, 'data');
+  socket.destroy();
+  expect((await lineOf('left')).message).toContain('left before its answer ended');
+});
+
+it('no secret of a request reaches a line', async () => {
+  const secret = 'planted-hunter2-hunter2';
+  const invite = makeToken('nbi_', new Uint8Array(32).fill(3));
+  const address = 'ada@example.com';
+  const urls = [
+    `/api/groups?token=${secret}`,
+    `/oidc/auth?code=${secret}&state=${secret}`,
+    `/signin/${secret}`,
+    `/api/users/invites/${invite}`,
+    `/api/users/invites/${invite.replace('nbi_', 'x')}/accept`,
+    `/scim/v2/Users?filter=userName%20eq%20%22${encodeURIComponent(address)}%22`,
+    `/scim/v2/Users/${encodeURIComponent(address)}`,
+    `/api/peers/${encodeURIComponent(`a ${secret}`)}`,
+    `/${secret}@example.com/x;${secret}`,
+    `/api/groups/${Buffer.from(secret.repeat(2)).toString('base64url')}`,
+    `/api/groups/eyJhbGciOiJ9.${secret}`,
+    `/api/groups/%0a%0dinfo%20forged`,
+  ];
+  const texts: string[] = [];
+  const write = (text: string) => texts.push(text);
+  const logs = (['text', 'json'] as const).map((format) => createLog({ format, level: 'debug', write }));
+  for (const [at, url] of urls.entries()) {
+    const headers = { 'x-request-id': `hostile-${at}`, authorization: `Bearer ${secret}`, cookie: `a=${secret}` };
+    await api().app.inject({ url, method: at % 2 === 0 ? 'GET' : 'POST', headers });
+    const line = await lineOf(`hostile-${at}`);
+    for (const log of logs) log(line);
+  }
+  const text = texts.join('');
+  expect(texts).toHaveLength(2 * urls.length);
+  expect(texts.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true);
+  expect(text).not.toMatch(/hunter2|nbi_|ada|eyJ|forged/);
+  expect(text).not.toContain(invite.slice(4));
+  expect(text).not.toContain(Buffer.from(secret).toString('base64url').slice(0, 20));
+});
