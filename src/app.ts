@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createMetricsServer } from './api/metrics.ts';
+import { createMetricsServer } from './api/metrics/metrics.ts';
 import { createApi } from './api/server.ts';
 import { settingsOfApi } from './app/api-settings.ts';
 import { diskLine } from './app/disk.ts';

@@ -31,7 +31,7 @@ import { guardAddresses } from './input/address.ts';
 import { acceptJson, refuseOtherCharsets } from './input/bodies.ts';
 import { createParameterIndex } from './input/parameter-index.ts';
 import { addKindRoutes, type Makers } from './kind-routes.ts';
-import { addMetrics } from './metrics.ts';
+import { addMetrics } from './metrics/metrics.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import { paceMachines } from './pace.ts';
 import { translateAnswers, translateRequests } from './profile/bodies.ts';
@@ -153,7 +153,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   }
   sendInParts(app);
   acceptJson(app);
-  addMetrics(app, engine);
+  addMetrics(app, engine, { version });
   const people = options.localPeople ?? createLocalPeople();
   const makers: Makers = { User: (call, body, write) => createUser(engine, people, call, body, write) };
   addKindRoutes(app, engine, makers);

@@ -30,6 +30,14 @@ export type Run = <Row extends object = Readonly<Record<string, unknown>>>(
   parameters?: readonly unknown[],
 ) => Promise<readonly Row[]>;
 
+/** How the connections of a pool are used, and how many transactions wait for one. */
+export interface PoolUse {
+  readonly busy: number;
+  readonly idle: number;
+  readonly most: number;
+  readonly waiting: number;
+}
+
 /** What runs the statements of an account: the database, or the transaction that holds the account. */
 export type AccountAccess = Pick<Database, 'inAccount' | 'wrote'>;
 
@@ -53,6 +61,8 @@ export interface Database {
   asOwner(work: readonly string[] | ((run: Run) => Promise<void>), options?: OwnerOptions): Promise<void>;
   /** Counts written rows: the embedded engine vacuums and analyses every 10,000, Postgres does so by itself. */
   wrote(rows: number): void;
+  /** How its connections are used; absent: it has no pool of them. */
+  pool?(): PoolUse;
   /** Resolves when the database answers and its disk is not known to be full. Throws `Unavailable` otherwise. */
   ping(): Promise<void>;
   /** Waits for what is running and closes; calling it again is nothing. */

@@ -18,6 +18,7 @@ import type {
   Database,
   DatabaseOptions,
   OwnerOptions,
+  PoolUse,
   RowsOf,
   Run,
   TransactionOptions,
@@ -165,6 +166,11 @@ class PostgresDatabase implements Database {
   }
 
   wrote(): void {}
+
+  pool(): PoolUse {
+    const { totalCount, idleCount: idle, waitingCount: waiting, options } = this.#pool;
+    return { busy: totalCount - idle, idle, waiting, most: options.max ?? totalCount };
+  }
 
   async ping(): Promise<void> {
     await this.#flush([{ text: 'select 1' }], false);

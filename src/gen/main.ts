@@ -8,7 +8,8 @@ import { chartFiles } from './charts.ts';
 import { exampleFiles } from './examples.ts';
 import { type Files, findStale, generatedNotice, readText, writeFiles } from './files.ts';
 import { kindPage } from './kind-page.ts';
-import { commandPage, metricPage, problemPage, rolePage, settingPage } from './program-pages.ts';
+import { operationsPage } from './operations-page.ts';
+import { commandPage, problemPage, rolePage, settingPage } from './program-pages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
@@ -21,12 +22,17 @@ async function generate(): Promise<Files> {
   const registry = createRegistry(Object.values(kinds));
   const { version } = JSON.parse(readText(root, 'package.json') ?? '{}') as { readonly version: string };
   const charts = chartFiles(registry, version, (path) => readText(root, path));
+  const operations = operationsPage(
+    readText(root, 'docs/operations.md') ?? '',
+    readText(root, 'charts/heddle/alerts/heddle.yaml') ?? '',
+  );
   return new Map([
     ...crdFiles(registry),
     ...exampleFiles(registry),
     ...charts,
     ['src/version.ts', versionFile(version)],
     ...(await referencePages(registry)),
+    ['docs/operations.md', operations],
   ]);
 }
 
@@ -47,7 +53,6 @@ async function referencePages(registry: Registry): Promise<Files> {
     ['docs/reference/kinds.md', kindPage(registry)],
     ['docs/reference/commands.md', await commandPage()],
     ['docs/reference/settings.md', settingPage()],
-    ['docs/reference/metrics.md', metricPage()],
     ['docs/reference/problems.md', problemPage()],
     ['docs/reference/roles.md', rolePage()],
   ]);

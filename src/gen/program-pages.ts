@@ -1,4 +1,3 @@
-import { metrics } from '../api/metrics.ts';
 import type { Command } from '../cli/command.ts';
 import { allCommands } from '../cli/commands.ts';
 import { commandHelp, exitRows } from '../cli/help.ts';
@@ -47,21 +46,6 @@ export function settingPage(): string {
     doc,
   ]);
   return page('Settings', 'src/config.ts', aboutSettings, table(['Flag', 'Variable', 'Meaning'], rows));
-}
-
-const aboutMetrics = `
-What \`/metrics\` answers, as Prometheus text. Only the server that runs a source reports its age and its drift.
-[Operations](../operations.md#health-and-metrics) says who may read it.`;
-
-/** The reference of metrics. */
-export function metricPage(): string {
-  const rows = Object.entries(metrics).map(([name, { type, labels, help }]) => [
-    `\`${name}\``,
-    type,
-    labels.map((label) => `\`${label}\``).join(', '),
-    help,
-  ]);
-  return page('Metrics', 'src/api/metrics.ts', aboutMetrics, table(['Metric', 'Type', 'Labels', 'Meaning'], rows));
 }
 
 const aboutProblems = `

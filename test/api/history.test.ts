@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { metrics } from '../../src/api/metrics.ts';
+import { metrics } from '../../src/api/metrics/declared.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from './documents.ts';
 import { asOperator, type TestApi, testApi } from './setup.ts';
@@ -167,9 +167,11 @@ it('counts what it does, for Prometheus', async () => {
   await api.call('GET', '/api/groups/nothing');
   const { status, headers, body } = await api.call('GET', '/metrics', undefined, asOperator);
   expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/plain; version=0\.0\.4/)]);
-  expect(body).toContain('config_ops_total{kind="Group",action="create"} 1');
-  expect(body).toMatch(/^http_request_seconds_count\{method="GET",route="\/api\/groups\/:id",status="404"\} 1$/m);
-  expect(body).toMatch(/^process_resident_memory_bytes \d+$/m);
+  expect(body).toContain('heddle_config_ops_total{kind="Group",action="create"} 1');
+  expect(body).toMatch(
+    /^heddle_http_request_seconds_count\{method="GET",route="\/api\/groups\/:id",status="404"\} 1$/m,
+  );
+  expect(body).toMatch(/^heddle_process_resident_memory_bytes \d+$/m);
   const described = [...body.matchAll(/^# HELP (\w+) /gm)].map(([, name]) => name);
   expect(described.sort()).toEqual(Object.keys(metrics).sort());
   for (const line of body.split('\n')) expect(line).toMatch(/^(#.*|\w+(\{.*\})? [\d.e+-]+|)$/);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { createMetricsServer } from '../../src/api/metrics.ts';
+import { createMetricsServer } from '../../src/api/metrics/metrics.ts';
+import { watchEventLoop } from '../../src/api/metrics/process.ts';
 import { doc } from './documents.ts';
 import { asOperator, sharedApi, testApi } from './setup.ts';
 
@@ -15,10 +16,10 @@ async function metric(name: string): Promise<number> {
 }
 
 it('counts changes by kind and action, and how long commits waited', async () => {
-  const before = await metric('config_lock_wait_seconds_count');
+  const before = await metric('heddle_config_lock_wait_seconds_count');
   await Promise.all(['a', 'b', 'c'].map((name) => api().group(`counted-${name}`)));
-  expect(await metric('config_ops_total{kind="Group",action="create"}')).toBeGreaterThanOrEqual(3);
-  expect(await metric('config_lock_wait_seconds_count')).toBe(before + 3);
+  expect(await metric('heddle_config_ops_total{kind="Group",action="create"}')).toBeGreaterThanOrEqual(3);
+  expect(await metric('heddle_config_lock_wait_seconds_count')).toBe(before + 3);
 });
 
 it('counts plans that a guard stopped, by guard', async () => {
@@ -27,10 +28,10 @@ it('counts plans that a guard stopped, by guard', async () => {
     text: doc('Group', name, `name: X${name}`),
   }));
   await api().call('POST', '/api/config/apply', { source: 'guarded', files });
-  expect(await metric('config_plan_guard_trips_total{guard="kind"}')).toBe(0);
+  expect(await metric('heddle_config_plan_guard_trips_total{guard="kind"}')).toBe(0);
   const stopped = await api().call('POST', '/api/config/apply', { source: 'guarded', files: files.slice(0, 1) });
   expect(stopped.status).toBe(428);
-  expect(await metric('config_plan_guard_trips_total{guard="kind"}')).toBe(1);
+  expect(await metric('heddle_config_plan_guard_trips_total{guard="kind"}')).toBe(1);
 });
 
 it('tells how sources fare', async () => {
@@ -39,12 +40,12 @@ it('tells how sources fare', async () => {
   observer.report({ what: 'reconcile', ...of, result: 'applied', seconds: 0.1 });
   observer.report({ what: 'in_place', ...of, drift: 2 });
   observer.report({ what: 'breaker', ...of, open: true });
-  expect(await metric('config_reconcile_seconds_count{account="a",source="team",result="applied"}')).toBe(1);
-  expect(await metric('config_drift_units{account="a",source="team"}')).toBe(2);
-  expect(await metric('config_breaker_open{account="a",source="team"}')).toBe(1);
-  expect(await metric('config_source_age_seconds{account="a",source="team"}')).toBeGreaterThan(0);
+  expect(await metric('heddle_config_reconcile_seconds_count{account="a",source="team",result="applied"}')).toBe(1);
+  expect(await metric('heddle_config_drift_units{account="a",source="team"}')).toBe(2);
+  expect(await metric('heddle_config_breaker_open{account="a",source="team"}')).toBe(1);
+  expect(await metric('heddle_config_source_age_seconds{account="a",source="team"}')).toBeGreaterThan(0);
   observer.report({ what: 'breaker', ...of, open: false });
-  expect(await metric('config_breaker_open{account="a",source="team"}')).toBe(0);
+  expect(await metric('heddle_config_breaker_open{account="a",source="team"}')).toBe(0);
 });
 
 it('tells sources of one name apart, and nothing of one that another server runs now', async () => {
@@ -53,7 +54,7 @@ it('tells sources of one name apart, and nothing of one that another server runs
     observer.report({ what: 'in_place', account, source: 'team', drift: account === 'b' ? 1 : 2 });
     observer.report({ what: 'breaker', account, source: 'team', open: false });
   }
-  expect(await metric('config_drift_units{account="b",source="team"}')).toBe(1);
+  expect(await metric('heddle_config_drift_units{account="b",source="team"}')).toBe(1);
   const lines = async () => String((await api().call('GET', '/metrics', undefined, asOperator)).body).split('\n');
   const of = async (account: string) => (await lines()).filter((line) => line.includes(`account="${account}"`));
   expect([await of('b'), await of('c')].map(({ length }) => length)).toEqual([3, 3]);
@@ -66,6 +67,42 @@ it('answer on an address of their own without a token, and nothing else does', a
   const server = createMetricsServer(own.app);
   const [counted, other] = [await server.inject('/metrics'), await server.inject('/api/groups')];
   expect([counted.statusCode, other.statusCode]).toEqual([200, 404]);
-  expect(counted.body).toContain('http_request_seconds');
+  expect(counted.body).toContain('heddle_http_request_seconds');
   await server.close();
+});
+
+it('says what runs, and how its process and its connections are', async () => {
+  const [major] = process.version.split('.');
+  const { body } = await api().call('GET', '/metrics', undefined, asOperator);
+  expect(body).toMatch(
+    new RegExp(
+      `^heddle_build_info{version="0.0.0-test",edition="self-hosted",database="postgres",node="${major}.*"} 1$`,
+      'm',
+    ),
+  );
+  expect(await metric('heddle_database_connections_max')).toBeGreaterThan(0);
+  expect(await metric('heddle_database_connections{state="idle"}')).toBeGreaterThan(0);
+  expect(await metric('heddle_database_waiting')).toBe(0);
+  expect(await metric('heddle_process_cpu_seconds_total')).toBeGreaterThan(0);
+  expect(await metric('heddle_process_resident_memory_bytes')).toBeGreaterThan(1e7);
+  const busy = await metric('heddle_event_loop_busy_seconds_total');
+  expect(await metric('heddle_event_loop_busy_seconds_total')).toBeGreaterThan(busy);
+});
+
+it('begin with the name of the program, each of them', async () => {
+  const { body } = await api().call('GET', '/metrics', undefined, asOperator);
+  const names = [...String(body).matchAll(/^(\w+)/gm)].map(([name]) => name);
+  expect(names.length).toBeGreaterThan(30);
+  expect(names.filter((name) => !name.startsWith('heddle_'))).toEqual([]);
+});
+
+it('follow an event loop that stands still, and everything that came due meanwhile', async () => {
+  const delays: number[] = [];
+  const stop = watchEventLoop((seconds) => delays.push(seconds));
+  const end = performance.now() + 450;
+  while (performance.now() < end);
+  await expect.poll(() => delays.length).toBeGreaterThan(3);
+  stop();
+  expect(Math.max(...delays)).toBeGreaterThan(0.3);
+  expect(delays.filter((delay) => delay > 0.1).length).toBeGreaterThanOrEqual(2);
 });

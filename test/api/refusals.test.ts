@@ -47,11 +47,11 @@ describe('what no route takes', () => {
     for (let at = 0; at < 4; at++) asked.push(await ask('PATCH', '/api/groups/x'));
     expect(asked.map(({ statusCode }) => statusCode)).toEqual([204, 204, 405, 405, 405, 429]);
     const { text } = await api.app.readMetrics();
-    expect(text.match(/^http_request_seconds_count.*$/gm)).toEqual([
-      'http_request_seconds_count{method="OPTIONS",route="/api/groups/:id",status="204"} 1',
-      'http_request_seconds_count{method="OPTIONS",route="*",status="204"} 1',
-      'http_request_seconds_count{method="PATCH",route="/api/groups/:id",status="405"} 3',
-      'http_request_seconds_count{method="PATCH",route="/api/groups/:id",status="429"} 1',
+    expect(text.match(/^heddle_http_request_seconds_count.*$/gm)).toEqual([
+      'heddle_http_request_seconds_count{method="OPTIONS",route="/api/groups/:id",status="204"} 1',
+      'heddle_http_request_seconds_count{method="OPTIONS",route="*",status="204"} 1',
+      'heddle_http_request_seconds_count{method="PATCH",route="/api/groups/:id",status="405"} 3',
+      'heddle_http_request_seconds_count{method="PATCH",route="/api/groups/:id",status="429"} 1',
     ]);
   });
 

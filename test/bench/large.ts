@@ -75,6 +75,6 @@ async function memory(stand: Stand, url: string): Promise<Row> {
   const metrics = await (
     await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${operatorToken}` } })
   ).text();
-  const [, bytes] = /^process_resident_memory_bytes (\S+)/m.exec(metrics) ?? [];
+  const [, bytes] = /^heddle_process_resident_memory_bytes (\S+)/m.exec(metrics) ?? [];
   return { what: 'memory with 50,000 objects loaded', figure: Number(bytes) / 1e6, unit: 'MB' };
 }

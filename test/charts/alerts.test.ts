@@ -10,7 +10,7 @@ interface Rule {
   readonly alert: string;
   readonly expr: string;
   readonly labels?: { readonly severity?: string };
-  readonly annotations?: { readonly summary?: string; readonly description?: string };
+  readonly annotations?: { readonly summary?: string; readonly description?: string; readonly runbook_url?: string };
 }
 
 const text = readFileSync('charts/heddle/alerts/heddle.yaml', 'utf8');
@@ -64,8 +64,34 @@ describe('the alerts', () => {
 
   test('are those that the operations page lists', () => {
     const page = readFileSync('docs/operations.md', 'utf8');
-    const listed = [...page.matchAll(/^\| `(Heddle\w+)` \|/gm)].map(([, alert]) => alert);
+    const listed = [...page.matchAll(/^\| \[`(Heddle\w+)`\]/gm)].map(([, alert]) => alert);
     expect(listed).toEqual(alerts.map(name));
+  });
+
+  test('lead to a runbook that says what they mean, what to look at and what to do, by commands that exist', () => {
+    const page = readFileSync('docs/runbooks.md', 'utf8');
+    const runbooks = new Map(
+      page
+        .split(/^## /m)
+        .slice(1)
+        .map((section) => [section.split('\n')[0]?.toLowerCase() ?? '', section] as const),
+    );
+    expect([...runbooks.keys()]).toEqual(alerts.map((rule) => name(rule).toLowerCase()));
+    for (const { alert, annotations } of alerts) {
+      const { hash, pathname } = new URL(annotations?.runbook_url ?? 'about:blank');
+      expect([pathname.endsWith('/docs/runbooks.md'), hash], alert).toEqual([true, `#${alert.toLowerCase()}`]);
+      expect(runbooks.get(hash.slice(1)), alert).toMatch(/\*\*It means\*\*[\s\S]*\*\*Look at\*\*[\s\S]*\*\*Do\*\*/);
+    }
+    const calls = [...page.matchAll(/`heddle ([^`]+)`/g)].map(([, words = '']) => words.split(' '));
+    expect(calls.map(callFault).filter((fault) => fault !== undefined)).toEqual([]);
+    const panels = [...page.matchAll(/panels? ([\s\S]*?)(?::|\.|, and| for)/g)].flatMap(([, text = '']) =>
+      [...text.matchAll(/\*([^*]+)\*/g)].map(([, title = '']) => title.replace(/\s+/g, ' ')),
+    );
+    const titles = JSON.parse(readFileSync('charts/heddle/dashboards/heddle.json', 'utf8')).panels.map(
+      ({ title }: { readonly title: string }) => title,
+    );
+    expect(panels.length).toBeGreaterThan(3);
+    expect(titles).toEqual(expect.arrayContaining(panels));
   });
 });
 
@@ -78,6 +104,13 @@ describe('the PrometheusRule', () => {
     expect(rules[0]?.expr).toBe(`absent(up{${selector}} == 1)`);
     for (const [at, rule] of rules.slice(0, -1).entries())
       expect(rule).toEqual({ ...alerts[at], expr: alerts[at]?.expr.replaceAll('job="heddle"', selector) });
+  });
+
+  test('links to the runbooks where they are published', async () => {
+    const over = { prometheusRule: { runbookUrl: 'https://wiki.example.com/heddle' } };
+    const links = (await rendered(over)).flatMap(({ annotations }) => annotations?.runbook_url ?? []);
+    expect(links[0]).toBe('https://wiki.example.com/heddle#heddleaway');
+    expect(links.every((link) => link.startsWith('https://wiki.example.com/heddle#heddle'))).toBe(true);
   });
 
   test('looks for the metrics where the ServiceMonitor has them labelled', async () => {

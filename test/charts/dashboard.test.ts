@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { metrics } from '../../src/api/metrics.ts';
+import { metrics } from '../../src/api/metrics/declared.ts';
 import { metricOf, seriesFaults, seriesIn } from './queries.ts';
 import { at, only, render } from './render.ts';
 

@@ -1,5 +1,5 @@
 import { parser } from '@prometheus-io/lezer-promql';
-import { type Metric, metrics } from '../../src/api/metrics.ts';
+import { type Metric, metrics } from '../../src/api/metrics/declared.ts';
 
 /** Series that a query reads, with the labels that it uses of them. */
 export interface Series {

@@ -112,6 +112,7 @@ function normalize(text: string, { directory, env }: Stage): string {
     [/\b\d{4}-\d\d-\d\d\b/g, '2026-01-02'],
     [/the key \S{16} /g, 'the key KKKKKKKKKKKKKKKK '],
     [/\bkey-[0-9a-f]{40}\b/g, `key-${'e'.repeat(40)}`],
+    [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '01234567-89ab-4cde-8f01-23456789abcd'],
     [/Node \d+\.\d+\.\d+/g, 'Node 24.0.0'],
     [/\b[0-9a-f]{64}\b/g, 'd'.repeat(64)],
     [/\b[0-9a-v]{20}\b/g, 'i'.repeat(20)],

@@ -197,9 +197,9 @@ it('requests of providers are counted by what they are about and how they were a
   await scim('GET', '/Users/none');
   await scim('GET', '/Schemas');
   const { text } = await api.app.readMetrics();
-  expect(text.split('\n').filter((line) => line.startsWith('scim_requests_total{'))).toEqual([
-    'scim_requests_total{resource="users",method="POST",status="201"} 1',
-    'scim_requests_total{resource="users",method="GET",status="404"} 1',
-    'scim_requests_total{resource="other",method="GET",status="200"} 1',
+  expect(text.split('\n').filter((line) => line.startsWith('heddle_scim_requests_total{'))).toEqual([
+    'heddle_scim_requests_total{resource="users",method="POST",status="201"} 1',
+    'heddle_scim_requests_total{resource="users",method="GET",status="404"} 1',
+    'heddle_scim_requests_total{resource="other",method="GET",status="200"} 1',
   ]);
 });

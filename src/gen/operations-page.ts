@@ -1,0 +1,56 @@
+import { metrics } from '../api/metrics/declared.ts';
+import { readSettingsFile } from '../documents/settings-file.ts';
+import { asObject, type Json, type JsonObject } from '../lib/json.ts';
+import { table } from './markdown.ts';
+
+/** The operator's page with its tables of alerts and metrics; the rest of it is written by hand. */
+export function operationsPage(page: string, alertFile: string): string {
+  return withBlock(withBlock(page, 'alerts', alertTable(alertFile)), 'metrics', metricTable());
+}
+
+function withBlock(page: string, name: string, block: string): string {
+  const found = new RegExp(`(<!-- ${name}: [^\\n]*-->\\n)[^]*?(<!-- /${name} -->)`);
+  if (!found.test(page)) throw new Error(`docs/operations.md has no place for its ${name}`);
+  return page.replace(found, (_, begin: string, end: string) => `${begin}\n${block}\n${end}`);
+}
+
+function metricTable(): string {
+  const rows = Object.entries(metrics).map(([name, { type, labels, help }]) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', '),
+    help,
+  ]);
+  return table(['Metric', 'Type', 'Labels', 'Meaning'], rows);
+}
+
+function alertTable(text: string): string {
+  const rows = readAlerts(text).map((rule) => {
+    const { severity } = asObject(rule['labels']);
+    const name = String(rule['alert']);
+    return [
+      `[\`${name}\`](runbooks.md#${name.toLowerCase()})`,
+      String(severity),
+      String(rule['for'] ?? 'at once'),
+      plain(String(asObject(rule['annotations'])['summary'])),
+    ];
+  });
+  return table(['Alert', 'Severity', 'After', 'Says'], rows);
+}
+
+/** What stands in place of the values that Prometheus puts in. */
+function plain(summary: string): string {
+  return summary
+    .replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => label.toUpperCase())
+    .replace(/\{\{.*?\}\}/g, 'N');
+}
+
+function readAlerts(text: string): readonly JsonObject[] {
+  const file = readSettingsFile({ path: 'charts/heddle/alerts/heddle.yaml', text });
+  if ('problems' in file) throw new Error(file.problems.map(({ message }) => message).join(' '));
+  return listOf(file.value['groups']).flatMap((group) => listOf(group['rules']));
+}
+
+function listOf(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map((item) => asObject(item)) : [];
+}
