@@ -18,7 +18,7 @@ import { createValidator } from '../../src/model/schema/validate.ts';
 import { documentKinds, registry } from '../model/product.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const generated = ['crds', 'examples/kinds', 'charts', 'docs/reference'];
+const generated = ['crds', 'examples/kinds', 'charts', 'docs/reference', 'docs/operations.md'];
 const copy = mkdtempSync(join(tmpdir(), 'heddle-gen-'));
 for (const path of ['src', 'package.json', ...generated])
   cpSync(join(root, path), join(copy, path), { recursive: true });
@@ -99,6 +99,11 @@ describe('npm run gen', () => {
       'an edited kind table',
       'docs/reference/kinds.md',
       () => rewrite('docs/reference/kinds.md', (text) => text.replace(row, `${row} edited |`)),
+    ],
+    [
+      'an edited alert',
+      'docs/operations.md',
+      () => rewrite('charts/heddle/alerts/heddle.yaml', (text) => text.replace('No server of Heddle', 'No Heddle')),
     ],
     ['a left-over page', 'docs/reference/gone.md', () => writeFileSync(join(copy, 'docs/reference/gone.md'), '')],
   ];
