@@ -46,7 +46,7 @@ export const server = {
     summary: 'Read measurements for Prometheus',
     answer: string({ doc: '' }),
     answerType: 'text/plain',
-    example: { answer: '# TYPE heddle_config_revisions_total counter\nconfig_revisions_total 17\n' },
+    example: { answer: '# TYPE heddle_config_revisions_total counter\nheddle_config_revisions_total 17\n' },
   }),
   reference: defineOperation({
     ...described,
