@@ -4,7 +4,8 @@ import type { Registry } from '../declare/registry.ts';
 import { numberOf } from '../declare/wire-id.ts';
 import type { SealForm } from '../schema/sealing.ts';
 import type { SourceSettings } from '../sources/settings.ts';
-import { countKey, facetsOf, indexKey, parentField, parts } from './facets.ts';
+import { Buckets, type Ids } from './buckets.ts';
+import { countKey, facetsOf, indexKey, parentField, parts, type Reference } from './facets.ts';
 import { membershipFields, movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
 
@@ -15,9 +16,6 @@ export interface Edits {
   /** Last numbers of counted kinds, when others than these objects' are known. */
   readonly numbers?: Readonly<Record<string, number>>;
 }
-
-/** Ids in an index entry. */
-export type Ids = PersistentMap<true>;
 
 /** Everything that a snapshot holds, in maps that share what did not change. */
 export interface Tables {
@@ -123,62 +121,50 @@ function countOn(
   return Object.keys(next).length === 0 ? numbers : { ...numbers, ...next };
 }
 
-/** Everything that goes leaves before anything comes, so that unique values can move from one object to another. */
+/** Unique values that go leave before any comes, so that they can move from one object to another. */
 function* replaceAll(registry: Registry, drafts: Drafts, edits: Edits): Generator<undefined, void> {
   for (const [at, id] of edits.remove.entries()) {
     if (isTurn(at)) yield undefined;
     const old = drafts.objects.get(id);
     if (old === undefined) continue;
-    takeOut(registry, drafts, old);
-    moveMembers(registry, drafts, old, undefined);
+    drafts.objects.delete(id);
+    takeKeys(registry, drafts, old);
+    move(registry, drafts, old, undefined);
   }
-  // Of an object that stays, memberships are compared: they may be many, and few of them move.
   const replaced = new Map<string, StoredObject>();
   for (const [at, { id }] of edits.put.entries()) {
     if (isTurn(at)) yield undefined;
     const old = drafts.objects.get(id);
     if (old === undefined) continue;
-    takeOut(registry, drafts, old);
+    takeKeys(registry, drafts, old);
     replaced.set(id, old);
   }
   for (const [at, object] of edits.put.entries()) {
     if (isTurn(at)) yield undefined;
-    putIn(registry, drafts, object);
-    moveMembers(registry, drafts, replaced.get(object.id), object);
+    drafts.objects.set(object.id, object);
+    putKeys(registry, drafts, object);
+    move(registry, drafts, replaced.get(object.id), object);
     replaced.set(object.id, object);
   }
 }
 
-function takeOut(registry: Registry, drafts: Drafts, object: StoredObject): void {
-  drafts.objects.delete(object.id);
-  drafts.kinds.drop(object.kind, object.id);
-  for (const source of sourcesOf(object)) drafts.sources.drop(source, object.id);
-  if (object.parent !== undefined) drafts.index.drop(indexKey(object.kind, parentField, object.parent), object.id);
-  const { keys, indexes, links } = facetsOf(registry, object);
-  for (const { rule, value } of keys) {
+function takeKeys(registry: Registry, { unique }: Drafts, object: StoredObject): void {
+  for (const { rule, value } of facetsOf(registry, object).keys) {
     const entry = indexKey(object.kind, rule, value);
-    if (drafts.unique.get(entry) === object.id) drafts.unique.delete(entry);
+    if (unique.get(entry) === object.id) unique.delete(entry);
   }
-  for (const { index, value } of indexes) drafts.index.drop(indexKey(object.kind, index, value), object.id);
-  for (const { field, to } of links) unlink(drafts, object, field, to);
 }
 
-function putIn(registry: Registry, drafts: Drafts, object: StoredObject): void {
-  drafts.objects.set(object.id, object);
-  drafts.kinds.add(object.kind, object.id);
-  for (const source of sourcesOf(object)) drafts.sources.add(source, object.id);
-  if (object.parent !== undefined) drafts.index.add(indexKey(object.kind, parentField, object.parent), object.id);
-  const { keys, indexes, links } = facetsOf(registry, object);
-  for (const { rule, value } of keys) {
+function putKeys(registry: Registry, { unique }: Drafts, object: StoredObject): void {
+  for (const { rule, value } of facetsOf(registry, object).keys) {
     const entry = indexKey(object.kind, rule, value);
     // The first holder stays: the planner reports the second one.
-    if (drafts.unique.get(entry) === undefined) drafts.unique.set(entry, object.id);
+    if (unique.get(entry) === undefined) unique.set(entry, object.id);
   }
-  for (const { index, value } of indexes) drafts.index.add(indexKey(object.kind, index, value), object.id);
-  for (const { field, to } of links) link(drafts, object, field, to);
 }
 
-function moveMembers(
+/** Moves an object between the sets that it is found in. Most of them stay: each is touched only where it changes. */
+function move(
   registry: Registry,
   drafts: Drafts,
   before: StoredObject | undefined,
@@ -186,12 +172,57 @@ function moveMembers(
 ): void {
   const object = after ?? before;
   if (object === undefined) return;
-  for (const field of membershipFields(registry.get(object.kind).spec)) {
-    for (const { id, was, is } of movedMembers(before, after, field)) {
-      if (is.length === 0) unlink(drafts, object, field, id);
-      else if (was.length === 0) link(drafts, object, field, id);
+  const { id, kind } = object;
+  if (before === undefined) drafts.kinds.add(kind, id);
+  if (after === undefined) drafts.kinds.drop(kind, id);
+  const [former, present] = [bucketsOf(registry, before), bucketsOf(registry, after)];
+  for (const source of without(former.sources, present.sources)) drafts.sources.drop(source, id);
+  for (const source of without(present.sources, former.sources)) drafts.sources.add(source, id);
+  for (const entry of without(former.indexes, present.indexes)) drafts.index.drop(entry, id);
+  for (const entry of without(present.indexes, former.indexes)) drafts.index.add(entry, id);
+  for (const { field, to } of linksWithout(former.links, present.links)) unlink(drafts, object, field, to);
+  for (const { field, to } of linksWithout(present.links, former.links)) link(drafts, object, field, to);
+  for (const field of membershipFields(registry.get(kind).spec)) {
+    for (const { id: to, was, is } of movedMembers(before, after, field)) {
+      if (is.length === 0) unlink(drafts, object, field, to);
+      else if (was.length === 0) link(drafts, object, field, to);
     }
   }
+}
+
+/** The sets in which the id of an object is, but for that of its kind. */
+interface ObjectBuckets {
+  readonly sources: readonly string[];
+  readonly indexes: readonly string[];
+  readonly links: readonly Reference[];
+}
+
+const noBuckets: ObjectBuckets = { sources: [], indexes: [], links: [] };
+
+function bucketsOf(registry: Registry, object: StoredObject | undefined): ObjectBuckets {
+  if (object === undefined) return noBuckets;
+  const { indexes, links } = facetsOf(registry, object);
+  const found = indexes.map(({ index, value }) => indexKey(object.kind, index, value));
+  if (object.parent !== undefined) found.push(indexKey(object.kind, parentField, object.parent));
+  return { sources: sourcesOf(object), indexes: found, links };
+}
+
+/** The texts that are in the first list alone. */
+function without(texts: readonly string[], others: readonly string[]): readonly string[] {
+  return others.length === 0 ? texts : texts.filter((text) => !others.includes(text));
+}
+
+/** The same of references. Most often both lists begin with the same ones, and an object may have thousands. */
+function linksWithout(links: readonly Reference[], others: readonly Reference[]): readonly Reference[] {
+  let same = 0;
+  while (same < links.length && isSameLink(links[same], others[same])) same += 1;
+  if (same === links.length || others.length === 0) return links.slice(same);
+  const there = new Set(others.slice(same).map(({ field, to }) => `${field}${separator}${to}`));
+  return links.slice(same).filter(({ field, to }) => !there.has(`${field}${separator}${to}`));
+}
+
+function isSameLink(a: Reference | undefined, b: Reference | undefined): boolean {
+  return a !== undefined && b !== undefined && a.to === b.to && a.field === b.field;
 }
 
 function link(drafts: Drafts, { id, kind }: StoredObject, field: string, to: string): void {
@@ -202,10 +233,10 @@ function unlink(drafts: Drafts, { id, kind }: StoredObject, field: string, to: s
   if (drafts.referrers.drop(to, `${id}${separator}${field}`)) count(drafts, to, kind, field, -1);
 }
 
-function sourcesOf(object: StoredObject): Iterable<string> {
-  const sources = new Set(object.declared.map((declaration) => declaration.source));
-  if (object.owner !== undefined) sources.add(object.owner);
-  return sources;
+function sourcesOf({ declared, owner }: StoredObject): readonly string[] {
+  const sources = new Set(declared.map(({ source }) => source));
+  if (owner !== undefined) sources.add(owner);
+  return [...sources];
 }
 
 function count(drafts: Drafts, to: string, kind: string, field: string, by: number): void {
@@ -213,53 +244,4 @@ function count(drafts: Drafts, to: string, kind: string, field: string, by: numb
   const sum = (drafts.counts.get(entry) ?? 0) + by;
   if (sum === 0) drafts.counts.delete(entry);
   else drafts.counts.set(entry, sum);
-}
-
-/** A map of sets under edit: the sets that change are gathered and written back once. */
-class Buckets {
-  readonly #map: PersistentMap<Ids>;
-  readonly #changes = new Map<string, Map<string, boolean>>();
-
-  constructor(map: PersistentMap<Ids>) {
-    this.#map = map;
-  }
-
-  /** Whether the element was not there before. */
-  add(bucket: string, element: string): boolean {
-    return this.#change(bucket, element, true);
-  }
-
-  /** Whether the element was there before. */
-  drop(bucket: string, element: string): boolean {
-    return this.#change(bucket, element, false);
-  }
-
-  #change(bucket: string, element: string, present: boolean): boolean {
-    let changes = this.#changes.get(bucket);
-    if (changes === undefined) {
-      changes = new Map();
-      this.#changes.set(bucket, changes);
-    }
-    const before = changes.get(element) ?? this.#map.get(bucket)?.has(element) ?? false;
-    changes.set(element, present);
-    return before !== present;
-  }
-
-  *close(): Generator<undefined, PersistentMap<Ids>> {
-    const draft = this.#map.open();
-    let written = 0;
-    for (const [bucket, changes] of this.#changes) {
-      const set = (draft.get(bucket) ?? emptyMap<true>()).open();
-      for (const [element, present] of changes) {
-        if (present) set.set(element, true);
-        else set.delete(element);
-        written += 1;
-        if (written % 512 === 0) yield undefined;
-      }
-      const ids = set.close();
-      if (ids.size === 0) draft.delete(bucket);
-      else draft.set(bucket, ids);
-    }
-    return draft.close();
-  }
 }

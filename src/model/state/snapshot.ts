@@ -3,18 +3,11 @@ import type { State } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { SealForm } from '../schema/sealing.ts';
 import { plainSettings, type SourceSettings } from '../sources/settings.ts';
+import type { Ids } from './buckets.ts';
 import { countKey, indexKey, parentField } from './facets.ts';
 import type { StoredObject } from './object.ts';
 import type { Observed } from './observed.ts';
-import {
-  changedParts,
-  type Edits,
-  editTables,
-  emptyTables,
-  type Ids,
-  separator,
-  type Tables,
-} from './snapshot-tables.ts';
+import { changedParts, type Edits, editTables, emptyTables, separator, type Tables } from './snapshot-tables.ts';
 import type { FieldOf, ObjectOf } from './stored.ts';
 
 /**

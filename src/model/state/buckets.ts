@@ -1,0 +1,53 @@
+import { emptyMap, type PersistentMap } from '../../lib/persistent-map.ts';
+
+/** Ids in an index entry. */
+export type Ids = PersistentMap<true>;
+
+/** A map of sets under edit: the sets that change are gathered and written back once. */
+export class Buckets {
+  readonly #map: PersistentMap<Ids>;
+  readonly #changes = new Map<string, Map<string, boolean>>();
+
+  constructor(map: PersistentMap<Ids>) {
+    this.#map = map;
+  }
+
+  /** Whether the element was not there before. */
+  add(bucket: string, element: string): boolean {
+    return this.#change(bucket, element, true);
+  }
+
+  /** Whether the element was there before. */
+  drop(bucket: string, element: string): boolean {
+    return this.#change(bucket, element, false);
+  }
+
+  #change(bucket: string, element: string, present: boolean): boolean {
+    let changes = this.#changes.get(bucket);
+    if (changes === undefined) {
+      changes = new Map();
+      this.#changes.set(bucket, changes);
+    }
+    const before = changes.get(element) ?? this.#map.get(bucket)?.has(element) ?? false;
+    changes.set(element, present);
+    return before !== present;
+  }
+
+  *close(): Generator<undefined, PersistentMap<Ids>> {
+    const draft = this.#map.open();
+    let written = 0;
+    for (const [bucket, changes] of this.#changes) {
+      const set = (draft.get(bucket) ?? emptyMap<true>()).open();
+      for (const [element, present] of changes) {
+        if (present) set.set(element, true);
+        else set.delete(element);
+        written += 1;
+        if (written % 512 === 0) yield undefined;
+      }
+      const ids = set.close();
+      if (ids.size === 0) draft.delete(bucket);
+      else draft.set(bucket, ids);
+    }
+    return draft.close();
+  }
+}
