@@ -5,16 +5,19 @@ import { ProcessesFirst } from './test/setup/sequencer.ts';
 
 /**
  * `--mode soak` runs the long loops (`*.soak.ts`) in place of the tests, `--mode kubernetes` those that need an API server of
- * Kubernetes (`*.kube.ts`); `--mode pure` starts no database.
+ * Kubernetes (`*.kube.ts`), `--mode release` those of what is published (`*.release.ts`); `--mode pure` starts no database.
  */
+const suffixes: Readonly<Record<string, string>> = { soak: 'soak', kubernetes: 'kube', release: 'release' };
+const withoutDatabase = ['pure', 'release'];
+
 export default defineConfig(({ mode }) => ({
   test: {
-    include: [`test/**/*.${mode === 'soak' ? 'soak' : mode === 'kubernetes' ? 'kube' : 'test'}.ts`],
+    include: [`test/**/*.${suffixes[mode] ?? 'test'}.ts`],
     globalSetup: [
-      ...(mode === 'pure' ? [] : ['test/setup/postgres.ts']),
+      ...(withoutDatabase.includes(mode) ? [] : ['test/setup/postgres.ts']),
       ...(mode === 'kubernetes' ? ['test/kubernetes/setup.ts'] : []),
     ],
-    setupFiles: mode === 'pure' ? [] : ['test/setup/each-file.ts'],
+    setupFiles: withoutDatabase.includes(mode) ? [] : ['test/setup/each-file.ts'],
     // Files of a worker share what they import and the databases they have done with: a third of the time went into both.
     isolate: mode === 'soak',
     // Node imports the files itself: Vite would rewrite each import into a look-up, in every loop that uses one.

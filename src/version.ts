@@ -2,5 +2,5 @@
 
 /** The version of this program. */
 export function programVersion(): string {
-  return '0.1.0';
+  return '0.2.0';
 }

@@ -24,7 +24,7 @@ const table: Readonly<Record<string, Row>> = {
   // On whose behalf code runs, wherever it is: for logs, records and traces.
   telemetry: { modules: ['lib'] },
   db: {
-    modules: ['telemetry', 'model', 'lib'],
+    modules: ['telemetry', 'model', 'lib', 'executable'],
     types: ['plan', 'operations'],
     packages: ['kysely', 'pg', '@electric-sql/pglite'],
   },
@@ -47,7 +47,7 @@ const table: Readonly<Record<string, Row>> = {
     modules: ['features/config', 'documents', 'outbound', 'kubernetes', ...core],
     packages: ['chokidar'],
   },
-  documents: { modules: ['model', 'lib'], packages: ['yaml'] },
+  documents: { modules: ['model', 'lib', 'executable'], packages: ['yaml'] },
   api: {
     modules: ['features/*', 'documents', 'kinds', ...core],
     packages: ['fastify', '@fastify/*', 'find-my-way', 'prom-client'],
@@ -55,6 +55,7 @@ const table: Readonly<Record<string, Row>> = {
   config: { modules: ['log', 'model', 'lib'] },
   log: { modules: [] },
   version: { modules: [] },
+  executable: { modules: [] },
   cli: { modules: ['*'], packages: ['eventsource-parser'] },
   gen: { modules: ['*'], packages: ['rolldown'] },
   app: { modules: ['*'] },

@@ -26,8 +26,10 @@ const notRun: Readonly<Record<string, string>> = {
   'npm run bench': 'takes minutes, and the whole machine',
   'npm run soak': 'takes longer than tests may',
   'npm run walk': 'starts a server and six machines one after the other',
-  'npm run build': 'writes dist/; test/gen/package.test.ts has it done by `npm pack`',
-  'npm install ./heddle': 'installs a package; test/gen/package.test.ts does so in an empty folder',
+  'npm run build': 'writes dist/; test/gen/package.release.ts has it done by `npm pack`',
+  'npm run build:executable': 'writes dist-executable/; test/gen/executable.release.ts runs it',
+  'npm run test:release': 'runs tests; .ci/run runs them before these',
+  'npm install ./heddle': 'installs a package; test/gen/package.release.ts does so in an empty folder',
   'npm run image &&': 'needs docker; test/gen/image.test.ts makes what docker would',
   'npm run image': 'writes dist-image/; test/gen/image.test.ts runs it',
   '.ci/run': 'runs these tests',
@@ -35,7 +37,7 @@ const notRun: Readonly<Record<string, string>> = {
   'kubectl patch': 'needs a cluster; test/kubernetes/own-resources.kube.ts changes the same members',
   'npx heddle agent simulate': 'runs until it is stopped; test/cli/agent.test.ts plays it',
   'npx heddle serve --database-url': 'needs a database of that name; test/docs/pages.test.ts knows its flags',
-  'npx heddle serve --source': 'runs until it is stopped; test/gen/package.test.ts starts the same',
+  'npx heddle serve --source': 'runs until it is stopped; test/gen/package.release.ts starts the same',
   HEDDLE_OIDC_: 'sets a variable for a server; the next test knows its name',
 };
 

@@ -24,10 +24,10 @@ export interface ChildOptions {
   readonly program?: Program;
 }
 
-/** A copy of the program with the Node and the user that run it. */
+/** A copy of the program with the Node and the user that run it; the single executable is its own Node. */
 export interface Program {
   readonly node: string;
-  readonly launcher: string;
+  readonly launcher: string | undefined;
   readonly user: { readonly uid?: number; readonly gid?: number };
 }
 
@@ -103,7 +103,7 @@ function start(args: readonly string[], { env = {}, cwd = root, program }: Child
   const inherited = Object.entries(around).filter(([name]) => !name.startsWith('HEDDLE_'));
   const { node, launcher, user } = program ?? { node: process.execPath, launcher: launcherPath(), user: {} };
   const options = { cwd, env: { ...Object.fromEntries(inherited), ...env }, ...user };
-  return trackProcess(spawn(node, [...execArgv, launcher, ...args], options));
+  return trackProcess(spawn(node, [...execArgv, ...(launcher === undefined ? [] : [launcher]), ...args], options));
 }
 
 /** What the child writes on both outputs, line by line; a search ends without a find when the child does. */

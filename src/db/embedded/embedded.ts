@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
-import { PGlite, type Transaction } from '@electric-sql/pglite';
+import { PGlite, type PGliteOptions, type Transaction } from '@electric-sql/pglite';
 import type { CompiledQuery } from 'kysely';
+import { executableAsset } from '../../executable.ts';
 import { isObject } from '../../lib/json.ts';
 import { Unavailable } from '../../model/errors.ts';
 import { beginText, checkParameters, lockHead, perform, restrictTo } from '../builder.ts';
@@ -85,9 +86,23 @@ function noRoomToStart(directory: string, room: number): string {
   return `The embedded database in ${directory} does not start, and its disk is full (${room} MiB left). Nothing was changed. Make room and start again; only if it does not start then either, it is damaged.`;
 }
 
-function start(dataDir = 'memory://'): Promise<PGlite> {
-  const starting = PGlite.create({ dataDir, parsers: { ...columnParsers } });
+async function start(dataDir = 'memory://'): Promise<PGlite> {
+  const starting = PGlite.create({ dataDir, parsers: { ...columnParsers }, ...(await heldFiles()) });
   return starting.catch((reason) => Promise.reject(startError(reason)));
+}
+
+// Node has it, and its types leave it out.
+declare const WebAssembly: { compile(bytes: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> };
+
+/** What the database reads from beside its own modules, where these are in the single executable. */
+async function heldFiles(): Promise<Partial<PGliteOptions>> {
+  const [postgres, initdb, files] = ['pglite.wasm', 'initdb.wasm', 'pglite.data'].map(executableAsset);
+  if (postgres === undefined || initdb === undefined || files === undefined) return {};
+  const [pgliteWasmModule, initdbWasmModule] = await Promise.all([
+    WebAssembly.compile(postgres),
+    WebAssembly.compile(initdb),
+  ]);
+  return { pgliteWasmModule, initdbWasmModule, fsBundle: new Blob([files]) };
 }
 
 // What WebAssembly calls ENOSPC and EDQUOT.

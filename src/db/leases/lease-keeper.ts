@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startProgramThread } from '../../executable.ts';
 import type { DatabaseOptions } from '../database.ts';
 import type { Lease } from './leases.ts';
 
@@ -101,8 +102,7 @@ export function openLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
 }
 
 function startWorker(data: LeaseWorkerData): Worker {
-  const file = import.meta.url.endsWith('.ts') ? './lease-worker.ts' : './lease-worker.js';
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: data });
+  const worker = startProgramThread('./lease-worker', import.meta.url, { workerData: data });
   worker.unref();
   return worker;
 }

@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startProgramThread } from '../../executable.ts';
 import { Internal, Unavailable } from '../../model/errors.ts';
 import type { Job } from './job.ts';
 import { type Answer, ready } from './worker-message.ts';
@@ -55,11 +56,10 @@ export function startThread({ lateMs, heapMebibytes }: ThreadLimits): Thread {
 }
 
 function startWorker(heapMebibytes: number): Worker {
-  // Under type stripping the file is TypeScript, in the build it is not, and the build does not rewrite URLs.
-  const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
-  const url = new URL(file, import.meta.url);
   try {
-    return new Worker(url, { resourceLimits: { maxOldGenerationSizeMb: heapMebibytes } });
+    return startProgramThread('./worker', import.meta.url, {
+      resourceLimits: { maxOldGenerationSizeMb: heapMebibytes },
+    });
   } catch (cause) {
     throw notStarted(cause);
   }

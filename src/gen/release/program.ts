@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const licenceFile = /^(licen[cs]e|notice|copying)([-.].*)?$/i;
 
 /** The file with the licences of the packages that a program has something of. */
-const licencesFile = 'THIRD-PARTY-LICENSES.txt';
+export const licencesFile = 'THIRD-PARTY-LICENSES.txt';
 
 /** Writes the program that packages, images and executables have, in place of what was in the folder. */
 export async function writeProgram(folder: string): Promise<Bundle> {

@@ -9,7 +9,7 @@ import { type Program, runHeddle, serveHeddle } from '../setup/heddle.ts';
 import { type InstalledPackage, installPackage } from '../setup/package.ts';
 
 let installed: InstalledPackage;
-let program: Program;
+let program: Program & { readonly launcher: string };
 let home: string;
 beforeAll(async () => {
   installed = await installPackage();

@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { programVersion } from '../../src/version.ts';
+import { makeExecutable } from '../setup/executable.ts';
+import { type Program, runHeddle, serveHeddle } from '../setup/heddle.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let folder: string;
+let executable: string;
+let program: Program;
+beforeAll(() => {
+  executable = makeExecutable();
+  folder = dirname(executable);
+  program = { node: executable, launcher: undefined, user: process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {} };
+}, 240_000);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the executable', () => {
+  test('comes with its bill of materials, the licences, and the digests of all', () => {
+    const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trimEnd().split('\n');
+    const digests = new Map(sums.map((line) => line.split('  ').reverse() as [string, string]));
+    const files = readdirSync(folder).filter((name) => name !== 'SHA256SUMS');
+    expect([...digests.keys()].sort()).toEqual(files.sort());
+    for (const name of files) {
+      const digest = createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex');
+      expect(digests.get(name)).toBe(digest);
+    }
+  });
+
+  test('has a bill that lists the packages inside with their digests, its Node, and no tool', () => {
+    const bill = JSON.parse(readFileSync(`${executable}.cdx.json`, 'utf8'));
+    expect(bill).toMatchObject({
+      bomFormat: 'CycloneDX',
+      metadata: { component: { name: 'heddle', version: programVersion() } },
+    });
+    const names = bill.components.map((component: { readonly name: string }) => component.name);
+    expect(names).toEqual(expect.arrayContaining(['@electric-sql/pglite', 'fastify', 'kysely', 'node', 'pg', 'yaml']));
+    expect(names.filter((name: string) => ['typescript', 'vitest', 'rolldown', 'postject'].includes(name))).toEqual([]);
+    const unknown = bill.components.filter(
+      (component: { readonly name: string; readonly hashes?: unknown }) =>
+        component.name !== 'node' && component.hashes === undefined,
+    );
+    expect(unknown).toEqual([]);
+    const refs = new Set([bill.metadata.component, ...bill.components].map((item) => item['bom-ref']));
+    for (const { ref, dependsOn } of bill.dependencies)
+      expect([ref, ...dependsOn].filter((name) => !refs.has(name))).toEqual([]);
+  });
+
+  test('runs without anything beside it, in an empty environment', () => {
+    const { stdout, stderr } = spawnSync(executable, ['version'], { cwd: '/', env: {}, encoding: 'utf8' });
+    expect([stdout, stderr]).toEqual([`heddle ${programVersion()} (Node ${process.versions.node})\n`, '']);
+  });
+
+  test('refuses wrong documents with their place, and accepts right ones', async () => {
+    const home = ownDirectory();
+    writeFileSync(join(home, 'bad.yaml'), 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {}\n');
+    const bad = await runHeddle(['validate', 'bad.yaml'], { program, cwd: home });
+    expect(bad).toMatchObject({ code: 5, err: '' });
+    expect(bad.out).toMatch(/bad\.yaml:3.*name/);
+    const good = await runHeddle(['validate', join(root, 'examples/quickstart')], {
+      program: { ...program, user: {} },
+    });
+    expect(good).toMatchObject({ code: 0, err: '', out: expect.stringContaining('documents') });
+  });
+
+  test('serves on the embedded database and applies documents, twice', async () => {
+    const home = ownDirectory();
+    mkdirSync(join(home, 'documents'));
+    writeFileSync(
+      join(home, 'documents/a.yaml'),
+      'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: { name: visitors }\n',
+    );
+    for (const expected of [/created Group visitors/, / serves http/]) {
+      await using server = await serveHeddle(['--source', 'documents'], { program, cwd: home });
+      await server.line(expected);
+      expect(await server.stop()).toBe(0);
+    }
+  });
+});
+
+test('on another system than Linux the build says what to use', () => {
+  const pretend = 'data:text/javascript,Object.defineProperty(process, "platform", { value: "darwin" })';
+  const words = ['--import', pretend, 'src/gen/release/executable.ts'];
+  const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^An executable is made on Linux, .*`npm pack`\.\n$/)]);
+});
+
+/** A fresh directory of the user who runs the program. */
+function ownDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'heddle-executable-'));
+  const { uid, gid } = program.user;
+  if (uid !== undefined && gid !== undefined) chownSync(directory, uid, gid);
+  return directory;
+}
