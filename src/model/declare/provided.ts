@@ -16,6 +16,8 @@ export type Provided = {
   readonly removed_since?: string;
   /** Since when the provider cannot bring it back either, ISO 8601. */
   readonly deleted_since?: string;
+  /** Since when how many more users left a group than joined it: who leaves soon afterwards counts with them. */
+  readonly left?: { readonly since: string; readonly count: number };
   /** What else the provider said about it, which it may read again. */
   readonly facts?: JsonObject;
 };

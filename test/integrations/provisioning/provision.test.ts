@@ -226,9 +226,78 @@ describe('what an identity provider says', () => {
     expect((await scene.say({ groups: [{ key: 'g', members: members.slice(0, 7) }] })).waiting).toBeUndefined();
     const halted = await scene.say({ groups: [{ key: 'g', members: [] }] });
     expect(halted.waiting?.guards[0]?.message).toBe(
-      'takes 7 of 7 users out of the group Staff; up to 5 need no approval',
+      'takes 7 of 12 users out of the group Staff after 5 in the hour before; up to 6 an hour need no approval',
     );
     expect(await scene.members('Staff')).toHaveLength(7);
+  });
+
+  describe('of groups that lose their users a few at a time', () => {
+    /** A group with 20 users, of whom some leave again and again. */
+    async function drained() {
+      const scene = await openProvisioning();
+      const users = Array.from({ length: 20 }, (_, at) => person(`u${at}`));
+      const keys = users.map(({ key }) => key);
+      await scene.say({ users, groups: [{ key: 'g', name: 'Staff', members: keys }] });
+      return { ...scene, keys, take: (...left: readonly string[]) => scene.say({ groups: [{ key: 'g', left }] }) };
+    }
+
+    it('asks when an hour of it is much, and an approval lets it go and begins anew', async () => {
+      const { take, keys, members, approve } = await drained();
+      for (const at of [0, 5]) expect((await take(...keys.slice(at, at + 5))).waiting).toBeUndefined();
+      const halted = await take(...keys.slice(10, 15));
+      const { id, digest, guards } = present(halted.waiting);
+      expect(guards.map(({ message }) => message)).toEqual([
+        'takes 5 of 20 users out of the group Staff after 10 in the hour before; up to 10 an hour need no approval',
+      ]);
+      expect([halted.revision, (await members('Staff')).length]).toEqual([undefined, 10]);
+      await approve({ id, digest });
+      expect((await take(...keys.slice(10, 15))).waiting).toBeUndefined();
+      expect(await members('Staff')).toHaveLength(5);
+      expect((await take(...keys.slice(15, 18))).waiting).toBeUndefined();
+      expect((await take(...keys.slice(18))).waiting).toBeUndefined();
+      expect(await members('Staff')).toEqual([]);
+    });
+
+    it('forgets what was an hour ago, and writes nothing when nothing is removed', async () => {
+      const { take, keys, clock, state, group, rows } = await drained();
+      const { plan } = await take(...keys.slice(0, 5));
+      // The count is a fact beside the group, and no change that people have to read.
+      expect(plan.changes.filter(({ after }) => after?.kind === 'Group')).toEqual([]);
+      expect(await rows("select 1 from audit_events where activity_code = 'group.update'")).toEqual([]);
+      await take(...keys.slice(5, 10));
+      expect((await group('Staff'))?.derived.provided?.left?.count).toBe(10);
+      const { revision } = await state();
+      expect((await take(...keys.slice(0, 10))).revision).toBeUndefined();
+      expect((await state()).revision).toBe(revision);
+      clock.offsetMs = 61 * 60_000;
+      expect((await take(...keys.slice(10, 15))).waiting).toBeUndefined();
+      expect((await group('Staff'))?.derived.provided?.left?.count).toBe(5);
+    });
+
+    it('does not count whom others replace', async () => {
+      const { take, keys, say, group, members } = await drained();
+      await take(...keys.slice(0, 5));
+      await say({ groups: [{ key: 'g', joined: keys.slice(0, 3) }] });
+      expect((await group('Staff'))?.derived.provided?.left?.count).toBe(2);
+      await say({ groups: [{ key: 'g', joined: keys }] });
+      expect((await group('Staff'))?.derived.provided?.left).toBeUndefined();
+      for (const at of [0, 5]) expect((await take(...keys.slice(at, at + 5))).waiting).toBeUndefined();
+      expect(await members('Staff')).toHaveLength(10);
+    });
+
+    it('asks when a little of each group is much of all', async () => {
+      const scene = await openProvisioning();
+      const users = Array.from({ length: 4 }, (_, at) => person(`u${at}`));
+      const [first = '', ...others] = users.map(({ key }) => key);
+      const members = [first, ...others];
+      const groups = Array.from({ length: 8 }, (_, at) => ({ key: `g${at}`, name: `Team ${at}`, members }));
+      await scene.say({ whole: true, users, groups });
+      const take = (at: number) => scene.say({ groups: [{ key: `g${at}`, members: [first] }] });
+      for (const at of [0, 1, 2, 3, 4]) expect((await take(at)).waiting).toBeUndefined();
+      expect((await take(5)).waiting?.guards.map(({ message }) => message)).toEqual([
+        'ends 3 of 32 memberships in one group after 15 in the hour before; up to 16 an hour need no approval',
+      ]);
+    });
   });
 
   it('asks before all groups go, although each of them is small', async () => {
@@ -240,12 +309,12 @@ describe('what an identity provider says', () => {
     const halted = await scene.say({ whole: true, users });
     expect(halted.waiting?.guards.map(({ message }) => message)).toEqual([
       'removes 8 of 8 groups; up to 5 need no approval',
-      'ends 32 of 32 memberships in 8 groups; up to 16 need no approval',
+      'ends 32 of 32 memberships in 8 groups; up to 16 an hour need no approval',
     ]);
     expect(await scene.members('Team 7')).toHaveLength(4);
     const emptied = await scene.say({ groups: groups.slice(0, 5).map((group) => ({ ...group, members: [] })) });
     expect(emptied.waiting?.guards.map(({ message }) => message)).toEqual([
-      'ends 20 of 32 memberships in 5 groups; up to 16 need no approval',
+      'ends 20 of 32 memberships in 5 groups; up to 16 an hour need no approval',
     ]);
     const { id, digest } = present(halted.waiting);
     await scene.approve({ id, digest });

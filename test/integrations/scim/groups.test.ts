@@ -116,7 +116,7 @@ describe('what takes much away', () => {
     const stopped = await change(`/Groups/${id}`, { op: 'remove', path: 'members' });
     expect([stopped.status, stopped.headers['retry-after']]).toEqual([503, '300']);
     expect(stopped.body.detail).toMatch(
-      /^nothing was changed: takes 12 of 12 users out of the group Staff; up to 6 need no approval. It waits for an approval of the plan /,
+      /^nothing was changed: takes 12 of 12 users out of the group Staff; up to 6 an hour need no approval. It waits for an approval of the plan /,
     );
     expect(await members(id)).toHaveLength(12);
     const [, plan = ''] = /plan (\S+),/.exec(stopped.body.detail) ?? [];

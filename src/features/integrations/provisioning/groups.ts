@@ -65,9 +65,7 @@ export function* moveMembers(work: Work, given: ProvidedGroup): Generator<undefi
   const group = work.groups.find(given.key);
   if (group === undefined) return;
   const joined = idsOf(work, given.key, given.members ?? given.joined ?? []);
-  yield* eachInSteps(joined, (id) =>
-    setGroups(work, id, (groups) => (groups.includes(group.id) ? groups : [...groups, group.id])),
-  );
+  yield* eachInSteps(joined, (id) => join(work, group.id, id));
   const left = given.members === undefined ? knownIn(work, given.left ?? []) : othersIn(work, group.id, joined);
   yield* eachInSteps(left, (id) => leave(work, group.id, id));
 }
@@ -100,6 +98,12 @@ function othersIn(work: Work, group: string, members: ReadonlySet<string>): read
     .filter((id) => !members.has(id));
 }
 
+function join(work: Work, group: string, user: string): void {
+  if ((work.users.get(user)?.spec.auto_groups ?? []).includes(group)) return;
+  setGroups(work, user, (groups) => [...groups, group]);
+  work.joining.set(group, (work.joining.get(group) ?? 0) + 1);
+}
+
 function leave(work: Work, group: string, user: string): void {
   const isMember = (work.users.get(user)?.spec.auto_groups ?? []).includes(group);
   if (!isMember) return;
@@ -110,10 +114,24 @@ function leave(work: Work, group: string, user: string): void {
 function setGroups(work: Work, id: string, change: (groups: readonly string[]) => readonly string[]): void {
   const user = work.users.get(id);
   if (user === undefined) return;
-  const groups = user.spec.auto_groups ?? [];
-  const next = change(groups);
-  if (next === groups) return;
-  work.users.put(id, { spec: { ...user.spec, auto_groups: next } });
+  work.users.put(id, { spec: { ...user.spec, auto_groups: change(user.spec.auto_groups ?? []) } });
+}
+
+/** Notes how many users left groups, less those who joined, for the guard that looks at an hour of it. */
+export function countLeaving(work: Work, leaving: ReadonlyMap<string, readonly string[]>): void {
+  for (const id of new Set([...leaving.keys(), ...work.joining.keys()])) {
+    const group = work.groups.get(id);
+    const provided = group?.derived.provided;
+    if (group === undefined || provided === undefined) continue;
+    const { left, ...others } = provided;
+    const isCounting = left !== undefined && left.since > work.countedSince;
+    const gone = leaving.get(id)?.length ?? 0;
+    if (gone === 0 && !isCounting) continue;
+    const { since, count } = isCounting ? left : { since: work.now, count: 0 };
+    const total = count + gone - (work.joining.get(id) ?? 0);
+    const counted = work.isApproved || total <= 0 ? {} : { left: { since, count: total } };
+    work.groups.put(id, { spec: group.spec, provided: { ...others, ...counted } });
+  }
 }
 
 /**

@@ -17,15 +17,20 @@ export interface GuardInput {
   readonly removals: Removals;
   /** The provider has no users at all. */
   readonly isEmpty: boolean;
-  /** ISO 8601. */
-  readonly now: string;
-  /** What was removed before this time was approved, ISO 8601. */
-  readonly approvedAt?: string | undefined;
+  /** What was removed before this moment counts no more, ISO 8601. */
+  readonly countedSince: string;
+}
+
+/** Since when removals count together: in the hour before, and since the last approval. */
+export function countedSince(now: string, approvedAt = ''): string {
+  const begin = new Date(Date.parse(now) - windowMs).toISOString();
+  return approvedAt > begin ? approvedAt : begin;
 }
 
 /**
  * Bad input looks like intent: a directory that is empty all of a sudden, or a mapping that went wrong. What takes much away
- * wants an approval: of the users, those removed in the hour before counted, of the groups, or of the members of groups.
+ * wants an approval: of the users, of the groups, or of the members of groups. Users and members who were removed in the hour
+ * before count, since a little at a time is much in the end.
  */
 export function removalGuards(input: GuardInput): readonly TrippedGuard[] {
   const one = memberGuards(input);
@@ -39,14 +44,11 @@ function userGuard({
   integration,
   removals,
   isEmpty,
-  now,
-  approvedAt = '',
+  countedSince: since,
 }: GuardInput): readonly TrippedGuard[] {
   const going = removals.users.length;
   // Users who are kept out one by one are as many as those who are kept out at once.
   if (going === 0) return [];
-  const begin = new Date(Date.parse(now) - windowMs).toISOString();
-  const since = approvedAt > begin ? approvedAt : begin;
   let active = 0;
   let before = 0;
   for (const { spec, derived, createdAt } of state.ofKind('User')) {
@@ -60,9 +62,16 @@ function userGuard({
     ];
   const most = Math.max(deletes, Math.floor((active + before) * deleteShare));
   if (going + before <= most) return [];
-  const earlier = before === 0 ? '' : ` after ${before} in the hour before`;
-  const message = `keeps out ${going} of ${active + before} users${earlier}; up to ${most} an hour need no approval`;
+  const message = `keeps out ${going} of ${active + before} users${afterText(before)}; up to ${most} an hour need no approval`;
   return [{ guard: 'deletes', message }];
+}
+
+function afterText(before: number): string {
+  return before === 0 ? '' : ` after ${before} in the hour before`;
+}
+
+function groupsText(count: number): string {
+  return count === 1 ? 'one group' : `${count} groups`;
 }
 
 /** When a user was kept out; those who never were let in, for want of a group, do not count. */
@@ -90,23 +99,35 @@ function groupGuard(input: GuardInput): readonly TrippedGuard[] {
 function membershipGuard(input: GuardInput): readonly TrippedGuard[] {
   const { state, removals } = input;
   const going = [...removals.members.values()].reduce((sum, users) => sum + users.length, 0);
-  if (going <= deletes) return [];
-  const all = groupsOf(input).reduce((sum, { id }) => sum + state.countReferrers(id, 'User', 'auto_groups'), 0);
+  if (going === 0) return [];
+  const groups = groupsOf(input);
+  const before = groups.reduce((sum, group) => sum + leftBefore(input, group), 0);
+  if (going + before <= deletes) return [];
+  const all = before + groups.reduce((sum, { id }) => sum + state.countReferrers(id, 'User', 'auto_groups'), 0);
   const most = Math.max(deletes, Math.floor(all * kindShare));
-  if (going <= most) return [];
-  const message = `ends ${going} of ${all} memberships in ${removals.members.size} groups; up to ${most} need no approval`;
+  if (going + before <= most) return [];
+  const message = `ends ${going} of ${all} memberships in ${groupsText(removals.members.size)}${afterText(before)}; up to ${most} an hour need no approval`;
   return [{ guard: 'deletes', message }];
 }
 
-function memberGuards({ state, removals }: GuardInput): readonly TrippedGuard[] {
-  return [...removals.members].flatMap(([group, users]): readonly TrippedGuard[] => {
-    if (users.length <= deletes) return [];
-    const size = state.countReferrers(group, 'User', 'auto_groups');
+function memberGuards(input: GuardInput): readonly TrippedGuard[] {
+  const { state, removals } = input;
+  return [...removals.members].flatMap(([id, users]): readonly TrippedGuard[] => {
+    const group = state.find('Group', id);
+    const before = leftBefore(input, group);
+    if (users.length + before <= deletes) return [];
+    const size = before + state.countReferrers(id, 'User', 'auto_groups');
     const most = Math.max(deletes, Math.floor(size * kindShare));
-    if (users.length <= most) return [];
-    const message = `takes ${users.length} of ${size} users out of the group ${state.get(group)?.name ?? group}; up to ${most} need no approval`;
+    if (users.length + before <= most) return [];
+    const message = `takes ${users.length} of ${size} users out of the group ${group?.name ?? id}${afterText(before)}; up to ${most} an hour need no approval`;
     return [{ guard: 'deletes', message }];
   });
+}
+
+/** How many users left a group before who count still. */
+function leftBefore({ countedSince: since }: GuardInput, group: Stored<'Group'> | undefined): number {
+  const left = group?.derived.provided?.left;
+  return left !== undefined && left.since > since ? left.count : 0;
 }
 
 /** What an approval is of: what is removed, whatever else is said beside it. */

@@ -6,7 +6,7 @@ import type { Edit } from '../../../plan/finish.ts';
 import { heldUnits, managedProblems } from '../../../plan/requests/managed.ts';
 import type { Finding, ProvidedGroup, ProvisioningChange } from './change.ts';
 import type { Draft, Drafts, ProvidedKind } from './drafts.ts';
-import { begins, dropGroup, moveMembers, takeGroup } from './groups.ts';
+import { begins, countLeaving, dropGroup, moveMembers, takeGroup } from './groups.ts';
 import { assignUser, dropUser, endUser, takeUser } from './users.ts';
 import { openWork, type ProvisioningInput, type Work } from './work.ts';
 
@@ -165,18 +165,20 @@ function usersOfRenamed(
 
 function finish(work: Work): Pick<Provisioning, 'edits' | 'removals' | 'findings'> {
   const users = allowed(work, work.users);
-  const groups = allowed(work, work.groups);
   const blocked = users.filter(
     ({ before, after }) => before?.spec.is_blocked === false && after?.spec.is_blocked === true,
   );
   const out = new Set(blocked.flatMap(({ before }) => before?.id ?? []));
-  const members = [...work.leaving].map(([group, ids]) => [group, [...ids].filter((id) => !out.has(id))] as const);
+  const left = [...work.leaving].map(([group, ids]) => [group, [...ids].filter((id) => !out.has(id))] as const);
+  const members = new Map(left.filter(([, ids]) => ids.length > 0));
+  countLeaving(work, members);
+  const groups = allowed(work, work.groups);
   return {
     edits: [...users, ...groups].map(editOf),
     removals: {
       users: [...out],
       groups: groups.flatMap(({ before, after }) => (before !== undefined && isGone(before, after) ? [before.id] : [])),
-      members: new Map(members.filter(([, ids]) => ids.length > 0)),
+      members,
     },
     findings: work.findings,
   };

@@ -17,7 +17,7 @@ import { finishInSteps } from '../../../plan/finish.ts';
 import type { Outcome, Plan } from '../../../plan/plan.ts';
 import { awaitApproval } from '../../config/plans/approvals.ts';
 import type { ProvisioningChange, ProvisioningIntegration } from './change.ts';
-import { removalDigest, removalGuards } from './guard.ts';
+import { countedSince, removalDigest, removalGuards } from './guard.ts';
 import { type Provisioning, planProvisioningInSteps } from './plan.ts';
 import type { ProvisioningInput } from './work.ts';
 
@@ -146,12 +146,13 @@ async function proposeOn(
   const now = engine.now();
   const change = request.change(state);
   const invited = await usedByInvites(database, state.account, goneGroups(state, object.id, change));
-  const input = { state, integration: settingsOf(object), change, now, newId: engine.newId, linked };
+  const counted = { countedSince: countedSince(now, approvedAt), isApproved: approval !== undefined };
+  const input = { state, integration: settingsOf(object), change, now, newId: engine.newId, linked, ...counted };
   const made = await planKnowing(database, { ...input, usedByInvites: invited });
   request.check?.(made, state);
   const { removals } = made;
   const isEmpty = change.whole && change.users.length === 0;
-  const guards = removalGuards({ state, integration: object.id, removals, isEmpty, now, approvedAt });
+  const guards = removalGuards({ state, integration: object.id, removals, isEmpty, ...counted });
   const finished = await runInSlices(
     finishInSteps({
       ...{ snapshot: state, edits: made.edits, now, newId: engine.newId, planEnvironment: engine.planEnvironment },

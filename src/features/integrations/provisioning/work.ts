@@ -17,6 +17,10 @@ export interface ProvisioningInput {
   readonly signsIn?: ReadonlySet<string>;
   /** Groups that pending invites name. */
   readonly usedByInvites?: OtherUses;
+  /** What was removed before this moment counts no more, ISO 8601; absent: it counts whenever that was. */
+  readonly countedSince?: string;
+  /** What is removed was approved, and does not count with what is removed later. */
+  readonly isApproved?: boolean;
 }
 
 /** A change while it is worked out. */
@@ -30,6 +34,8 @@ export interface Work extends Required<Omit<ProvisioningInput, 'change'>> {
   readonly claimed: Map<string, string>;
   /** The users who leave a group although they stay, by its id. */
   readonly leaving: Map<string, Set<string>>;
+  /** How many users join a group, by its id. */
+  readonly joining: Map<string, number>;
   readonly findings: Finding[];
   find(code: FindingCode, key: string, message: string): void;
   /** Whether a group is one that the provider brought. */
@@ -44,9 +50,10 @@ export function openWork(input: ProvisioningInput): Work {
   const findings: Finding[] = [];
   return {
     ...{ linked: new Map<string, string>(), signsIn: new Set<string>() },
-    ...{ usedByInvites: new Map<string, readonly string[]>(), ...input },
+    ...{ usedByInvites: new Map<string, readonly string[]>(), countedSince: '', isApproved: false, ...input },
     ...{ keys: change.keys, users: createDrafts(state, 'User', naming), groups, findings },
     ...{ ids: new Map<string, string>(), claimed: new Map<string, string>(), leaving: new Map<string, Set<string>>() },
+    joining: new Map<string, number>(),
     find: (code, key, message) => void findings.push({ code, key, message }),
     isOfProvider: (group) => groups.get(group)?.derived.provided?.by === integration.id,
   };
