@@ -6,6 +6,7 @@ import type { LocalPeople } from '../features/auth/local-people.ts';
 import type { RequestSync } from '../features/integrations/directory/dispatcher.ts';
 import type { OpenTarget } from '../features/integrations/targets.ts';
 import type { Feeds } from '../features/logs/feeds.ts';
+import type { Cities } from '../features/peers/cities.ts';
 import type { Peering } from '../features/peers/peering.ts';
 import type { Hub } from '../features/peers/streams/hub.ts';
 import type { SourceRules } from '../features/sources/source-admin.ts';
@@ -25,6 +26,7 @@ import { revisions } from './config/revision-routes.ts';
 import { sources } from './config/source-routes.ts';
 import { status } from './config/status-routes.ts';
 import { webhook } from './config/webhook-routes.ts';
+import { otherReads } from './profile/other-reads.ts';
 import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
 import { accounts } from './routes/accounts.ts';
@@ -65,6 +67,8 @@ export interface Services {
   /** The release of the server. */
   readonly version: string;
   readonly sources: SourceRules;
+  /** Knows the cities of countries; absent: none are known. */
+  readonly cities: Cities | undefined;
   /** Opens the targets of channels, for samples. */
   readonly openTarget: OpenTarget;
   /** Syncs a directory. */
@@ -103,6 +107,7 @@ export const areas: readonly AreaRoutes[] = [
   networkTraffic,
   notifications,
   objects,
+  otherReads,
   overrides,
   plans,
   proxy,

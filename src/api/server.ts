@@ -10,6 +10,7 @@ import type { RequestSync } from '../features/integrations/directory/dispatcher.
 import type { OpenTarget } from '../features/integrations/targets.ts';
 import { createFeeds } from '../features/logs/feeds.ts';
 import type { FeedRetention } from '../features/logs/maintenance.ts';
+import type { Cities } from '../features/peers/cities.ts';
 import { createPeering, type Peering } from '../features/peers/peering.ts';
 import { type ConnectionListener, createHub } from '../features/peers/streams/hub.ts';
 import { plainRules, type SourceRules } from '../features/sources/source-admin.ts';
@@ -75,6 +76,8 @@ export interface ApiOptions {
   readonly openTarget?: OpenTarget;
   /** Syncs a directory; absent: none is read here. */
   readonly requestSync?: RequestSync;
+  /** Knows the cities of countries; absent: none are known. */
+  readonly cities?: Cities | undefined;
   /** Origins whose pages may call the interface; absent: all, since nothing here goes by cookies. */
   readonly corsOrigins?: CorsOrigins;
   /** Proxies whose word about addresses counts: how many, or which. */
@@ -148,7 +151,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   addEtags(app);
   addIdempotency(app, engine, report);
   if (isTranslated(profile)) {
-    translateRequests(app, describe);
+    translateRequests(app, engine, describe);
     translateAnswers(app, describe);
   }
   sendInParts(app);
@@ -181,13 +184,13 @@ function servicesOf(options: ApiOptions, people: LocalPeople): Omit<Services, 'p
     connectionTracker = noListener,
     report,
   } = options;
-  const { pendingTenants = 50 } = options;
+  const { pendingTenants = 50, cities } = options;
   const failed = (error: unknown): void => {
     // While the store is away connected peers stay, and are sent changes when it is back.
     if (!(error instanceof Unavailable)) report(error, 'the streams of peers');
   };
   return {
-    ...{ authenticator, peering, people, pendingTenants, reader, version, sources, openTarget, requestSync },
+    ...{ authenticator, peering, people, pendingTenants, reader, version, sources, openTarget, requestSync, cities },
     anonymous: createAddressLimit(options.anonymousRateLimit ?? { perMinute: 10, burst: 5 }),
     hub: createHub({ engine, listener: connectionTracker, now: Date.now, failed }),
     feeds: createFeeds(engine, options.feedDays ?? { proxy: 30, traffic: 30 }),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Engine } from '../commit/engine.ts';
 import type { LeaseKeeper } from '../db/leases/lease-keeper.ts';
+import { type Cities, createCities } from '../features/peers/cities.ts';
 import { type ConnectionTracker, createConnectionTracker } from '../features/peers/connection-tracker.ts';
 import { locateNowhere, openPlaces } from '../features/peers/geo.ts';
 import { createPeering, type Peering } from '../features/peers/peering.ts';
@@ -11,7 +12,11 @@ import { Unavailable } from '../model/errors.ts';
 /** What a server does about machines. */
 interface Machines {
   /** What the interface needs of it. */
-  readonly services: { readonly peering: Peering; readonly connectionTracker: ConnectionTracker };
+  readonly services: {
+    readonly peering: Peering;
+    readonly connectionTracker: ConnectionTracker;
+    readonly cities: Cities | undefined;
+  };
   /** Looks after peers from now on; the function it answers stops that. */
   run(): () => Promise<void>;
 }
@@ -37,7 +42,11 @@ export function createMachines(engine: Engine, places: string | undefined, optio
   const connectionTracker = createConnectionTracker({ engine, server, failed, leases: options.leases });
   closing.unshift(() => connectionTracker.close());
   return {
-    services: { peering: createPeering({ engine, now: Date.now, locate }), connectionTracker },
+    services: {
+      peering: createPeering({ engine, now: Date.now, locate }),
+      connectionTracker,
+      cities: places === undefined ? undefined : createCities(places),
+    },
     run: () => runPeerUpkeep({ engine, server, report: (level, message) => log({ level, message }) }),
   };
 }

@@ -52,10 +52,19 @@ const phases: readonly ((of: Described, all: readonly Described[]) => boolean)[]
   ({ method }) => method === 'delete',
 ];
 
-describe.each(['self-hosted', 'hosted'] as const)('every example of the %s edition', (edition) => {
+describe.each([
+  ['self-hosted', 'specification'],
+  ['hosted', 'specification'],
+  ['hosted', 'compatible'],
+] as const)('every example of the %s edition, as the profile %s has it,', (edition, profile) => {
   it('can be sent as it is, with real ids, and is answered as documented', async () => {
     const txt = new Map<string, readonly string[]>();
-    await using api = await testApi('postgres', { edition, resolveTxt: async (name) => txt.get(name) ?? [] });
+    await using api = await testApi('postgres', {
+      edition,
+      profile: { profile, byHeader: false },
+      cities: async () => [{ city_name: 'Berlin', geoname_id: 2950159 }],
+      resolveTxt: async (name) => txt.get(name) ?? [],
+    });
     const scene = await createScene(api, edition, txt);
     const begun = await api.revision();
     const tried: string[] = [];

@@ -12,6 +12,7 @@ import { ensureMachineOwner } from '../../src/features/auth/bootstrap.ts';
 import type { LocalPeople } from '../../src/features/auth/local-people.ts';
 import type { RequestSync } from '../../src/features/integrations/directory/dispatcher.ts';
 import type { OpenTarget } from '../../src/features/integrations/targets.ts';
+import type { Cities } from '../../src/features/peers/cities.ts';
 import type { SourceRules } from '../../src/features/sources/source-admin.ts';
 import type { Json } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
@@ -74,6 +75,7 @@ export interface TestApiOptions {
   readonly planRateLimit?: RateLimit;
   readonly pendingTenants?: number;
   readonly profile?: ProfileSettings;
+  readonly cities?: Cities;
   readonly corsOrigins?: CorsOrigins;
   readonly trustProxy?: TrustedProxies;
   readonly valueFrom?: PlanEnvironment['valueFrom'];
@@ -130,6 +132,7 @@ export async function apiOn(
     planRateLimit,
     pendingTenants,
     profile,
+    cities,
     corsOrigins,
     trustProxy,
     sources,
@@ -172,6 +175,7 @@ export async function apiOn(
     ...(planRateLimit === undefined ? {} : { planRateLimit }),
     ...(pendingTenants === undefined ? {} : { pendingTenants }),
     ...(profile === undefined ? {} : { profile }),
+    ...(cities === undefined ? {} : { cities }),
     ...(corsOrigins === undefined ? {} : { corsOrigins }),
     ...(trustProxy === undefined ? {} : { trustProxy }),
     report: (error) => defects.push(error),

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { createCities } from '../../src/features/peers/cities.ts';
 import { locateNowhere, openPlaces } from '../../src/features/peers/geo.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 
@@ -44,6 +45,15 @@ it('a database of places says where an address is', async () => {
   expect([locate('203.0.113.7'), locate('::ffff:203.0.113.7')]).toEqual([berlin, berlin]);
   expect([locate('198.51.100.1'), locate('2001:db8::1'), locate('nowhere')]).toEqual([{}, {}, {}]);
   expect(locateNowhere('203.0.113.7')).toEqual({});
+});
+
+it('a database of places says which cities a country has', async () => {
+  const file = join(await temporaryDirectory(), 'places.mmdb');
+  const place = { city: { geoname_id: 2950159, names: { en: 'Berlin' } }, country: { iso_code: 'DE' } };
+  writeFileSync(file, database([203, 0, 113], 24, place));
+  const cities = createCities(file);
+  expect(await cities('DE')).toEqual([{ city_name: 'Berlin', geoname_id: 2950159 }]);
+  expect(await cities('FR')).toEqual([]);
 });
 
 it('a file that is no database is reported at the start', async () => {

@@ -1,19 +1,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Engine } from '../../commit/engine.ts';
 import { inSlices } from '../../commit/slices.ts';
-import { isObject, type Json, type JsonObject, parseJson } from '../../lib/json.ts';
+import { asObjects, isObject, type Json, type JsonObject, parseJson } from '../../lib/json.ts';
 import { jsonInSteps, mapInSteps } from '../../lib/steps.ts';
-import { InvalidInput } from '../../model/errors.ts';
+import { Conflict, InvalidInput } from '../../model/errors.ts';
+import { lowerToResponse } from '../../model/lower/response.ts';
+import { callOf } from '../authenticate.ts';
 import { etagIn } from './profile.ts';
 import type { Shape } from './shape.ts';
-import type { StatusRow } from './table.ts';
+import type { GuardRow, StatusRow } from './table.ts';
 import { toOurs, toTheirs } from './translate.ts';
 import { type Translation, translationsOf } from './translations.ts';
 
 /** Translates the bodies of requests. `describe` makes the description of the specification. */
-export function translateRequests(app: FastifyInstance, describe: () => JsonObject): void {
+export function translateRequests(app: FastifyInstance, engine: Engine, describe: () => JsonObject): void {
   const translationOf = finder(describe);
   app.addHook('preValidation', async (request) => {
-    const shape = translationOf(request)?.request;
+    const translation = translationOf(request);
+    for (const guard of translation?.guards ?? []) await guardEntries(engine, guard, request);
+    const shape = translation?.request;
     if (shape === undefined || !isObject(request.body)) return;
     const findings = { problems: [], unlimited: [] };
     // A body is plain data.
@@ -21,6 +26,32 @@ export function translateRequests(app: FastifyInstance, describe: () => JsonObje
     request.unlimited = findings.unlimited;
     refuse(findings.problems);
   });
+}
+
+/**
+ * Refuses a replace that would drop entries which its client may not know of: with `If-Match` it has seen them, or is refused as
+ * stale.
+ */
+async function guardEntries(engine: Engine, { kind, list }: GuardRow, request: FastifyRequest): Promise<void> {
+  const given = isObject(request.body) ? request.body[list] : undefined;
+  if (!Array.isArray(given) || request.headers['if-match'] !== undefined) return;
+  const { account, revision } = callOf(request);
+  const state = await engine.snapshots.at(account, revision);
+  const [id = ''] = Object.values(request.params as Readonly<Record<string, string>>);
+  const stored = state.find(kind, id);
+  // What is not there is refused for that.
+  if (stored === undefined) return;
+  const entries = asObjects(lowerToResponse(engine.registry, stored, state)[list] ?? []);
+  if (given.length >= entries.length) return;
+  const sent = new Set(given.map((entry: unknown) => (isObject(entry) ? entry['id'] : undefined)));
+  const dropped = entries
+    .filter((entry) => !sent.has(entry['id']))
+    .map((entry) => `\`${entry['name']}\` (${entry['id']})`);
+  if (dropped.length === 0) return;
+  throw new Conflict(
+    'refused',
+    `${kind.toLowerCase()} ${id} has ${entries.length} ${list}, and the request would drop ${dropped.join(', ')}; send all of them, or \`If-Match\` with the ETag of what was read to drop them`,
+  );
 }
 
 function refuse(problems: InvalidInput['problems']): void {

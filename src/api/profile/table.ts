@@ -75,11 +75,15 @@ export interface ReadRow extends Named {
   readonly doc: string;
 }
 
-/** A request that is refused, because its client cannot know what it would do. */
+/**
+ * A replace that is refused when it has fewer entries in a list than are stored: its client knows one, and would drop the others
+ * without having seen them.
+ */
 export interface GuardRow extends Named {
   readonly differs: 'guard';
   readonly operations: readonly string[];
-  readonly doc: string;
+  readonly kind: string;
+  readonly list: string;
 }
 
 export type Row = MemberRow | WordRow | TextRow | PathRow | DefaultRow | LimitRow | StatusRow | ReadRow | GuardRow;
@@ -105,6 +109,31 @@ const vendorPaths: readonly PathRow[] = vendors.map(([ours, theirs]) => ({
   ours: `${edr}/${ours}`,
   theirs: `${edr}/${theirs}`,
   clients: `${go}, ${dashboard}`,
+}));
+
+/** What these clients read and the specification has not. */
+const extraReads: readonly ReadRow[] = [
+  ['the countries', '/api/locations/countries', 'every country of ISO 3166-1'],
+  [
+    'the cities of a country',
+    '/api/locations/countries/{country}/cities',
+    'the cities of the database of places; 412 without one',
+  ],
+  ['the identity providers', '/api/identity-providers', 'an empty list: none beside those of the settings'],
+  ['the version of the server', '/api/instance/version', 'the release that runs'],
+  ['directory sync with Google', '/api/integrations/google-idp', 'an empty list: it is not offered'],
+  ['provisioning by Okta', '/api/integrations/okta-scim-idp', 'an empty list: `/api/integrations/scim-idp` is for it'],
+  [
+    'peers that endpoint security leaves alone',
+    '/api/peers/edr/bypassed',
+    'an empty list: there are no such exceptions',
+  ],
+].map(([name = '', path = '', doc = '']) => ({
+  name,
+  differs: 'operation',
+  operation: `GET ${path}`,
+  doc,
+  clients: `${terraform}, ${dashboard}`,
 }));
 
 /** The secret of each product, which a replace may leave out: it is kept. */
@@ -209,4 +238,47 @@ export const rows: readonly Row[] = [
     value: 'unchanged',
     clients: dashboard,
   },
+  {
+    name: 'setup keys that never expire',
+    differs: 'limit',
+    operations: ['POST /api/setup-keys'],
+    member: 'expires_in',
+    least: 0,
+    clients: all,
+  },
+  {
+    name: 'setup keys without a limit of uses',
+    differs: 'default',
+    operations: ['POST /api/setup-keys'],
+    member: 'usage_limit',
+    value: 0,
+    clients: all,
+  },
+  {
+    name: 'rules that a client does not know',
+    differs: 'guard',
+    operations: ['PUT /api/policies/{policyId}'],
+    kind: 'Policy',
+    list: 'rules',
+    clients: `${terraform}, ${dashboard}`,
+  },
+  {
+    name: 'endpoint security without an integration',
+    differs: 'status',
+    operations: vendors.map(([vendor]) => `GET ${edr}/${vendor}`),
+    from: 404,
+    to: 200,
+    body: {},
+    clients: dashboard,
+  },
+  {
+    name: 'the challenge of a tenant that is not met',
+    differs: 'status',
+    operations: ['POST /api/integrations/msp/tenants/{id}/dns'],
+    from: 412,
+    to: 501,
+    message: 'the TXT record ',
+    clients: `${go}, ${dashboard}`,
+  },
+  ...extraReads,
 ];

@@ -74,8 +74,8 @@ interface SetupKeyDerived {
   readonly key_hash: string;
   /** How the value begins. */
   readonly key_mask: string;
-  /** ISO 8601, UTC. */
-  readonly expires: string;
+  /** ISO 8601, UTC; absent: it never ends. */
+  readonly expires?: string;
   readonly used_times: number;
   /** ISO 8601, UTC. */
   readonly last_used: string;
@@ -120,7 +120,7 @@ export const setupKey = defineKind({
       value: (object, state) => stateOf(object, state) === 'valid',
     },
     expires: {
-      doc: 'When the key stops working.',
+      doc: 'When the key stops working; the year 1 when it never does.',
       schema: timestamp,
       value: (object) => object.derived.expires ?? never,
     },
@@ -141,7 +141,7 @@ export const setupKey = defineKind({
   checkState: checkAutoGroups,
   outputs: ['key'],
   renewal: {
-    lifetime: ({ expires_in: seconds }) => (typeof seconds === 'number' ? seconds : undefined),
+    lifetime: ({ expires_in: seconds }) => (typeof seconds === 'number' && seconds > 0 ? seconds : undefined),
     expires: expiryOf,
     renew: renewKey,
   },

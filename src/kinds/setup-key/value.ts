@@ -4,12 +4,13 @@ import { mask } from '../../model/schema/sealing.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { isUsedUp } from './rules.ts';
 
-/** Makes the value of a key. It is shown once; what is kept is its hash, how it begins, and when it expires. */
+/** Makes the value of a key. It is shown once; what is kept is its hash, how it begins, and when it expires; with 0 seconds it never does. */
 export function makeKey(object: Stored<'SetupKey'>, { now, random }: GeneratorInput): GeneratedValues {
   const key = upperCaseUuid(random(16));
-  const lifetime = Number(object.spec.expires_in) * 1000;
-  const expires = new Date(Date.parse(now) + lifetime).toISOString();
-  return { derived: { key_hash: sha256Base64(key), key_mask: `${key.slice(0, 5)}${mask}`, expires }, outputs: { key } };
+  const seconds = Number(object.spec.expires_in);
+  const end = seconds === 0 ? {} : { expires: new Date(Date.parse(now) + seconds * 1000).toISOString() };
+  const derived = { key_hash: sha256Base64(key), key_mask: `${key.slice(0, 5)}${mask}`, ...end };
+  return { derived, outputs: { key } };
 }
 
 /** So many earlier values go on working at the most, the newest of them. */

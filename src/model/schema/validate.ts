@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
+import { type Json, type JsonObject, membersOf, pointerTo } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -13,7 +13,7 @@ import { canonicalSpec, normalizeStated } from './normalize.ts';
 export interface Validator {
   /**
    * All faults at once; paths are JSON pointers into the spec. No value is repeated in a message: it may be a
-   * secret. A text that is too long and stored already is no fault.
+   * secret. A text that is too long, or a number out of range, is no fault when it is stored already.
    */
   check(kind: string, surface: Surface, spec: JsonObject, isStored?: IsStored): readonly Fault[];
 }
@@ -51,14 +51,23 @@ function validatorOf(registry: Registry): Validator {
         compiled.set(name, validate);
       }
       if (validate(spec)) return [];
-      return (validate.errors ?? []).filter((error) => !isOldLength(error, isStored)).map(faultOf);
+      return (validate.errors ?? []).filter((error) => !isOldValue(error, isStored)).map(faultOf);
     },
   };
 }
 
-/** Stored values may be longer than the limits that came later; they need not be shortened to change something else. */
-function isOldLength({ keyword, data }: ErrorObject, isStored: IsStored): boolean {
-  return keyword === 'maxLength' && typeof data === 'string' && isStored(data);
+/**
+ * Stored values may be longer than the limits that came later, and beyond those from which a caller was exempt; they need not
+ * change for something else to do so.
+ */
+function isOldValue({ keyword, data, instancePath }: ErrorObject, isStored: IsStored): boolean {
+  if (keyword === 'maxLength') return typeof data === 'string' && isStored(data);
+  return ['minimum', 'maximum'].includes(keyword) && typeof data === 'number' && isStored(numberAt(instancePath, data));
+}
+
+/** A number is stored as the value of one member, not of any. */
+function numberAt(pointer: string, value: number): string {
+  return `${pointer} = ${value}`;
 }
 
 /** Checks values against one JSON Schema. It is compiled for the first value: the first of a process takes 40 ms. */
@@ -231,7 +240,7 @@ function withoutPlacesOf(faults: readonly Fault[], reported: readonly Fault[]): 
   return faults.filter(({ path }) => path === '' || !places.has(path));
 }
 
-/** Whether a text is stored already: limits of length are for texts that are new. */
+/** Whether a text, or a number as `numberAt` has it, is stored already: limits are for what is new. */
 export type IsStored = (text: string) => boolean;
 
 /** The texts of one spec. They are looked for when the first text is too long, which is rare. */
@@ -261,6 +270,9 @@ function lookUp(specs: () => readonly (Json | undefined)[]): IsStored {
 
 function collect(values: readonly (Json | undefined)[]): ReadonlySet<string> {
   const found = new Set<string>();
+  for (const value of values)
+    for (const [name, member] of Object.entries(membersOf(value)))
+      if (typeof member === 'number') found.add(numberAt(`/${name}`, member));
   const waiting: (Json | undefined)[] = [...values];
   for (let value = waiting.pop(); value !== undefined || waiting.length > 0; value = waiting.pop()) {
     if (typeof value === 'string') found.add(value);

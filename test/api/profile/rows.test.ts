@@ -2,10 +2,11 @@ import { expect, it } from 'vitest';
 import { rows } from '../../../src/api/profile/table.ts';
 import { names } from './names.ts';
 import { paths } from './paths.ts';
+import { requests } from './requests.ts';
 import { profileScene } from './scene.ts';
 
 const scene = profileScene();
-const tests = { ...names(scene), ...paths(scene) };
+const tests = { ...names(scene), ...paths(scene), ...requests(scene) };
 
 // A row has one test, of its name, which is run here or missed.
 it.each(rows.map(({ name }) => name))('%s', async (name) => {

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { type CityResponse, Reader } from 'mmdb-lib';
+import { inSlices } from '../../commit/slices.ts';
+import { isTurn } from '../../lib/steps.ts';
+
+/** A city as answers show it. */
+export interface City {
+  readonly city_name: string;
+  readonly geoname_id: number;
+}
+
+/** The cities of a country, by its two letters; sorted by name. */
+export type Cities = (country: string) => Promise<readonly City[]>;
+
+type Found = ReadonlyMap<string, readonly City[]>;
+
+/** The cities of a database of places. It is read through when the first request asks, which takes seconds of a large one. */
+export function createCities(file: string): Cities {
+  let found: Promise<Found> | undefined;
+  return async (country) => {
+    found ??= readFile(file).then((bytes) => inSlices(citiesIn(bytes)));
+    // What cannot be read now may be read later.
+    found.catch(() => {
+      found = undefined;
+    });
+    return (await found).get(country) ?? [];
+  };
+}
+
+function* citiesIn(bytes: Buffer): Generator<undefined, Found> {
+  const reader = new Reader<CityResponse>(bytes);
+  const countries = new Map<string, Map<number, string>>();
+  let at = 0;
+  for (const address of addressesIn(bytes, reader)) {
+    if (isTurn(at++)) yield undefined;
+    const place = address === undefined ? null : reader.get(address);
+    const [country, id, name] = [place?.country?.iso_code, place?.city?.geoname_id, place?.city?.names?.en];
+    if (country === undefined || id === undefined || name === undefined) continue;
+    const known = countries.get(country) ?? new Map<number, string>();
+    countries.set(country, known.set(id, name));
+  }
+  return new Map([...countries].map(([country, cities]) => [country, sorted(cities)]));
+}
+
+function sorted(cities: ReadonlyMap<number, string>): readonly City[] {
+  const list = [...cities].map(([geoname_id, city_name]) => ({ city_name, geoname_id }));
+  return list.sort((a, b) =>
+    a.city_name < b.city_name ? -1 : a.city_name > b.city_name ? 1 : a.geoname_id - b.geoname_id,
+  );
+}
+
+/** One address for each record of the database, by way of its search tree; `undefined` for each step without one. */
+function* addressesIn(bytes: Buffer, { metadata }: Reader<CityResponse>): Generator<string | undefined> {
+  const { nodeCount, recordSize, ipVersion } = metadata;
+  const seen = new Set<number>();
+  const nodes = new Uint8Array(nodeCount);
+  const bits = ipVersion === 4 ? 32 : 128;
+  const waiting: { readonly node: number; readonly address: bigint; readonly depth: number }[] = [
+    { node: 0, address: 0n, depth: 0 },
+  ];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { node, address, depth } = next;
+    yield undefined;
+    for (const side of [1, 0] as const) {
+      const target = recordAt(bytes, recordSize, node, side);
+      const there = address | (BigInt(side) << BigInt(bits - 1 - depth));
+      // Parts of the tree hang in several places, such as IPv4 below ranges of IPv6 for it.
+      if (target < nodeCount && nodes[target] === 0) {
+        nodes[target] = 1;
+        waiting.push({ node: target, address: there, depth: depth + 1 });
+      } else if (target > nodeCount && !seen.has(target)) {
+        seen.add(target);
+        yield textOf(there, bits);
+      }
+    }
+  }
+}
+
+/** One side of a node, as the format of MaxMind writes it with 24, 28 or 32 bits. */
+function recordAt(bytes: Buffer, recordSize: number, node: number, side: 0 | 1): number {
+  const start = (node * recordSize) / 4;
+  if (recordSize === 32) return bytes.readUInt32BE(start + side * 4);
+  if (recordSize === 24) return bytes.readUIntBE(start + side * 3, 3);
+  const middle = bytes.readUInt8(start + 3);
+  const high = side === 0 ? middle >> 4 : middle & 0x0f;
+  return high * 2 ** 24 + bytes.readUIntBE(start + side * 4, 3);
+}
+
+function textOf(address: bigint, bits: number): string {
+  const part = (at: number, size: number) =>
+    Number((address >> BigInt(bits - size * (at + 1))) & ((1n << BigInt(size)) - 1n));
+  if (bits === 32) return [0, 1, 2, 3].map((at) => part(at, 8)).join('.');
+  return [0, 1, 2, 3, 4, 5, 6, 7].map((at) => part(at, 16).toString(16)).join(':');
+}

@@ -1,0 +1,110 @@
+import { expect } from 'vitest';
+import { type ProfileScene, type RowTests, setupKey, sshRule } from './scene.ts';
+
+const never = '0001-01-01T00:00:00Z';
+
+/** What requests may say, and how they are answered. */
+export const requests = (scene: ProfileScene): RowTests => {
+  const { api, ours, theirs } = scene;
+  return {
+    async 'setup keys that never expire'() {
+      const made = await theirs('POST', '/api/setup-keys', { ...setupKey, expires_in: 0 });
+      expect(made).toMatchObject({ status: 200, body: { expires: never, state: 'valid', valid: true } });
+      const path = `/api/setup-keys/${made.body.id}`;
+      expect((await ours('GET', path)).body.expires).toBe(never);
+      const revoked = await theirs('PUT', path, { revoked: true, auto_groups: [] });
+      expect(revoked.body).toMatchObject({ expires: never, state: 'revoked' });
+      for (const expires_in of [1, 60, 63072000])
+        expect((await theirs('POST', '/api/setup-keys', { ...setupKey, expires_in })).status).toBe(200);
+      for (const [call, expires_in] of [
+        [theirs, -1],
+        [ours, 0],
+        [ours, 60],
+      ] as const)
+        expect((await call('POST', '/api/setup-keys', { ...setupKey, expires_in })).status).toBe(422);
+    },
+
+    async 'setup keys without a limit of uses'() {
+      const made = await theirs('POST', '/api/setup-keys', { ...setupKey, usage_limit: null });
+      expect(made).toMatchObject({ status: 200, body: { usage_limit: 0 } });
+      expect((await ours('POST', '/api/setup-keys', { ...setupKey, usage_limit: null })).status).toBe(422);
+    },
+
+    async 'rules that a client does not know'() {
+      const group = await api().group('ruled');
+      const rules = ['first', 'second'].map((name) => ({ ...sshRule(group), name, protocol: 'tcp' }));
+      const { body, headers } = await ours('POST', '/api/policies', { name: 'two rules', enabled: true, rules });
+      const path = `/api/policies/${body.id}`;
+      const [known, hidden] = body.rules;
+      const less = { ...body, rules: [known] };
+      const refused = await theirs('PUT', path, less);
+      expect(refused).toMatchObject({ status: 409, body: { code: 409 } });
+      expect(refused.body.message).toBe(
+        `policy ${body.id} has 2 rules, and the request would drop \`second\` (${hidden.id}); send all of them, or \`If-Match\` with the ETag of what was read to drop them`,
+      );
+      expect((await theirs('GET', path)).body).toEqual(body);
+      expect((await theirs('PUT', path, { ...body, rules: [...body.rules].reverse() })).status).toBe(200);
+      expect((await theirs('PUT', path, less, { 'if-match': headers['etag'] ?? '' })).status).toBe(412);
+      const { headers: current } = await theirs('GET', path);
+      expect((await theirs('PUT', path, less, { 'if-match': current['etag'] ?? '' })).body.rules).toHaveLength(1);
+      expect((await theirs('PUT', '/api/policies/none', less)).status).toBe(404);
+      expect((await ours('PUT', path, { ...body, rules })).body.rules).toHaveLength(2);
+      expect((await ours('PUT', path, { ...body, rules: rules.slice(1) })).body.rules).toHaveLength(1);
+    },
+
+    async 'endpoint security without an integration'() {
+      for (const product of ['sentinelone', 'intune', 'fleetdm', 'falcon', 'vendor-a']) {
+        const read = await theirs('GET', `/api/integrations/edr/${product}`);
+        expect(read).toMatchObject({ status: 200, body: {} });
+        expect(Object.keys(read.body)).toEqual([]);
+      }
+      expect((await ours('GET', '/api/integrations/edr/vendor-a')).status).toBe(404);
+      expect((await theirs('PUT', '/api/integrations/edr/falcon', {})).status).toBe(404);
+    },
+
+    async 'the challenge of a tenant that is not met'() {
+      const tenant = { name: 'Acme', domain: 'acme.example.net', groups: [] };
+      const { body } = await theirs('POST', '/api/integrations/msp/tenants', tenant);
+      const path = `/api/integrations/msp/tenants/${body.id}`;
+      const refused = await theirs('POST', `${path}/dns`);
+      expect(refused).toMatchObject({ status: 501, body: { code: 501 } });
+      expect(refused.body.message).toMatch(/^the TXT record _heddle-challenge\.acme\.example\.net does not say/);
+      expect((await ours('POST', `${path}/dns`)).status).toBe(412);
+      expect((await theirs('DELETE', path)).status).toBe(200);
+    },
+
+    'the countries': () =>
+      expectRead(scene, '/api/locations/countries', (body) => {
+        expect(body).toHaveLength(250);
+        expect(body).toContainEqual({ country_name: 'Portugal', country_code: 'PT' });
+      }),
+
+    async 'the cities of a country'() {
+      const unknown = await theirs('GET', '/api/locations/countries/DE/cities');
+      expect(unknown).toMatchObject({ status: 412, body: { message: expect.stringContaining('HEDDLE_GEO_DATABASE') } });
+      expect((await theirs('GET', '/api/locations/countries/Germany/cities')).status).toBe(422);
+    },
+
+    'the identity providers': () => expectRead(scene, '/api/identity-providers', (body) => expect(body).toEqual([])),
+    'directory sync with Google': () =>
+      expectRead(scene, '/api/integrations/google-idp', (body) => expect(body).toEqual([])),
+    'provisioning by Okta': () =>
+      expectRead(scene, '/api/integrations/okta-scim-idp', (body) => expect(body).toEqual([])),
+    'peers that endpoint security leaves alone': () =>
+      expectRead(scene, '/api/peers/edr/bypassed', (body) => expect(body).toEqual([])),
+    'the version of the server': () =>
+      expectRead(scene, '/api/instance/version', (body) => {
+        expect(body).toEqual({ management_current_version: '0.0.0-test', management_update_available: false });
+      }),
+  };
+};
+
+/** What is there in this profile alone, for those with credentials. */
+async function expectRead({ api, ours, theirs }: ProfileScene, path: string, check: (body: unknown) => void) {
+  const read = await theirs('GET', path);
+  expect(read.status).toBe(200);
+  check(read.body);
+  expect((await ours('GET', path)).status).toBe(404);
+  const headers = { 'heddle-profile': 'compatible' };
+  expect((await api().app.inject({ url: path, headers })).statusCode).toBe(401);
+}
