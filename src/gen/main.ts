@@ -5,6 +5,7 @@ import * as kinds from '../kinds/index.ts';
 import { createRegistry, type Registry } from '../model/declare/registry.ts';
 import { allDefinitions } from '../model/lower/crd/all.ts';
 import { chartFiles } from './charts.ts';
+import { clientPage } from './client-page.ts';
 import { exampleFiles } from './examples.ts';
 import { type Files, findStale, generatedNotice, readText, writeFiles } from './files.ts';
 import { kindPage } from './kind-page.ts';
@@ -55,6 +56,7 @@ async function referencePages(registry: Registry): Promise<Files> {
     ['docs/reference/settings.md', settingPage()],
     ['docs/reference/problems.md', problemPage()],
     ['docs/reference/roles.md', rolePage()],
+    ['docs/reference/client-profile.md', clientPage()],
   ]);
 }
 

@@ -1,0 +1,55 @@
+import { type Row, rows } from '../api/profile/table.ts';
+import { page, table } from './markdown.ts';
+
+const about = `
+What differs between the interface as it is specified and the profile \`compatible\`. [Clients](../clients.md) says how to turn
+it on. Each row has a test of its name in \`test/api/profile/\`; operations that no row is about are the same in both.`;
+
+/** The reference of the client profile: every difference. */
+export function clientPage(): string {
+  const cells = rows.map((row) => {
+    const [ours, theirs] = sides(row);
+    return [row.name, ours, theirs, row.clients];
+  });
+  const differences = table(['What', 'Specification', 'Profile `compatible`', 'Needed by'], cells);
+  return page('Client profile', 'src/api/profile/table.ts', about, differences);
+}
+
+/** How it is in the specification and in the profile. */
+function sides(row: Row): readonly [string, string] {
+  switch (row.differs) {
+    case 'member':
+    case 'path':
+      return [code(row.ours), code(row.theirs)];
+    case 'word':
+      return row.prefix === true
+        ? [`${code(row.member)}: ${code(`${row.ours}…`)}`, code(`${row.theirs}…`)]
+        : [`${code(row.member)}: ${code(row.ours)}`, code(row.theirs)];
+    case 'text':
+      return [`${code(row.member)} is a number`, 'a text of digits'];
+    case 'default':
+      return [`${code(row.member)} is required`, `absent or \`null\`: ${meaningOf(row.operations)}`];
+    case 'limit':
+      return [`${code(row.member)} within its limits`, `any from ${row.least} on; 0 is none`];
+    case 'status':
+      return [`${row.from}`, row.body === undefined ? `${row.to}` : `${row.to} with ${code(JSON.stringify(row.body))}`];
+    case 'operation':
+      return ['not there', `${code(row.operation)}: ${row.doc}`];
+    case 'guard':
+      return [
+        `a replace drops the ${row.list} that it leaves out`,
+        `409 for one with fewer ${row.list} than are stored, unless \`If-Match\` is current`,
+      ];
+    default:
+      return row satisfies never;
+  }
+}
+
+/** A replace keeps what is stored; a creation has a value for it. */
+function meaningOf(operations: readonly string[]): string {
+  return operations.every((name) => name.startsWith('PUT ')) ? 'what is stored stays' : '0';
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
