@@ -10,11 +10,9 @@ export interface Page {
   readonly text: string;
 }
 
-/** README.md and every page of `docs/`. */
-export const pages: readonly Page[] = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()].map((path) => ({
-  path,
-  text: readFileSync(join(root, path), 'utf8'),
-}));
+const paths = ['README.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
+/** README.md, CHANGELOG.md and every page of `docs/`. */
+export const pages: readonly Page[] = paths.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 
 /** What people wrote; the rest is generated from what the tests would compare it with. */
 export const writtenPages = pages.filter((page) => !page.path.startsWith('docs/reference/'));

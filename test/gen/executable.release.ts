@@ -4,10 +4,13 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asObject, asObjects, asTexts, type JsonObject } from '../../src/lib/json.ts';
 import { programVersion } from '../../src/version.ts';
 import { makeExecutable } from '../setup/executable.ts';
 import { type Program, runHeddle, serveHeddle } from '../setup/heddle.ts';
+import { blobOf, type Layout, makeLayout, unpackLayout } from '../setup/layout.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let folder: string;
@@ -82,6 +85,64 @@ describe('the executable', () => {
       await server.line(expected);
       expect(await server.stop()).toBe(0);
     }
+  });
+});
+
+describe('the image', () => {
+  let layout: Layout;
+  let image: Program;
+  let settings: JsonObject;
+  beforeAll(() => {
+    layout = makeLayout(executable);
+    image = unpackLayout(layout);
+    settings = asObject(layout.configuration['config']);
+  });
+
+  test('is a layout in which everything has the digest and the size by which it is named', () => {
+    const { manifest, folder: at } = layout;
+    for (const named of [asObject(manifest['config']), ...asObjects(manifest['layers'])]) {
+      const bytes = readFileSync(blobOf(at, named));
+      const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+      expect(named).toMatchObject({ digest, size: bytes.length });
+    }
+    expect(JSON.parse(readFileSync(join(at, 'oci-layout'), 'utf8'))).toEqual({ imageLayoutVersion: '1.0.0' });
+    const tars = asObjects(manifest['layers']).map((layer) => gunzipSync(readFileSync(blobOf(at, layer))));
+    const contents = tars.map((tar) => `sha256:${createHash('sha256').update(tar).digest('hex')}`);
+    expect(asObject(layout.configuration['rootfs'])['diff_ids']).toEqual(contents);
+  });
+
+  test('has the user, the settings and the data directory of the Dockerfile', () => {
+    const dockerfile = readFileSync(join(root, 'src/gen/release/image/Dockerfile'), 'utf8');
+    expect(settings).toMatchObject({ User: '1000:1000', Cmd: ['serve'], Volumes: { '/var/lib/heddle': {} } });
+    const variables = [...dockerfile.matchAll(/\b((?:HEDDLE_(?!VERSION)|NODE_ENV)\w*=[^\s\\]+)/g)].map(
+      ([, text]) => text,
+    );
+    expect(variables.length).toBeGreaterThan(2);
+    expect(settings['Env']).toEqual(expect.arrayContaining(variables));
+  });
+
+  test('runs as a user without rights on a file system that cannot be written, and is healthy', async () => {
+    const pairs = asTexts(settings['Env']);
+    const env = Object.fromEntries(pairs.filter((pair) => pair.startsWith('HEDDLE_')).map((pair) => pair.split('=')));
+    if (image.node.endsWith('/heddle')) env['HEDDLE_DATA_DIR'] = join(ownDirectory(), 'data');
+    const version = await runHeddle(['version'], { program: image });
+    expect(version).toEqual({ code: 0, err: '', out: expect.stringContaining(`heddle ${programVersion()} `) });
+    await using server = await serveHeddle([], { program: image, env });
+    expect(server.lines.join('\n')).toContain(`token to ${env['HEDDLE_DATA_DIR']}/token`);
+    expect(await runHeddle(['health', '--server', server.url], { program: image })).toMatchObject({ code: 0 });
+    expect(await server.stop()).toBe(0);
+  });
+
+  test('is not made without an executable of this version', () => {
+    const words = [
+      'src/gen/release/layout.ts',
+      '--out',
+      join(folder, 'none'),
+      '--executables',
+      join(folder, 'nowhere'),
+    ];
+    const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('run `npm run build:executable` before')]);
   });
 });
 

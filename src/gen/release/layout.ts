@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { programVersion } from '../../version.ts';
+import { fillBase, fillData, fillProgram, type Layer, tarOf } from './layers.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string', default: join(root, 'dist-layout') },
+    executables: { type: 'string', default: join(root, 'dist-executable') },
+  },
+});
+
+const platforms: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+const executable = findExecutable(resolve(values.executables));
+if (executable === undefined) {
+  console.error('There is no executable for this machine to make an image of: run `npm run build:executable` before.');
+  process.exitCode = 1;
+} else writeLayout(resolve(values.out), executable);
+
+/** The executable of this version for this machine. */
+function findExecutable(folder: string): string | undefined {
+  const name = `heddle-${programVersion()}-linux-${process.arch}`;
+  return existsSync(folder) && readdirSync(folder).includes(name) ? join(folder, name) : undefined;
+}
+
+interface Descriptor {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly size: number;
+}
+
+/** Writes the image as an OCI layout: what it is made of by digest, without a daemon and without a base from elsewhere. */
+function writeLayout(out: string, program: string): void {
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(join(out, 'blobs/sha256'), { recursive: true });
+  const work = mkdtempSync(join(tmpdir(), 'heddle-layers-'));
+  try {
+    const made = [fillBase, fillData, (folder: string) => fillProgram(folder, program)].map((fill, at) => {
+      const folder = join(work, String(at));
+      mkdirSync(folder);
+      return writeLayer(out, fill(folder));
+    });
+    const configuration = writeBlob(out, 'application/vnd.oci.image.config.v1+json', configurationOf(made));
+    const manifest = writeBlob(out, 'application/vnd.oci.image.manifest.v1+json', {
+      ...{ schemaVersion: 2, mediaType: 'application/vnd.oci.image.manifest.v1+json', config: configuration },
+      layers: made.map(({ blob }) => blob),
+    });
+    const annotations = { 'org.opencontainers.image.ref.name': programVersion() };
+    const index = {
+      ...{ schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json' },
+      manifests: [{ ...manifest, annotations, platform: { architecture: architecture(), os: 'linux' } }],
+    };
+    writeFileSync(join(out, 'index.json'), JSON.stringify(index));
+    writeFileSync(join(out, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
+    console.log(`wrote ${relative('', out) || '.'}, the image ${manifest.digest}`);
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+interface WrittenLayer {
+  readonly blob: Descriptor;
+  /** The digest before compression, by which a container engine knows the content. */
+  readonly content: string;
+  readonly made: string;
+}
+
+function writeLayer(out: string, layer: Layer): WrittenLayer {
+  const tar = tarOf(layer);
+  const blob = write(out, 'application/vnd.oci.image.layer.v1.tar+gzip', gzipSync(tar));
+  return { blob, content: digestOf(tar), made: layer.what };
+}
+
+/** The same settings as in the Dockerfile. */
+function configurationOf(layers: readonly WrittenLayer[]) {
+  const created = new Date(0).toISOString();
+  const seconds = (count: number) => count * 1_000_000_000;
+  return {
+    ...{ created, architecture: architecture(), os: 'linux' },
+    config: {
+      User: '1000:1000',
+      Env: [
+        'PATH=/usr/local/bin:/usr/bin:/bin',
+        'NODE_ENV=production',
+        'HEDDLE_LISTEN=0.0.0.0:8080',
+        'HEDDLE_DATA_DIR=/var/lib/heddle',
+      ],
+      Entrypoint: ['/usr/local/bin/heddle'],
+      Cmd: ['serve'],
+      WorkingDir: '/',
+      ExposedPorts: { '8080/tcp': {} },
+      Volumes: { '/var/lib/heddle': {} },
+      Labels: {
+        'org.opencontainers.image.title': 'Heddle',
+        'org.opencontainers.image.licenses': 'Apache-2.0',
+        'org.opencontainers.image.version': programVersion(),
+      },
+      Healthcheck: {
+        ...{ Test: ['CMD', '/usr/local/bin/heddle', 'health'], Interval: seconds(10), Timeout: seconds(6) },
+        ...{ StartPeriod: seconds(60), Retries: 3 },
+      },
+    },
+    rootfs: { type: 'layers', diff_ids: layers.map(({ content }) => content) },
+    history: layers.map(({ made }) => ({ created, created_by: made })),
+  };
+}
+
+function architecture(): string {
+  return platforms[process.arch] ?? process.arch;
+}
+
+function writeBlob(out: string, mediaType: string, content: object): Descriptor {
+  return write(out, mediaType, Buffer.from(JSON.stringify(content)));
+}
+
+function write(out: string, mediaType: string, bytes: Buffer): Descriptor {
+  const digest = digestOf(bytes);
+  writeFileSync(join(out, 'blobs/sha256', digest.slice('sha256:'.length)), bytes);
+  return { mediaType, digest, size: bytes.length };
+}
+
+function digestOf(bytes: Buffer): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}

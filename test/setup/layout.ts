@@ -1,0 +1,66 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { asObject, asObjects, type JsonObject } from '../../src/lib/json.ts';
+import type { Program } from './heddle.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The image of an executable as a layout on disk. */
+export interface Layout {
+  readonly folder: string;
+  readonly manifest: JsonObject;
+  readonly configuration: JsonObject;
+}
+
+/** Makes the layout of an executable, in a folder beside it. */
+export function makeLayout(executable: string): Layout {
+  const folder = mkdtempSync(`${executable}-layout-`);
+  const words = ['src/gen/release/layout.ts', '--out', folder, '--executables', dirname(executable)];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${stdout}${stderr}`);
+  const [listed] = asObjects(readObject(join(folder, 'index.json'))['manifests']);
+  const manifest = readObject(blobOf(folder, listed));
+  return { folder, manifest, configuration: readObject(blobOf(folder, asObject(manifest['config']))) };
+}
+
+/** The file of what a descriptor names. */
+export function blobOf(folder: string, descriptor: JsonObject | undefined): string {
+  return join(folder, 'blobs', String(descriptor?.['digest']).replace(':', '/'));
+}
+
+/**
+ * The program of the layout as a container engine runs it: its layers one over the other as the root of the file system,
+ * which cannot be written, by the user of the image. Where the machine permits none of that, the file in the unpacked tree.
+ */
+export function unpackLayout({ folder, manifest }: Layout): Program {
+  const tree = `${folder}-tree`;
+  execFileSync('mkdir', [tree]);
+  for (const layer of asObjects(manifest['layers']))
+    execFileSync('tar', ['-xzpf', blobOf(folder, layer), '--numeric-owner', '-C', tree], { stdio: 'pipe' });
+  const mayMount = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
+  if (!mayMount) return { node: join(tree, 'usr/local/bin/heddle'), launcher: undefined, user: {} };
+  const script = join(dirname(tree), 'run-image');
+  writeFileSync(script, entering(tree));
+  chmodSync(script, 0o755);
+  return { node: script, launcher: undefined, user: {} };
+}
+
+function entering(tree: string): string {
+  return `#!/bin/sh
+exec unshare --mount --propagation private sh -euc '
+  mount --bind ${tree} ${tree}
+  mount -o remount,ro,bind ${tree}
+  mount -t tmpfs -o mode=1777 tmpfs ${tree}/tmp
+  mount -t tmpfs -o uid=1000,gid=1000,mode=700 tmpfs ${tree}/var/lib/heddle
+  mount --rbind /proc ${tree}/proc
+  mount --rbind /dev ${tree}/dev
+  exec chroot --userspec=1000:1000 ${tree} /usr/local/bin/heddle "$@"
+' heddle "$@"
+`;
+}
+
+function readObject(path: string): JsonObject {
+  return asObject(JSON.parse(readFileSync(path, 'utf8')));
+}
