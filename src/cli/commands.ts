@@ -8,6 +8,7 @@ import type { StartServer } from './server/serve.ts';
 const places: Readonly<Record<string, (startServer: StartServer) => Promise<Command>>> = {
   serve: async (start) => (await import('./server/serve.ts')).serveCommand(start),
   init: async () => (await import('./account/init.ts')).init,
+  fmt: async () => (await import('./offline/fmt.ts')).fmt,
   validate: async () => (await import('./offline/validate.ts')).validate,
   test: async () => (await import('./offline/test.ts')).test,
   plan: async () => (await import('./plan/plan.ts')).plan,

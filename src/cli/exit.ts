@@ -7,7 +7,7 @@ export const exit = {
   ok: 0,
   /** Input or output, the server, the command line, a defect. */
   error: 1,
-  /** There are changes, and `--detailed-exitcode` was given; or there is drift. */
+  /** There are changes, and `--detailed-exitcode` was given; or there is drift; or `fmt --check` would change files. */
   changes: 2,
   /** A guard tripped; the plan needs an approval. */
   approval: 3,

@@ -57,7 +57,7 @@ export function usageOf(command: Command): string {
 export const exitRows: readonly Row[] = [
   [String(exit.ok), 'done; with --detailed-exitcode: nothing to change'],
   [String(exit.error), 'an error: command line, input or output, server'],
-  [String(exit.changes), 'there are changes (--detailed-exitcode), or drift'],
+  [String(exit.changes), 'there are changes (--detailed-exitcode, fmt --check), or drift'],
   [String(exit.approval), 'a guard tripped: the plan needs an approval'],
   [String(exit.conflict), 'a conflict with another source, or a plan that is out of date'],
   [String(exit.invalid), 'the documents are wrong'],

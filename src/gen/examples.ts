@@ -1,3 +1,4 @@
+import { formatFile } from '../documents/format/format.ts';
 import { nameFault } from '../documents/name.ts';
 import { writeDocuments } from '../documents/write.ts';
 import type { Kind } from '../model/declare/kind.ts';
@@ -9,16 +10,19 @@ import { type Files, generatedNotice } from './files.ts';
 /** The files of `examples/kinds/`: a commented document for every kind that has documents. */
 export function exampleFiles(registry: Registry): Files {
   const kinds = registry.kinds.filter((kind) => kind.document.allowed);
-  return new Map(kinds.map((kind) => [`examples/kinds/${kebab(kind.name)}.yaml`, exampleText(kind)]));
+  return new Map(kinds.map((kind) => [`examples/kinds/${kebab(kind.name)}.yaml`, exampleText(registry, kind)]));
 }
 
-function exampleText(kind: Kind): string {
+function exampleText(registry: Registry, kind: Kind): string {
   const comment = [generatedNotice, '', ...wrap(kind.doc, 0), ...wrap(namingNote(kind), 0)].join('\n');
   const name = exampleName(kind);
-  return commentFields(
+  const text = commentFields(
     writeDocuments([{ kind: kind.name, metadata: { name }, spec: kind.example, comment }]),
     fieldsOn(kind, 'document'),
   );
+  const formatted = formatFile({ path: `${name}.yaml`, text }, { registry });
+  if (formatted.type !== 'formatted') throw new Error(`the example of ${kind.name} cannot be formatted`);
+  return formatted.text;
 }
 
 function namingNote(kind: Kind): string {

@@ -15,9 +15,9 @@ export type YamlNode = ParsedNode;
  * false (only `schema` prevents that, `version` does not), and tags must not change values. The library's own check for
  * duplicate keys is quadratic (a 4 MiB map ran past 100 s), so it is off and `walk` has one.
  */
-export function parseYaml(text: string): ParsedYaml {
+export function parseYaml(text: string, options: { readonly keepSourceTokens?: boolean } = {}): ParsedYaml {
   const lines = new LineCounter();
-  const documents = withoutStacks(() => parseWith(text, lines));
+  const documents = withoutStacks(() => parseWith(text, lines, options.keepSourceTokens === true));
   return { text, documents, lines };
 }
 
@@ -35,7 +35,7 @@ function withoutStacks<Result>(work: () => Result): Result {
   }
 }
 
-function parseWith(text: string, lineCounter: LineCounter): readonly YamlDocument.Parsed[] {
+function parseWith(text: string, lineCounter: LineCounter, keepSourceTokens: boolean): readonly YamlDocument.Parsed[] {
   return parseAllDocuments(text, {
     schema: 'core',
     version: '1.2',
@@ -47,5 +47,6 @@ function parseWith(text: string, lineCounter: LineCounter): readonly YamlDocumen
     logLevel: 'silent',
     prettyErrors: false,
     lineCounter,
+    keepSourceTokens,
   });
 }

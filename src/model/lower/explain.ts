@@ -3,7 +3,7 @@ import { nearest } from '../../lib/nearest.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type AnyField, entriesOf, type Fields } from '../schema/field.ts';
-import { fieldsOn } from './shape.ts';
+import { documentFields } from './shape.ts';
 
 /** What documents can say about a kind or one of its fields. */
 export interface Explanation {
@@ -46,11 +46,11 @@ function explainKind(registry: Registry, kind: Kind): Explanation {
     ...(kind.edition === 'hosted' ? ['Hosted edition only.'] : []),
     ...(kind.path === undefined ? [] : [`Served at ${kind.path}.`]),
   ];
-  return { kind: kind.name, path: '', doc: kind.doc, facts, members: membersOf(specFields(registry, kind)) };
+  return { kind: kind.name, path: '', doc: kind.doc, facts, members: membersOf(documentFields(registry, kind)) };
 }
 
 function explainField(registry: Registry, kind: Kind, path: readonly string[]): Explanation | string {
-  let fields: Fields | undefined = specFields(registry, kind);
+  let fields: Fields | undefined = documentFields(registry, kind);
   let field: AnyField | undefined;
   const walked: string[] = [];
   for (const step of path[0] === 'spec' ? path.slice(1) : path) {
@@ -92,15 +92,6 @@ function exampleAt(value: Json | undefined, path: readonly string[]): Json | und
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-/** The fields of a document, inline children included. */
-function specFields(registry: Registry, kind: Kind): Fields {
-  const children = registry.inlineOf(kind.name).map(({ child, member }): readonly [string, AnyField] => {
-    const fields = Object.fromEntries(entriesOf(child.spec).filter(([name]) => name !== child.parent?.field));
-    return [member, { type: 'keyed', key: child.nameField, fields, ids: false, doc: child.doc }];
-  });
-  return { ...fieldsOn(kind, 'document'), ...Object.fromEntries(children) };
 }
 
 function fieldsWithin(field: AnyField): Fields | undefined {

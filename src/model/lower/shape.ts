@@ -45,6 +45,21 @@ export function isEchoed(field: AnyField, surface: Surface): boolean {
   return surface === 'replace' && field.access === 'createOnly' && field.echoed === true;
 }
 
+/** The fields of a document's spec, those of the children that it carries included. */
+export function documentFields(registry: Registry, kind: Kind): Fields {
+  const children = registry.inlineOf(kind.name).map(({ child, member }): readonly [string, AnyField] => {
+    const field = {
+      type: 'keyed',
+      key: child.nameField,
+      fields: inlineFields(child),
+      ids: false,
+      doc: child.doc,
+    } as const;
+    return [member, field];
+  });
+  return { ...fieldsOn(kind, 'document'), ...Object.fromEntries(children) };
+}
+
 const hiddenAccess: Readonly<Record<Surface, readonly Access[]>> = {
   document: ['server'],
   request: ['server', 'document', 'key', 'updateOnly'],
@@ -52,9 +67,13 @@ const hiddenAccess: Readonly<Record<Surface, readonly Access[]>> = {
 };
 
 /** Children written inside their parent's document state everything but the parent. */
+function inlineFields(child: Kind): Fields {
+  return Object.fromEntries(entriesOf(child.spec).filter(([name]) => name !== child.parent?.field));
+}
+
 function inlineSchema(child: Kind): JsonObject {
-  const fields = Object.fromEntries(entriesOf(child.spec).filter(([name]) => name !== child.parent?.field));
-  return { type: 'array', description: child.doc, items: objectSchema(fields, 'document', { nameFromKey: false }) };
+  const items = objectSchema(inlineFields(child), 'document', { nameFromKey: false });
+  return { type: 'array', description: child.doc, items };
 }
 
 /** Schema of an object with these fields. In documents `name` may be left out, because `metadata.name` stands for it. */

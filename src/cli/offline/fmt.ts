@@ -1,0 +1,132 @@
+import { renamesOf } from '../../documents/format/edits.ts';
+import { type Formatted, formatFile } from '../../documents/format/format.ts';
+import { readFile } from '../../documents/read.ts';
+import * as kinds from '../../kinds/index.ts';
+import { lineDiff } from '../../lib/line-diff.ts';
+import { numberText } from '../../lib/number-text.ts';
+import { createRegistry } from '../../model/declare/registry.ts';
+import type { SourceFile } from '../../model/document.ts';
+import type { Problem } from '../../model/problem.ts';
+import { defineCommand } from '../command.ts';
+import { exit, exitCodeOfProblems } from '../exit.ts';
+import { collectFiles, pathArgument } from '../plan/files.ts';
+import { printable } from '../terminal/paint.ts';
+import { count, renderProblems } from '../terminal/problems.ts';
+import { withProgress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { replaceFile } from '../write-file.ts';
+
+export const fmt = defineCommand({
+  name: 'fmt',
+  summary: 'Write documents in their canonical form.',
+  details: `Works offline. Members come in the order in which their kind declares them (\`heddle explain\` lists it), lists and maps in block style unless they fit on a line in brackets, texts that need quotes in double ones. The documents mean exactly the same, and comments stay where they are. A file with problems is left as it is, and so is what other programs read. What was read from standard input is written to standard output.`,
+  argument: {
+    placeholder: '[PATH…]',
+    doc: `${pathArgument.doc}; the current directory unless said otherwise`,
+    least: 0,
+  },
+  flags: {
+    check: { doc: 'Write nothing, list the files that are not canonical, and exit with 2 if there are any.' },
+    diff: { doc: 'Write nothing, and show what would change.' },
+    fix: {
+      doc: 'Also replace former names of fields, misspelt names and words of which only one can be meant, and references to keys that documents list in `previousNames`.',
+    },
+  },
+  settings: [],
+  examples: [
+    ['heddle fmt config', 'Write all documents of a directory in canonical form'],
+    ['heddle fmt --check config', 'Fail a pipeline with 2 when some are not'],
+    ['heddle fmt --fix --diff config', 'Show what would be renamed'],
+  ],
+  async run({ flags, positionals, terminal }) {
+    const unreadable: Problem[] = [];
+    const paths = positionals.length === 0 ? ['.'] : positionals;
+    const { files } = await collectFiles(paths, terminal, (problem) => unreadable.push(problem));
+    const formatted = await withProgress(terminal, `formatting ${count(files.length, 'file')}`, async () =>
+      formatAll(files, flags['fix'] === true),
+    );
+    const options = { check: flags['check'] === true, diff: flags['diff'] === true };
+    const changed: Changed[] = [];
+    const problems = [...unreadable];
+    for (const [file, result] of formatted) {
+      if (result.type === 'problems') problems.push(...result.problems);
+      else if (result.type === 'kept') terminal.note(keptText(terminal, file, result.reason));
+      else if (file.path === '-' && !options.check && !options.diff)
+        terminal.out(result.type === 'formatted' ? result.text : file.text);
+      else if (result.type === 'formatted' && result.text !== file.text) changed.push({ file, text: result.text });
+    }
+    for (const change of changed) await settle(terminal, change, options);
+    return report(terminal, { formatted, changed, problems, options });
+  },
+});
+
+interface Changed {
+  readonly file: SourceFile;
+  readonly text: string;
+}
+
+interface Options {
+  readonly check: boolean;
+  readonly diff: boolean;
+}
+
+type Results = readonly (readonly [SourceFile, Formatted])[];
+
+function formatAll(files: readonly SourceFile[], fix: boolean): Results {
+  const registry = createRegistry(Object.values(kinds));
+  const renames = fix ? { fix: renamesOf(files.flatMap((file) => readFile(file).documents)) } : {};
+  return files.map((file) => [file, formatFile(file, { registry, ...renames })]);
+}
+
+/** Writes a file, or shows what would be written. */
+async function settle(terminal: Terminal, { file, text }: Changed, { check, diff }: Options): Promise<void> {
+  const path = printable(file.path);
+  if (diff) terminal.out(`--- ${path}\n+++ ${path}\n${painted(terminal, lineDiff(file.text, text))}`);
+  else if (check) terminal.out(`${path}\n`);
+  else {
+    await replaceFile(file.path, file.text, text);
+    terminal.out(`wrote ${path}\n`);
+  }
+}
+
+function painted({ paint }: Terminal, diff: string): string {
+  const styles = { '-': 'removed', '+': 'added', '@': 'faint' } as const;
+  const lines = diff.split('\n').map((line) => {
+    const [sign = ''] = line;
+    const text = printable(line);
+    return sign === '-' || sign === '+' || sign === '@' ? paint(styles[sign], text) : text;
+  });
+  return lines.join('\n');
+}
+
+function keptText({ notePaint }: Terminal, { path }: SourceFile, reason: string): string {
+  return `${notePaint('warning', 'warning:')} ${printable(path)} stays as it is: ${reason}.\n`;
+}
+
+interface Outcome {
+  readonly formatted: Results;
+  readonly changed: readonly Changed[];
+  readonly problems: readonly Problem[];
+  readonly options: Options;
+}
+
+/** Sums up what became of the files, and returns the exit code. */
+function report(terminal: Terminal, { formatted, changed, problems, options }: Outcome): number {
+  const held = formatted.filter(([, { type }]) => type === 'formatted').length;
+  const isPiped = formatted.length === 1 && formatted[0]?.[0].path === '-';
+  if (problems.length > 0) terminal.note(renderProblems(problems, terminal.notePaint));
+  else if (!isPiped) terminal.note(summary(changed.length, held, options));
+  // Files that cannot be read say nothing about documents.
+  const reported = problems.filter(({ code }) => code !== 'file_unreadable');
+  if (reported.length > 0) return exitCodeOfProblems(reported);
+  if (problems.length > 0) return exit.error;
+  return options.check && changed.length > 0 ? exit.changes : exit.ok;
+}
+
+function summary(changed: number, held: number, { check, diff }: Options): string {
+  const are = (number: number) => `${count(number, 'file')} ${number === 1 ? 'is' : 'are'}`;
+  if (changed === 0) return `${are(held)} canonical.\n`;
+  if (check || diff)
+    return `${are(changed)} not canonical, of ${numberText(held)}; \`heddle fmt\` writes what it should be.\n`;
+  return `${count(changed, 'file')} written, of ${numberText(held)}.\n`;
+}

@@ -1,0 +1,215 @@
+import { CST, Lexer } from 'yaml';
+import type { Collection, Entry } from './tree.ts';
+
+/** A comment of a text. */
+export interface Comment {
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** Begins a scalar without quotes, which is the lexeme after it. */
+const scalarMark = CST.SCALAR;
+
+/** The lexemes of a text, with their offsets; what a scalar holds is none. */
+export function* lexemesOf(text: string): Generator<Comment> {
+  let offset = 0;
+  let isScalar = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    const isMark = lexeme === scalarMark || lexeme === CST.DOCUMENT || lexeme === CST.FLOW_END;
+    if (!isMark && !isScalar) yield { offset, text: lexeme };
+    isScalar = lexeme === scalarMark;
+    if (!isMark) offset += lexeme.length;
+  }
+}
+
+/** The comments of a text, in order. */
+export function commentsOf(text: string): readonly Comment[] {
+  return [...lexemesOf(text)]
+    .filter((lexeme) => CST.tokenType(lexeme.text) === 'comment')
+    .map(({ offset, text: comment }) => ({ offset, text: comment.trimEnd() }));
+}
+
+/** Where the comments and blank lines of a tree are written. */
+export interface Trivia {
+  /** Lines in front of an entry: comments, and empty ones for blank lines. */
+  readonly leading: ReadonlyMap<Entry, readonly string[]>;
+  /** The comment on the line of an entry. */
+  readonly sameLine: ReadonlyMap<Entry, string>;
+  /** Comments behind the last entry of a collection. */
+  readonly tail: ReadonlyMap<Collection, readonly string[]>;
+}
+
+/** An entry in its collection. */
+interface Placed {
+  readonly entry: Entry;
+  readonly collection: Collection;
+  /** The entry whose value the collection is; absent at the top. */
+  readonly parent: Placed | undefined;
+}
+
+interface Attaching {
+  readonly text: string;
+  /** Offsets at which lines begin. */
+  readonly lineStarts: readonly number[];
+  /** In the order of the text. */
+  readonly placed: readonly Placed[];
+  readonly root: Collection;
+  readonly leading: Map<Entry, string[]>;
+  readonly sameLine: Map<Entry, string>;
+  readonly tail: Map<Collection, string[]>;
+}
+
+/** Finds for each comment and blank line of a text the entry that it belongs to; none is left out. */
+export function attachTrivia(text: string, root: Collection): Trivia {
+  const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  const state: Attaching = {
+    ...{ text, lineStarts, placed: [...placedEntries(root, undefined)], root },
+    ...{ leading: new Map(), sameLine: new Map(), tail: new Map() },
+  };
+  const own = new Map<number, Comment>();
+  for (const comment of commentsOf(text)) {
+    const line = lastBelow(lineStarts, comment.offset + 1, (start) => start) + 1;
+    const before = text.slice(lineStarts[line - 1], comment.offset);
+    if (before.trim() === '') own.set(line, comment);
+    else attachSameLine(state, comment, line);
+  }
+  for (const gap of gapsOf(state, own)) attachGap(state, gap);
+  return state;
+}
+
+function* placedEntries(collection: Collection, parent: Placed | undefined): Generator<Placed> {
+  for (const entry of collection.entries) {
+    const placed = { entry, collection, parent };
+    yield placed;
+    if (entry.value.type === 'collection') yield* placedEntries(entry.value, placed);
+  }
+}
+
+/** Index of the last element of an ascending list whose number is below a limit; -1 when there is none. */
+function lastBelow<Item>(items: readonly Item[], limit: number, numberOf: (item: Item) => number): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = items[middle];
+    if (item !== undefined && numberOf(item) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function indexBefore({ placed }: Attaching, offset: number): number {
+  return lastBelow(placed, offset, ({ entry }) => entry.start);
+}
+
+/** An entry and those around it, the innermost first. */
+function* upwards(placed: Placed | undefined): Generator<Placed> {
+  for (let one = placed; one !== undefined; one = one.parent) yield one;
+}
+
+/** The entry that began last before the comment, or the one around it that ends on its line. */
+function attachSameLine(state: Attaching, comment: Comment, line: number): void {
+  const { placed, root, leading, sameLine, tail } = state;
+  const chain = [...upwards(placed[indexBefore(state, comment.offset)])];
+  // What is inside brackets that are closed again is not meant.
+  const closed = chain.findLastIndex(({ collection }) => collection.flow && collection.end <= comment.offset);
+  const open = chain.slice(closed + 1);
+  const { entry } = open.find((one) => one.entry.startLine === line || one.entry.endLine === line) ?? open[0] ?? {};
+  if (entry === undefined) add(tail, root, [comment.text]);
+  else if (!sameLine.has(entry)) sameLine.set(entry, comment.text);
+  else if (entry.value.type === 'collection') add(tail, entry.value, [comment.text]);
+  else add(leading, entry, [comment.text]);
+}
+
+/** A line that holds a comment and nothing else, or nothing at all. */
+type GapLine = (Comment & { readonly column: number }) | undefined;
+
+/** Such lines, between lines that hold something. */
+interface Gap {
+  readonly first: number;
+  readonly last: number;
+  readonly lines: readonly GapLine[];
+}
+
+function* gapsOf({ text, lineStarts, placed }: Attaching, own: ReadonlyMap<number, Comment>): Generator<Gap> {
+  const inScalars = new Set(placed.flatMap(({ entry }) => linesInside(entry)));
+  let lines: GapLine[] = [];
+  for (const [at, start] of [...lineStarts, text.length].entries()) {
+    const line = at + 1;
+    const comment = own.get(line);
+    const isEnd = at === lineStarts.length;
+    const isBlank = !isEnd && text.slice(start, lineStarts[at + 1]).trim() === '' && !inScalars.has(line);
+    if (comment !== undefined || isBlank) {
+      lines.push(comment && { ...comment, column: comment.offset - start + 1 });
+      continue;
+    }
+    if (lines.length > 0) yield { first: line - lines.length, last: line - 1, lines };
+    lines = [];
+  }
+}
+
+/** The lines of a scalar of several. */
+function linesInside({ value, startLine, endLine }: Entry): readonly number[] {
+  if (value.type === 'collection' || value.lines.length < 2) return [];
+  return Array.from({ length: endLine - startLine + 1 }, (_, at) => startLine + at);
+}
+
+function attachGap(state: Attaching, gap: Gap): void {
+  const { placed, leading, tail } = state;
+  const at = indexBefore(state, state.lineStarts[gap.first - 1] ?? 0);
+  const before = placed[at];
+  const next = placed[at + 1];
+  const around = [...upwards(before)].find(({ entry }) => entry.endLine > gap.last)?.entry;
+  const isNextWithin = [...upwards(next)].some(({ collection }) => collection === around?.value);
+  if (around?.value.type === 'scalar') add(leading, around, textsOf(gap.lines));
+  else if (around?.value.flow === true && !isNextWithin) add(tail, around.value, textsOf(gap.lines));
+  else {
+    const split = next?.collection.flow === true ? 0 : splitOf(gap, next);
+    attachTails(state, gap.lines.slice(0, split), before, next);
+    if (next !== undefined) add(leading, next.entry, textsOf(gap.lines.slice(split)));
+  }
+}
+
+/** How many lines of a gap belong to what ended before it: those up to the last comment that is indented further than what follows. */
+function splitOf({ lines }: Gap, next: Placed | undefined): number {
+  if (next === undefined) return lines.length;
+  const end = lines.findIndex((line) => line !== undefined && line.column <= next.collection.column);
+  const deeper = lines.slice(0, end < 0 ? lines.length : end);
+  return deeper.findLastIndex((line) => line !== undefined) + 1;
+}
+
+/** Each comment goes to the innermost collection that ended before it and is indented no further. */
+function attachTails(
+  { root, leading, tail }: Attaching,
+  lines: readonly GapLine[],
+  before: Placed | undefined,
+  next: Placed | undefined,
+): void {
+  const open = new Set([...upwards(next)].map(({ collection }) => collection));
+  const ended = [...upwards(before)].map(({ collection }) => collection).filter((one) => !one.flow && !open.has(one));
+  let blank: readonly string[] = [];
+  for (const line of lines) {
+    if (line === undefined) {
+      blank = [''];
+      continue;
+    }
+    const within = ended.find(({ column }) => column <= line.column);
+    if (within !== undefined) add(tail, within, [...blank, line.text]);
+    else if (next !== undefined) add(leading, next.entry, [...blank, line.text]);
+    else add(tail, root, [...blank, line.text]);
+    blank = [];
+  }
+}
+
+/** Several blank lines are one. */
+function textsOf(lines: readonly GapLine[]): readonly string[] {
+  return lines.flatMap((line, at) => {
+    if (line !== undefined) return [line.text];
+    return at > 0 && lines[at - 1] === undefined ? [] : [''];
+  });
+}
+
+function add<Key>(lines: Map<Key, string[]>, key: Key, added: readonly string[]): void {
+  const known = lines.get(key);
+  if (known === undefined) lines.set(key, [...added]);
+  else known.push(...added);
+}

@@ -1,0 +1,174 @@
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import { nearestAll } from '../../lib/nearest.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import type { Document } from '../../model/document.ts';
+import { documentFields } from '../../model/lower/shape.ts';
+import { mentionsOf } from '../../model/schema/references.ts';
+import { foreignObject } from '../foreign-value.ts';
+import { pointerTo } from '../position.ts';
+import { isList } from '../stated.ts';
+import { quotedText } from './scalars.ts';
+import { documentShape, type Shape, shapeWithin } from './shape.ts';
+import type { Collection, Entry } from './tree.ts';
+
+/** What is to be written in place of something, by the JSON pointer of its place. */
+export type Edits = ReadonlyMap<string, Edit>;
+
+/** Another name of a member, or another text of a scalar. */
+export type Edit = { readonly name: string } | { readonly text: string };
+
+/** The keys that documents have now, by kind and the key that they had before. */
+export type Renames = ReadonlyMap<string, string>;
+
+/** The keys that documents say they had before, unless another document has such a key, or two had it. */
+export function renamesOf(documents: readonly Document[]): Renames {
+  const present = new Set(documents.map(({ kind, metadata }) => renameId(kind, metadata.name)));
+  const found = new Map<string, string>();
+  const ambiguous = new Set<string>();
+  for (const { kind, metadata } of documents) {
+    for (const former of metadata.previousNames ?? []) {
+      const id = renameId(kind, former);
+      if (found.has(id) || present.has(id)) ambiguous.add(id);
+      found.set(id, metadata.name);
+    }
+  }
+  return new Map([...found].filter(([id]) => !ambiguous.has(id)));
+}
+
+function renameId(kind: string, key: string): string {
+  return `${kind}/${key}`;
+}
+
+interface Finding {
+  readonly registry: Registry;
+  readonly renames: Renames;
+  readonly edits: Map<string, Edit>;
+}
+
+/** What is known to be called otherwise today, or was clearly meant otherwise, in a document or a list of them. */
+export function findEdits(registry: Registry, renames: Renames, value: Json): Edits {
+  const finding = { registry, renames, edits: new Map<string, Edit>() };
+  findInDocument(finding, value, '');
+  return finding.edits;
+}
+
+function findInDocument(finding: Finding, value: Json, pointer: string): void {
+  if (!isObject(value) || foreignObject(value) !== undefined) return;
+  const { registry, edits } = finding;
+  const { kind, items } = value;
+  if (isList(value)) {
+    if (!Array.isArray(items)) return;
+    for (const [at, item] of items.entries()) findInDocument(finding, item, `${pointer}/items/${at}`);
+    return;
+  }
+  findInValue(finding, value, documentShape(registry, value), pointer);
+  if (typeof kind !== 'string') return;
+  const allowed = registry.kinds.filter(({ document }) => document.allowed).map(({ name }) => name);
+  const meant = registry.names.includes(kind) ? undefined : onlyNear(kind, allowed);
+  if (meant !== undefined) edits.set(`${pointer}/kind`, { text: meant });
+  findReferences(finding, value, pointer);
+}
+
+function findInValue(finding: Finding, value: Json, shape: Shape, pointer: string): void {
+  const { words } = shape;
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries())
+      findInValue(finding, item, shapeWithin(shape, at), pointerTo(pointer, at));
+  } else if (isObject(value)) findInMembers(finding, value, shape, pointer);
+  else if (typeof value === 'string' && words !== undefined && !words.includes(value)) {
+    const meant = onlyNear(value, words);
+    if (meant !== undefined) finding.edits.set(pointer, { text: meant });
+  }
+}
+
+function findInMembers(finding: Finding, value: JsonObject, shape: Shape, pointer: string): void {
+  const taken = new Set(Object.keys(value));
+  for (const [name, member] of Object.entries(value)) {
+    const now = successorOf(name, shape);
+    if (now === undefined) findInValue(finding, member, shapeWithin(shape, name), pointerTo(pointer, name));
+    // Two members cannot have one name.
+    else if (!taken.has(now)) {
+      finding.edits.set(pointerTo(pointer, name), { name: now });
+      taken.add(now);
+    }
+  }
+}
+
+function successorOf(name: string, { members, open, former = {} }: Shape): string | undefined {
+  if (members === undefined || open === true || Object.hasOwn(members, name)) return undefined;
+  return Object.hasOwn(former, name) ? former[name] : onlyNear(name, Object.keys(members));
+}
+
+/** The word that was meant, where no other comes close. */
+function onlyNear(word: string, words: readonly string[]): string | undefined {
+  const [meant, other] = nearestAll(word, words, 2);
+  return other === undefined ? meant : undefined;
+}
+
+function findReferences({ registry, renames, edits }: Finding, value: JsonObject, pointer: string): void {
+  const { kind: name, spec } = value;
+  const kind = registry.find(String(name));
+  if (kind === undefined || !isObject(spec) || renames.size === 0) return;
+  for (const mention of mentionsOf(documentFields(registry, kind), spec)) {
+    const now = renamed(registry, renames, mention.kind, mention.text);
+    if (now === undefined) continue;
+    const place = `${pointer}/spec${mention.pointer}`;
+    const isName = isObject(valueAt(spec, mention.pointer.slice(0, mention.pointer.lastIndexOf('/'))));
+    edits.set(place, isName && valueAt(spec, mention.pointer) !== mention.text ? { name: now } : { text: now });
+  }
+}
+
+/** The key of today; that of a child begins with the key of its parent. */
+function renamed(registry: Registry, renames: Renames, kind: string, text: string): string | undefined {
+  const known = renames.get(renameId(kind, text));
+  const parent = registry.find(kind)?.parent?.kind;
+  const [, key = '', rest = ''] = /^([^/]+)(\/.*)$/s.exec(text) ?? [];
+  const now = parent === undefined ? undefined : renames.get(renameId(parent, key));
+  return known ?? (now === undefined ? undefined : now + rest);
+}
+
+function valueAt(value: Json | undefined, pointer: string): Json | undefined {
+  const [, ...steps] = pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return steps.reduce<Json | undefined>((at, step) => {
+    if (Array.isArray(at)) return (at as readonly Json[])[Number(step)];
+    return isObject(at) ? at[step] : undefined;
+  }, value);
+}
+
+/** The value with what is written in place of its parts. */
+export function editValue(edits: Edits, value: Json, pointer = ''): Json {
+  const edit = edits.get(pointer);
+  if (edit !== undefined && 'text' in edit) return edit.text;
+  if (Array.isArray(value)) return value.map((item: Json, at) => editValue(edits, item, pointerTo(pointer, at)));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const place = pointerTo(pointer, name);
+      return [nameIn(edits, place) ?? name, editValue(edits, member, place)];
+    }),
+  );
+}
+
+/** The tree with what is written in place of its parts. */
+export function editTree(edits: Edits, tree: Collection, pointer = ''): Collection {
+  if (edits.size === 0) return tree;
+  return {
+    ...tree,
+    entries: tree.entries.map((entry, at) => editEntry(edits, entry, pointerTo(pointer, entry.key?.name ?? at))),
+  };
+}
+
+function editEntry(edits: Edits, entry: Entry, place: string): Entry {
+  const { key, value } = entry;
+  const name = nameIn(edits, place);
+  const edit = edits.get(place);
+  const named = key === undefined || name === undefined ? entry : { ...entry, key: { name, text: quotedText(name) } };
+  if (value.type === 'collection') return { ...named, value: editTree(edits, value, place) };
+  if (edit === undefined || !('text' in edit)) return named;
+  return { ...named, value: { type: 'scalar', lines: [quotedText(edit.text)], block: false } };
+}
+
+function nameIn(edits: Edits, place: string): string | undefined {
+  const edit = edits.get(place);
+  return edit !== undefined && 'name' in edit ? edit.name : undefined;
+}

@@ -1,0 +1,156 @@
+import { isMap, isSeq } from 'yaml';
+import { equalJson, type Json } from '../../lib/json.ts';
+import type { Registry } from '../../model/declare/registry.ts';
+import type { SourceFile } from '../../model/document.ts';
+import type { Problem } from '../../model/problem.ts';
+import { normalizeText } from '../digest.ts';
+import { foreignObject } from '../foreign-value.ts';
+import { readFile } from '../read.ts';
+import { readJsonText } from '../yaml/json-text.ts';
+import { parseYaml } from '../yaml/yaml.ts';
+import { readYamlStream } from '../yaml/yaml-text.ts';
+import { attachTrivia, commentsOf, lexemesOf } from './comments.ts';
+import { type Edits, editTree, editValue, findEdits, type Renames } from './edits.ts';
+import { printJson, printTree } from './print.ts';
+import { documentShape } from './shape.ts';
+import { treeOf } from './tree.ts';
+
+/** How files are formatted. */
+export interface FormatOptions {
+  readonly registry: Registry;
+  /** Names of old are replaced by those of today, and so are references to what these documents were called. */
+  readonly fix?: Renames;
+}
+
+/** What became of a file. */
+export type Formatted =
+  | { readonly type: 'formatted'; readonly text: string }
+  /** It holds no documents. */
+  | { readonly type: 'ignored' }
+  /** Its documents cannot be written otherwise without a loss; `reason` is the end of a sentence. */
+  | { readonly type: 'kept'; readonly reason: string }
+  | { readonly type: 'problems'; readonly problems: readonly Problem[] };
+
+/** Writes the documents of a file in canonical form; they mean exactly the same, and every comment is kept. */
+export function formatFile(file: SourceFile, options: FormatOptions): Formatted {
+  const text = normalizeText(file.text);
+  const { documents, problems } = readFile(file);
+  const failed = { type: 'problems', problems } as const;
+  if (problems.length > 0 && options.fix === undefined) return failed;
+  if (documents.length + problems.length === 0) return { type: 'ignored' };
+  if (text.includes('\r')) return { type: 'kept', reason: 'it holds carriage returns that end no line; remove them' };
+  const formatted = isJsonFile(file, text) ? formatJson(text, options) : formatStream(text, options);
+  if (formatted === undefined) return failed;
+  if (typeof formatted !== 'string') return formatted;
+  // What was wrong with the file may be mended now, or not.
+  if (problems.length > 0 && readFile({ ...file, text: formatted }).problems.length > 0) return failed;
+  return { type: 'formatted', text: file.text.includes('\r\n') ? formatted.replaceAll('\n', '\r\n') : formatted };
+}
+
+function isJsonFile({ path }: SourceFile, text: string): boolean {
+  return path.endsWith('.json') || (path === '-' && readJsonText(text) !== undefined);
+}
+
+type Kept = Extract<Formatted, { readonly type: 'kept' }>;
+
+function formatJson(text: string, options: FormatOptions): string | Kept {
+  const read = readJsonText(text);
+  if (read === undefined) return { type: 'kept', reason: 'its name says JSON and it is YAML; rename it to .yaml' };
+  const edits = editsOf(read.value, options);
+  const value = editValue(edits, read.value);
+  const written = printJson(value, documentShape(options.registry, value));
+  return edits.size === 0 ? written : formatJson(written, options);
+}
+
+/** `undefined` where it cannot be read at all. */
+function formatStream(text: string, options: FormatOptions): string | Kept | undefined {
+  const { marked, texts } = sectionsOf(text);
+  const written: string[] = [];
+  let edited = false;
+  for (const section of texts) {
+    const formatted = formatSection(section, options);
+    if (formatted === undefined || 'type' in formatted) return formatted;
+    written.push(formatted.text);
+    edited ||= formatted.edited;
+  }
+  const joined = joinSections({ marked, texts: written });
+  // What has its name of today may hold what has one of old.
+  return edited ? formatStream(joined, options) : joined;
+}
+
+interface FormattedSection {
+  readonly text: string;
+  readonly edited: boolean;
+}
+
+/** One YAML document, without the line that separates it from others. */
+function formatSection(text: string, options: FormatOptions): FormattedSection | Kept | undefined {
+  const values = valuesOf(text);
+  if (values === undefined) return undefined;
+  const [value] = values;
+  if (value === undefined || foreignObject(value) !== undefined) return { text: verbatim(text), edited: false };
+  const parsed = parseYaml(text, { keepSourceTokens: true });
+  const root = parsed.documents[0]?.contents;
+  if (!isMap(root) && !isSeq(root)) return { text: verbatim(text), edited: false };
+  const edits = editsOf(value, options);
+  const tree = editTree(edits, treeOf(parsed, root));
+  const meant = editValue(edits, value);
+  const written = printTree(tree, attachTrivia(text, tree), documentShape(options.registry, meant));
+  return isFaithful(text, written, meant) ? { text: written, edited: edits.size > 0 } : unfaithful;
+}
+
+const unfaithful: Kept = {
+  type: 'kept',
+  reason: 'a comment or a text in it would be lost or mean something else; write it in block style, one member a line',
+};
+
+/** Whether a text says what is meant, with every comment of another one. The last line of defence. */
+function isFaithful(before: string, after: string, meant: Json): boolean {
+  const [value, ...others] = valuesOf(after) ?? [];
+  const comments = (text: string) => commentsOf(text).map((comment) => comment.text);
+  return others.length === 0 && equalJson(value, meant) && equalJson(comments(before).sort(), comments(after).sort());
+}
+
+function editsOf(value: Json, { registry, fix }: FormatOptions): Edits {
+  return fix === undefined ? new Map() : findEdits(registry, fix, value);
+}
+
+/** The values of a text; `undefined` where it cannot be read. */
+function valuesOf(text: string): readonly Json[] | undefined {
+  const { documents, problems } = readYamlStream(text, '', ({ value }) => ({ documents: [value], problems: [] }));
+  return problems.length > 0 ? undefined : documents;
+}
+
+/** What others read is theirs; only the line that separates it is ours. */
+function verbatim(text: string): string {
+  const whole = text.replace(/^[ \t]*\n/, '');
+  return whole.endsWith('\n') ? whole : `${whole}\n`;
+}
+
+/** The texts of a YAML stream between the lines that separate its documents. */
+interface Sections {
+  /** Whether such a line begins the stream. */
+  readonly marked: boolean;
+  readonly texts: readonly string[];
+}
+
+/** Takes a stream apart at its `---` and `...`. */
+function sectionsOf(text: string): Sections {
+  const texts: string[] = [];
+  let start = 0;
+  let marked = false;
+  for (const { offset, text: lexeme } of lexemesOf(text)) {
+    if (lexeme !== '---' && lexeme !== '...') continue;
+    const before = text.slice(start, offset);
+    if (before.trim() !== '') texts.push(before);
+    else if (lexeme === '---' && texts.length === 0) marked = true;
+    start = offset + lexeme.length;
+  }
+  const last = text.slice(start);
+  return { marked, texts: last.trim() === '' ? texts : [...texts, last] };
+}
+
+/** Puts a stream together again. */
+function joinSections({ marked, texts }: Sections): string {
+  return (marked ? ['', ...texts] : texts).join('---\n');
+}

@@ -1,0 +1,162 @@
+import { isObject, type Json } from '../../lib/json.ts';
+import type { Trivia } from './comments.ts';
+import type { ScalarText } from './scalars.ts';
+import { type Shape, shapeWithin } from './shape.ts';
+import type { Collection, Entry } from './tree.ts';
+
+/** A list or map in brackets goes to lines of its own where its line would be longer. */
+const longestLine = 120;
+
+const step = '  ';
+
+/** Writes a tree with its comments, members in the order of their shape. */
+export function printTree(root: Collection, trivia: Trivia, shape: Shape): string {
+  const [first] = root.entries;
+  const header = (first === undefined ? undefined : trivia.leading.get(first)) ?? [];
+  // What stands above a document is about all of it, whatever its first line.
+  const below = { ...trivia, leading: new Map(trivia.leading) };
+  if (first !== undefined) below.leading.delete(first);
+  const lines = [...withoutBlankEnds(header, 'first'), ...printCollection(below, root, shape, '')];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function printCollection(trivia: Trivia, collection: Collection, shape: Shape, indent: string): readonly string[] {
+  const lines: string[] = [];
+  let dropsBlanks = true;
+  // The first thing has nothing above it, and blank lines behind some texts would be theirs.
+  const append = (added: readonly string[]) => {
+    for (const line of dropsBlanks ? withoutBlankEnds(added, 'first') : added) lines.push(line);
+  };
+  for (const [at, entry] of inOrder(collection, shape).entries()) {
+    const within = shapeOfEntry(shape, entry, at);
+    append(printEntry(trivia, entry, within, indent));
+    dropsBlanks = keepsBlanks(entry.value, within);
+  }
+  append(withoutBlankEnds(trivia.tail.get(collection) ?? [], 'last').map((line) => indented(indent, line)));
+  return lines;
+}
+
+/** Whether a text ends here to which blank lines behind it would belong. */
+function keepsBlanks(value: Entry['value'], shape: Shape): boolean {
+  if (value.type === 'scalar') return value.block && value.lines[0]?.endsWith('+') === true;
+  const entries = inOrder(value, shape);
+  const last = entries.at(-1);
+  return last !== undefined && keepsBlanks(last.value, shapeOfEntry(shape, last, entries.length - 1));
+}
+
+/** Members that are known in the order of their shape, then the others as they stand. */
+function inOrder({ style, entries }: Collection, { members = {} }: Shape): readonly Entry[] {
+  if (style === 'list') return entries;
+  const names = Object.keys(members);
+  const rank = ({ key }: Entry) => {
+    const at = names.indexOf(key?.name ?? '');
+    return at < 0 ? names.length : at;
+  };
+  return entries.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function shapeOfEntry(shape: Shape, { key }: Entry, at: number): Shape {
+  return shapeWithin(shape, key?.name ?? at);
+}
+
+function printEntry(trivia: Trivia, entry: Entry, shape: Shape, indent: string): readonly string[] {
+  const { key, value } = entry;
+  const leading = trivia.leading.get(entry) ?? [];
+  const head = `${indent}${key === undefined ? '-' : `${key.text}:`}`;
+  const comment = trivia.sameLine.get(entry);
+  const lines =
+    value.type === 'scalar'
+      ? printScalar(value, head, comment, indent)
+      : printNested(trivia, value, shape, { head, comment, indent });
+  return [...leading.map((line) => indented(indent, line)), ...lines];
+}
+
+function printScalar(
+  { lines, block }: ScalarText,
+  head: string,
+  comment: string | undefined,
+  indent: string,
+): readonly string[] {
+  const [first = '', ...others] = lines;
+  const start = first === '' ? head : `${head} ${first}`;
+  const rest = others.map((line) => indented(indent + step, line));
+  if (block || rest.length === 0) return [commented(start, comment), ...rest];
+  return [start, ...rest.slice(0, -1), commented(rest.at(-1) ?? '', comment)];
+}
+
+interface Place {
+  readonly head: string;
+  readonly comment: string | undefined;
+  readonly indent: string;
+}
+
+function printNested(
+  trivia: Trivia,
+  collection: Collection,
+  shape: Shape,
+  { head, comment, indent }: Place,
+): readonly string[] {
+  const tail = trivia.tail.get(collection) ?? [];
+  const inline = inlineText(collection, shape);
+  if (collection.entries.length === 0) {
+    // Nothing can hold comments inside but the brackets, which are written on one line.
+    return [
+      ...withoutBlankEnds(tail, 'both').map((line) => indented(indent, line)),
+      commented(`${head} ${inline}`, comment),
+    ];
+  }
+  if (inline !== undefined && `${head} ${inline}`.length <= longestLine)
+    return [commented(`${head} ${inline}`, comment)];
+  const nested = printCollection(trivia, collection, shape, indent + step);
+  if (!head.endsWith('-') || comment !== undefined) return [commented(head, comment), ...nested];
+  return joined(head, indent, nested);
+}
+
+/** An item whose value begins on the line of the dash; comments above its first member stand above the dash. */
+function joined(head: string, indent: string, nested: readonly string[]): readonly string[] {
+  const at = nested.findIndex((line) => line !== '' && !line.trimStart().startsWith('#'));
+  const above = nested.slice(0, at).map((line) => indented(indent, line.trimStart()));
+  return [...above, `${head} ${(nested[at] ?? '').trimStart()}`, ...nested.slice(at + 1)];
+}
+
+/** The text in brackets of what stands on one line in brackets; `undefined` for all else. */
+function inlineText(collection: Collection, shape: Shape): string | undefined {
+  const { style, flow, entries, startLine, endLine } = collection;
+  if (entries.length === 0) return style === 'map' ? '{}' : '[]';
+  if (!flow || startLine !== endLine) return undefined;
+  const texts = inOrder(collection, shape).map((entry, at) => {
+    const { key, value } = entry;
+    const text = value.type === 'scalar' ? value.lines[0] || 'null' : inlineText(value, shapeOfEntry(shape, entry, at));
+    return key === undefined ? text : `${key.text}: ${text}`;
+  });
+  return style === 'map' ? `{ ${texts.join(', ')} }` : `[${texts.join(', ')}]`;
+}
+
+function commented(line: string, comment: string | undefined): string {
+  return comment === undefined ? line : `${line} ${comment}`;
+}
+
+function indented(indent: string, line: string): string {
+  return line === '' ? '' : indent + line;
+}
+
+function withoutBlankEnds(lines: readonly string[], ends: 'first' | 'last' | 'both'): readonly string[] {
+  const first = ends === 'last' ? 0 : lines.findIndex((line) => line !== '');
+  const last = ends === 'first' ? lines.length : lines.findLastIndex((line) => line !== '') + 1;
+  return first < 0 ? [] : lines.slice(first, last);
+}
+
+/** Writes a value as JSON, members in the order of their shape. */
+export function printJson(value: Json, shape: Shape): string {
+  return `${JSON.stringify(ordered(value, shape), null, 2)}\n`;
+}
+
+function ordered(value: Json, shape: Shape): Json {
+  if (Array.isArray(value)) return value.map((item: Json, at) => ordered(item, shapeWithin(shape, at)));
+  if (!isObject(value)) return value;
+  const known = Object.keys(shape.members ?? {}).filter((name) => Object.hasOwn(value, name));
+  const others = Object.keys(value).filter((name) => !known.includes(name));
+  return Object.fromEntries(
+    [...known, ...others].map((name) => [name, ordered(value[name] ?? null, shapeWithin(shape, name))]),
+  );
+}

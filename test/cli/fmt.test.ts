@@ -1,0 +1,124 @@
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { replaceFile } from '../../src/cli/write-file.ts';
+import { temporaryDirectory } from '../setup/database.ts';
+import { runHere } from './collect.ts';
+
+const canonical = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: a\n';
+const other = "kind: Group\napiVersion: heddle.dev/v1\nmetadata:\n    name: 'a'\n";
+const quoted = canonical.replace('name: a', 'name: "a"');
+
+/** A directory with these files. */
+async function directoryOf(files: Readonly<Record<string, string>>): Promise<string> {
+  const directory = await temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+  return directory;
+}
+
+const textAt = (directory: string, name: string) => readFile(join(directory, name), 'utf8');
+
+describe('heddle fmt', () => {
+  it('writes what is not canonical, and nothing else', async () => {
+    const directory = await directoryOf({
+      'a.yaml': other,
+      'b.yml': canonical,
+      'c.yaml': other,
+      'ci.yaml': 'on:   push\n',
+      '.heddleignore': 'c.yaml\n',
+    });
+    const first = await runHere(['fmt', directory]);
+    expect(first).toMatchObject({ code: 0, out: `wrote ${join(directory, 'a.yaml')}\n` });
+    expect(first.note).toContain('1 file written, of 2.\n');
+    const texts = ['a.yaml', 'b.yml', 'c.yaml', 'ci.yaml'].map((name) => textAt(directory, name));
+    expect(await Promise.all(texts)).toEqual([quoted, canonical, other, 'on:   push\n']);
+    expect(await runHere(['fmt', directory])).toMatchObject({ code: 0, out: '' });
+  });
+
+  it('lists with --check and shows with --diff what would change, and writes nothing', async () => {
+    const directory = await directoryOf({ 'a.yaml': other, 'b.yaml': canonical.replace('a\n', 'b\n') });
+    const path = join(directory, 'a.yaml');
+    expect(await runHere(['fmt', '--check', directory])).toEqual({
+      code: 2,
+      out: `${path}\n`,
+      note: '1 file is not canonical, of 2; `heddle fmt` writes what it should be.\n',
+    });
+    const shown = await runHere(['fmt', '--diff', directory]);
+    expect([shown.code, shown.out]).toEqual([
+      0,
+      `--- ${path}\n+++ ${path}\n@@ -1,4 +1,4 @@\n-kind: Group\n apiVersion: heddle.dev/v1\n+kind: Group\n metadata:\n-    name: 'a'\n+  name: "a"\n`,
+    ]);
+    expect((await runHere(['fmt', '--check', '--diff', directory])).code).toBe(2);
+    expect(await textAt(directory, 'a.yaml')).toBe(other);
+    expect(await runHere(['fmt', '--check', join(directory, 'b.yaml')])).toMatchObject({ code: 0, out: '' });
+  });
+
+  it('writes what it reads from standard input to standard output, foreign texts as they are', async () => {
+    const pipe = (text: string, ...flags: readonly string[]) =>
+      runHere(['fmt', '-', ...flags], {}, { readInput: async () => text });
+    expect(await pipe(other)).toEqual({ code: 0, out: quoted, note: '' });
+    expect(await pipe('on:   push\n')).toEqual({ code: 0, out: 'on:   push\n', note: '' });
+    expect(await pipe(other, '--check')).toEqual({ code: 2, out: '-\n', note: '' });
+    expect(await pipe('a: [')).toMatchObject({ code: 5, out: '' });
+  });
+
+  it('leaves files with problems as they are, exits as validate does, and writes the others', async () => {
+    const wrong = `${canonical}spec: &x {}\n`;
+    const directory = await directoryOf({ 'a.yaml': wrong, 'b.yaml': other });
+    const { code, note } = await runHere(['fmt', directory]);
+    expect([code, note]).toEqual([
+      5,
+      expect.stringContaining(`${join(directory, 'a.yaml')}:5:10: \`&x\` without quotes`),
+    ]);
+    expect((await runHere(['validate', join(directory, 'a.yaml')])).code).toBe(5);
+    expect([await textAt(directory, 'a.yaml'), await textAt(directory, 'b.yaml')]).toEqual([wrong, quoted]);
+    expect((await runHere(['fmt', join(directory, 'none.yaml')])).code).toBe(1);
+  });
+
+  it('says why it leaves a file as it is', async () => {
+    const directory = await directoryOf({ 'a.json': canonical });
+    const { code, note } = await runHere(['fmt', directory]);
+    expect([code, note]).toEqual([0, expect.stringContaining('a.json stays as it is: its name says JSON')]);
+    expect(await textAt(directory, 'a.json')).toBe(canonical);
+  });
+
+  it('keeps the mode of a file, follows links, and leaves nothing behind', async () => {
+    const directory = await directoryOf({ 'a.yaml': other });
+    await chmod(join(directory, 'a.yaml'), 0o640);
+    await mkdir(join(directory, 'links'));
+    const link = join(directory, 'links', 'b.yaml');
+    await symlink('../a.yaml', link);
+    expect((await runHere(['fmt', link])).out).toBe(`wrote ${link}\n`);
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect([(await stat(link)).mode & 0o777, await textAt(directory, 'a.yaml')]).toEqual([0o640, quoted]);
+    expect(await readdir(directory)).toEqual(['a.yaml', 'links']);
+  });
+
+  it('renames with --fix what documents of other files named before', async () => {
+    const policy =
+      'apiVersion: heddle.dev/v1\nkind: Policy\nmetadata:\n  name: p\nspec:\n  source_posture_checks: [old]\n';
+    const check = `${canonical.replace('Group', 'PostureCheck').replace('name: a', 'name: new')}  previousNames: [old]\n`;
+    const directory = await directoryOf({ 'a.yaml': policy, 'b.yaml': check });
+    expect(await runHere(['fmt', '--fix', directory])).toMatchObject({
+      code: 0,
+      out: `wrote ${join(directory, 'a.yaml')}\n`,
+    });
+    expect(await textAt(directory, 'a.yaml')).toBe(policy.replace('old', 'new'));
+  });
+});
+
+describe('replacing a file', () => {
+  it('refuses where something else wrote meanwhile, and what cannot be written', async () => {
+    const directory = await directoryOf({ 'a.yaml': 'new' });
+    const path = join(directory, 'a.yaml');
+    await expect(replaceFile(path, 'old', 'mine')).rejects.toThrow(`${path} changed meanwhile and stays as it is`);
+    expect([await readdir(directory), await readFile(path, 'utf8')]).toEqual([['a.yaml'], 'new']);
+    await expect(replaceFile('/proc/version', 'a', 'b')).rejects.toThrow(/^\/proc\/version cannot be written \(\w+\)/);
+  });
+});
+
+it('the examples are canonical', async () => {
+  const examples = fileURLToPath(new URL('../../examples', import.meta.url));
+  expect(await runHere(['fmt', '--check', examples])).toMatchObject({ code: 0, out: '' });
+});

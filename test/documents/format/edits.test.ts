@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { renamesOf } from '../../../src/documents/format/edits.ts';
+import { read } from '../sample.ts';
+import { format, formatted } from './sample.ts';
+
+function document(kind: string, name: string, spec: string, metadata = ''): string {
+  return `apiVersion: heddle.dev/v1\nkind: ${kind}\nmetadata:\n  name: ${name}\n${metadata}spec:${spec}`;
+}
+
+/** The text that is written in place of another one with `--fix`. */
+function fixed(text: string): string {
+  return formatted(text, 'a.yaml', renamesOf(read(text).documents));
+}
+
+describe('fixing', () => {
+  it('names members as they are called today', () => {
+    const text = document(
+      'PostureCheck',
+      'p',
+      '\n  name: P\n  checks:\n    # Why.\n    nb_version_check: { min_version: "1.0" } # old\n',
+    );
+    expect(fixed(text)).toBe(text.replace('nb_version_check', 'client_version_check'));
+    expect(formatted(text)).toBe(text);
+  });
+
+  it('corrects kinds, members, words and what is around them, where only one thing can be meant', () => {
+    const text = document(
+      'Polcy',
+      'p',
+      '\n  name: P\n  enabeld: true\n  rules:\n    - name: r\n      action: acept\n      protocol: tpc\n      sorces: [a]\n',
+    ).replace('spec:', 'spc:');
+    expect(fixed(text)).toBe(
+      document(
+        'Policy',
+        'p',
+        '\n  name: P\n  enabled: true\n  rules:\n    - name: r\n      action: accept\n      protocol: tcp\n      sources: [a]\n',
+      ),
+    );
+  });
+
+  it('leaves alone what is far from everything, and what is there by its right name', () => {
+    const text = document('Group', 'g', '\n  name: G\n  nme: x\n  colour: red\n');
+    expect(fixed(text)).toBe(text);
+  });
+
+  it('lets references follow documents that were renamed, those to their children too', () => {
+    const text = [
+      document('Group', 'new', ' {}\n', '  previousNames: [old]\n'),
+      document(
+        'Network',
+        'site',
+        '\n  resources:\n    - { name: Lab, address: 10.0.0.0/24, groups: [old] }\n',
+        '  previousNames: [office]\n',
+      ),
+      document(
+        'Policy',
+        'p',
+        '\n  rules:\n    - name: r\n      action: accept\n      protocol: all\n      sources: [old, other] # both\n      destinationResource: { id: office/Lab, type: subnet }\n',
+      ),
+    ].join('---\n');
+    expect(fixed(text)).toBe(
+      text
+        .replace('[old, other]', '[new, other]')
+        .replace('groups: [old]', 'groups: [new]')
+        .replace('office/Lab', 'site/Lab'),
+    );
+  });
+
+  it('does not follow a name that another document has now, or two had', () => {
+    const groups = [
+      document('Group', 'a', ' {}\n', '  previousNames: [b, c]\n'),
+      document('Group', 'b', ' {}\n', '  previousNames: [a, c]\n'),
+    ];
+    const policy = document(
+      'Policy',
+      'p',
+      '\n  rules:\n    - name: r\n      action: accept\n      protocol: all\n      sources: [a, b, c]\n',
+    );
+    const text = [...groups, policy].join('---\n');
+    expect(fixed(text)).toBe(text);
+  });
+
+  it('leaves a file alone that has problems all the same', () => {
+    const text = document('Group', 'g', ' {}\n').replace('name: g', 'nme: g\n  wrong: 1');
+    expect(format(text, 'a.yaml', new Map())).toMatchObject({
+      type: 'problems',
+      problems: [{ line: 3 }, { line: 4 }, { line: 5 }],
+    });
+  });
+
+  it('works in JSON', () => {
+    const value = { apiVersion: 'heddle.dev/v1', kind: 'Policy', metadata: { name: 'p' }, spec: { enabeld: true } };
+    const right = { ...value, spec: { enabled: true } };
+    expect(formatted(JSON.stringify(value), 'a.json', new Map())).toBe(`${JSON.stringify(right, null, 2)}\n`);
+  });
+});

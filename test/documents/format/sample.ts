@@ -1,0 +1,18 @@
+import type { Renames } from '../../../src/documents/format/edits.ts';
+import { type Formatted, formatFile } from '../../../src/documents/format/format.ts';
+import * as kinds from '../../../src/kinds/index.ts';
+import { createRegistry } from '../../../src/model/declare/registry.ts';
+
+const registry = createRegistry(Object.values(kinds));
+
+/** Formats a text as a file of this name. */
+export function format(text: string, path = 'a.yaml', fix?: Renames): Formatted {
+  return formatFile({ path, text }, { registry, ...(fix === undefined ? {} : { fix }) });
+}
+
+/** The canonical form of a text that has one. */
+export function formatted(text: string, path?: string, fix?: Renames): string {
+  const result = format(text, path, fix);
+  if (result.type !== 'formatted') throw new Error(`expected a formatted text, got ${JSON.stringify(result)}`);
+  return result.text;
+}
