@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { areas } from '../../src/api/area-routes.ts';
 import { openOperations } from '../../src/api/description.ts';
-import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
+import { isObject, type Json, type JsonObject, membersOf } from '../../src/lib/json.ts';
 import { lowerToOpenApi } from '../../src/model/lower/openapi/openapi.ts';
 import { pathsOf, schemasOf } from '../../src/model/operation/openapi.ts';
 import type { AnyField } from '../../src/model/schema/field.ts';
@@ -88,6 +88,29 @@ describe('the OpenAPI document', () => {
       expect(tags).toEqual(expect.arrayContaining([...(operation['tags'] as readonly string[])]));
       expect(operation).toMatchObject({ summary: expect.any(String), responses: expect.any(Object) });
     }
+  });
+
+  test('what is read may be sent back, with the secrets that no answer shows', () => {
+    const exampleOf = (method: string, { item }: Found): JsonObject => {
+      const { responses, requestBody } = item[method] as JsonObject;
+      const body = method === 'get' ? membersOf(membersOf(responses)['200']) : membersOf(requestBody);
+      return membersOf(membersOf(membersOf(body['content'])['application/json'])['example']);
+    };
+    // A source is read with how it fares, and written by what it is.
+    const replaced = operations.filter(
+      ({ path, method, item }) => method === 'put' && 'get' in item && !/sources/.test(path),
+    );
+    const faults = replaced.flatMap((found) => {
+      const [read, written] = [exampleOf('get', found), exampleOf('put', found)];
+      const hidden = Object.entries(written).filter(([name]) => /secret|token|client_id/.test(name) && !(name in read));
+      const place = `openapi#/paths/${found.path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}`;
+      const validate = ajv.compile({ $ref: `${place}/put/requestBody/content/application~1json/schema` });
+      return validate({ ...read, ...Object.fromEntries(hidden) })
+        ? []
+        : [`${found.path}: ${ajv.errorsText(validate.errors)}`];
+    });
+    expect(faults).toEqual([]);
+    expect(replaced.length).toBeGreaterThan(20);
   });
 
   test('every schema compiles', () => {

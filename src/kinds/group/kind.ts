@@ -10,11 +10,6 @@ import { uniqueName } from '../shared/unique-name.ts';
 import { checkTypes, placeResources } from './resources.ts';
 import { keepProvidedName, listAllPeers, resourcesOf } from './rules.ts';
 
-const item = (member: string) => ({
-  type: 'object',
-  properties: { id: { type: 'string' }, [member]: { type: 'string' } },
-});
-
 const memberKinds = { peer: 'Peer', host: 'NetworkResource', subnet: 'NetworkResource', domain: 'NetworkResource' };
 
 const spec = {
@@ -76,7 +71,14 @@ export const group = defineKind({
     },
     resources: {
       doc: 'Network resources that belong to the group.',
-      schema: { type: 'array', items: item('type') },
+      schema: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['id', 'type'],
+          properties: { id: { type: 'string' }, type: { type: 'string', enum: ['host', 'subnet', 'domain'] } },
+        },
+      },
       value: (object, state) => resourcesOf(object, state),
     },
     resources_count: {

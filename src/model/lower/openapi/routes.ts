@@ -27,7 +27,7 @@ export function kindSchemas(registry: Registry, edition: Edition): JsonObject {
       ? [[`${kind.name}Replacement`, tolerant(specSchema(registry, kind, 'replace'))] as const]
       : []),
   ]);
-  return Object.fromEntries(schemas);
+  return { ...Object.fromEntries(schemas), Reference: referenceSchema };
 }
 
 function kindsOf(registry: Registry, edition: Edition): readonly Kind[] {
@@ -45,8 +45,21 @@ function hasOwnReplacement(kind: Kind): boolean {
   return kind.merge === true || names('request') !== names('replace');
 }
 
-/** Over HTTP unknown members are ignored and named, so the schema does not forbid them. */
+/** What answers show of an object, or anything else that has its id. */
+const referenceSchema: JsonObject = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { type: 'string' } },
+  description: 'An object as an answer shows it, which stands for its id.',
+};
+
+/**
+ * Over HTTP unknown members are ignored and named, so the schema does not forbid them; and what was read may be sent back,
+ * where answers show objects in place of their ids.
+ */
 function tolerant(schema: JsonObject): JsonObject {
+  if (schema['type'] === 'array' && schema['x-ref'] !== undefined)
+    return { ...schema, items: { anyOf: [schema['items'] ?? {}, named('Reference')] } };
   const entries = Object.entries(schema).filter(
     ([keyword, value]) => keyword !== 'additionalProperties' || value !== false,
   );
