@@ -14,6 +14,7 @@ import { createMachines } from './app/peering.ts';
 import { listenUnready, watchSealing } from './app/sealing.ts';
 import type { ServeOptions } from './app/serve-options.ts';
 import { configureSources, type Operator, valuePolicyOf } from './app/sources.ts';
+import { openTelemetry, tracedBy } from './app/telemetry.ts';
 import { isPassing, waitForDatabase } from './app/wait-for-database.ts';
 import type { Engine } from './commit/engine.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './db/database.ts';
@@ -101,15 +102,16 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
   const operator: Operator = {};
   const policy = valuePolicyOf(options, operator);
   const planEnvironment = await readEnvironment(options, policy);
-  const database = await openDatabase(databaseOf(options, log));
-  const closing: Closing = [() => database.close()];
+  const telemetry = await openTelemetry(options, log);
+  const database = tracedBy(telemetry, await openDatabase(databaseOf(options, log)));
+  const closing: Closing = [() => database.close(), async () => telemetry?.stop()];
   try {
     const registry = productRegistry(installationOf(options));
     await prepareDatabase(database, options, log, () => checkKey(database, registry, planEnvironment.vault));
     const { notices, close } = connectNotices(options.databaseUrl);
     closing.unshift(close);
     const { claimLapseSeconds: claimLapse, passwordCost } = options;
-    const given = { planEnvironment, notices, claimLapse, passwordCost };
+    const given = { planEnvironment, notices, claimLapse, passwordCost, tracer: telemetry?.tracer };
     const engine = createEngine({ database, log, kinds: registry, ...given });
     const onDefect = defectsTo(log);
     closing.unshift(watchSealing(engine, onDefect), () => engine.committer.settle());
@@ -145,6 +147,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
       report: onDefect,
     });
     closing.unshift(() => api.close());
+    telemetry?.exportMetrics(() => api.snapshotMetrics());
     const url = await listen(api, options, { log, closing });
     listening = reachable(url);
     if (identityProvider !== undefined) closing.unshift(identityProvider.run());

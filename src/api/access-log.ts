@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Context, runIn } from '../telemetry/context.ts';
+import type { Span, Tracer } from '../telemetry/span.ts';
 import { pathOf } from './other-methods.ts';
 
 declare module 'fastify' {
@@ -28,14 +29,21 @@ export type AccessLine = {
   /** The id of who asked; absent for strangers. */
   readonly actor: string | undefined;
   readonly account: string | undefined;
+  /** By which the trace of the request is found; absent: nothing is traced. */
+  readonly trace_id: string | undefined;
 };
 
-/** Runs every request in a context of its own, and writes a line about it when it is over. */
-export function addAccessLog(app: FastifyInstance, write: (line: AccessLine) => void): void {
+/** Runs every request in a context of its own, with a span if there is a tracer, and writes a line about it when it is over. */
+export function addAccessLog(
+  app: FastifyInstance,
+  write: (line: AccessLine) => void,
+  tracer: Tracer | undefined,
+): void {
   app.decorateRequest('context', undefined);
   app.decorateRequest('byOperator', false);
   app.addHook('onRequest', (request, reply, next) => {
-    request.context = { requestId: request.id };
+    const span = tracer && beginSpan(tracer, request);
+    request.context = { requestId: request.id, ...(span === undefined ? {} : { span }) };
     logEnd(request, reply, write);
     runIn(request.context, next);
   });
@@ -45,7 +53,12 @@ export function addAccessLog(app: FastifyInstance, write: (line: AccessLine) => 
 
 /** Writes a line about a request when it is answered, or its client has left. */
 export function logEnd(request: FastifyRequest, reply: FastifyReply, write: (line: AccessLine) => void): void {
-  reply.raw.once('close', () => write(lineOf(request, reply)));
+  reply.raw.once('close', () => {
+    const line = lineOf(request, reply);
+    const { span } = request.context ?? {};
+    if (span !== undefined) endSpan(span, line);
+    write(line);
+  });
 }
 
 function lineOf(request: FastifyRequest, reply: FastifyReply): AccessLine {
@@ -60,6 +73,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): AccessLine {
     ...{ request_id: id, method, path: safePath(request), route, status },
     duration_ms: Math.round(reply.elapsedTime * 10) / 10,
     ...callerOf(request),
+    trace_id: request.context?.span?.traceId,
   };
 }
 
@@ -67,6 +81,30 @@ function callerOf({ call, scim, byOperator }: FastifyRequest): Pick<AccessLine, 
   if (call !== undefined) return { actor: call.actor.id, account: call.account };
   if (scim !== undefined) return { actor: scim.integration, account: scim.account };
   return { actor: byOperator ? 'operator' : undefined, account: undefined };
+}
+
+/** What is asked again and again by machines that watch the server. */
+const watched: readonly (string | undefined)[] = ['/healthz', '/readyz', '/metrics'];
+
+function beginSpan(tracer: Tracer, request: FastifyRequest): Span | undefined {
+  const { method, routeOptions, headers } = request;
+  if (watched.includes(routeOptions.url)) return undefined;
+  const { traceparent, tracestate } = headers;
+  return tracer.begin(routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`, {
+    kind: 'server',
+    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    tracestate: typeof tracestate === 'string' ? tracestate : undefined,
+    attributes: { 'http.request.method': method, 'http.route': routeOptions.url, 'heddle.request_id': request.id },
+  });
+}
+
+function endSpan(span: Span, { path, status, actor, account }: AccessLine): void {
+  span.set({
+    ...{ 'url.path': path, 'http.response.status_code': status },
+    ...{ 'enduser.id': actor, 'heddle.account': account },
+  });
+  if (status !== undefined && status >= 500) span.fail(undefined);
+  span.end();
 }
 
 /** Longer paths are cut in the log. */

@@ -126,7 +126,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     },
     clientErrorHandler: refuseBrokenRequest,
   });
-  addAccessLog(app, logAccess);
+  addAccessLog(app, logAccess, engine.tracer);
   addHeaders(app, { https: options.https ?? false });
   chooseProfile(app, profile);
   const refuseOthers = refuseOtherMethods(app, maxParamLength);

@@ -25,10 +25,11 @@ import type { PlanEnvironment } from '../model/declare/plan-environment.ts';
 import { createRegistry, type Registry } from '../model/declare/registry.ts';
 import { type PasswordCost, usualPasswordCost } from '../model/password-cost.ts';
 import type { SealForm } from '../model/schema/sealing.ts';
-import { createValidator } from '../model/schema/validate.ts';
+import { createValidator, type Validator } from '../model/schema/validate.ts';
 import { subjectOf } from '../plan/plan.ts';
 import { describeChange, labelOf } from '../plan/view/describe.ts';
 import { viewPlan } from '../plan/view/view.ts';
+import { type Tracer, tracedNow } from '../telemetry/span.ts';
 
 const declared = createRegistry(Object.values(kinds));
 
@@ -57,6 +58,7 @@ interface EngineParts {
   readonly claimLapse?: number;
   readonly turnTimes?: TurnTimes;
   readonly passwordCost?: PasswordCost | undefined;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Wires the engine on a database. */
@@ -70,6 +72,7 @@ export function createEngine({
   claimLapse = usualClaimLapse,
   turnTimes,
   passwordCost = usualPasswordCost,
+  tracer,
 }: EngineParts): Engine {
   const registry: Registry = { ...known, open: (sealed, place) => planEnvironment.vault.open(sealed, place) };
   const snapshots = createSnapshots(database, registry);
@@ -112,7 +115,7 @@ export function createEngine({
   return {
     planEnvironment,
     registry,
-    validator: createValidator(registry),
+    validator: tracer === undefined ? createValidator(registry) : tracedValidator(createValidator(registry)),
     database,
     snapshots,
     past,
@@ -130,8 +133,19 @@ export function createEngine({
     passwordCost,
     claimLapse,
     observer,
+    tracer,
     presence,
     failed: (what, error) => log({ level: 'warn', message: `${what}: ${describe(error)}` }),
+  };
+}
+
+/** Bodies are validated one by one, each with a span; the documents of a source have one together. */
+function tracedValidator({ check }: Validator): Validator {
+  return {
+    check(kind, surface, ...more) {
+      const work = () => check(kind, surface, ...more);
+      return surface === 'document' ? work() : tracedNow('validate', { 'heddle.kind': kind }, work);
+    },
   };
 }
 

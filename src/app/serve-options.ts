@@ -9,6 +9,7 @@ import type { ServiceAddress } from '../kubernetes/connection.ts';
 import type { PasswordCost } from '../model/password-cost.ts';
 import type { StatedSource } from '../model/sources/stated.ts';
 import type { UpstreamProxy } from '../outbound/upstream-proxy.ts';
+import type { OtelSettings } from '../telemetry/otel-settings.ts';
 
 /** Settings that a server takes as they were read. */
 type ServeSetting =
@@ -50,6 +51,8 @@ export interface ServeOptions
   readonly authorities?: string | undefined;
   /** Absent: other hosts are reached without a proxy. */
   readonly upstreamProxy?: UpstreamProxy | undefined;
+  /** Where spans and metrics go; absent: nowhere. */
+  readonly otel?: OtelSettings | undefined;
   /** A door for tests: what hashing a password costs. */
   readonly passwordCost?: PasswordCost;
 }

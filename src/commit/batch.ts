@@ -10,6 +10,7 @@ import type { Snapshot } from '../model/state/snapshot.ts';
 import { isEmptyPlan, type Plan } from '../plan/plan.ts';
 import { auditEventsInSteps, driftEventsInSteps } from '../plan/view/events.ts';
 import { type Context, runIn } from '../telemetry/context.ts';
+import { traced } from '../telemetry/span.ts';
 import type { Committed, CommitterOptions, Mutation } from './commit.ts';
 import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
 import { objectOutputs } from './shown-once.ts';
@@ -63,7 +64,7 @@ async function planBatch(
     const isLost = lease !== undefined && lost.has(lease.name);
     const result = isLost
       ? { error: new LeaseLost(lease) }
-      : await runIn(context, () => proposeOn(tip, mutation, options.database));
+      : await runIn(context, () => traced('plan', {}, () => proposeOn(tip, mutation, options.database)));
     results.push({ waiting, result });
     if ('error' in result || !result.ok || result.revision === undefined) continue;
     const { plan, before, after } = result;

@@ -17,6 +17,7 @@ import type { Snapshot } from '../model/state/snapshot.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
 import { auditEvents } from '../plan/view/events.ts';
 import { currentContext } from '../telemetry/context.ts';
+import { traced } from '../telemetry/span.ts';
 import type { BatchWriter } from './batch.ts';
 import type { CommitterOptions } from './commit.ts';
 import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
@@ -56,7 +57,9 @@ export async function mutateTogether(options: BatchWriter, mutation: SharedMutat
   const requestId = mutation.requestId?.();
   for (let attempt = 0; attempt < attempts; attempt++) {
     const states = await readStates(options, mutation);
-    const outcomes = Object.entries(await mutation.propose((account) => stateIn(states, account)));
+    const outcomes = Object.entries(
+      await traced('plan', {}, async () => mutation.propose((account) => stateIn(states, account))),
+    );
     const problems = outcomes.flatMap(([, outcome]) => (outcome.ok ? [] : outcome.problems));
     if (problems.length > 0) return { ok: false, problems };
     const steps = outcomes.flatMap(([account, outcome]) =>

@@ -14,7 +14,8 @@ import type { Problem } from '../model/problem.ts';
 import type { CommitInfo } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
-import { currentContext, runInBackground } from '../telemetry/context.ts';
+import { currentContext, runIn, runInBackground } from '../telemetry/context.ts';
+import { traced } from '../telemetry/span.ts';
 import {
   type BatchProgress,
   type BatchWriter,
@@ -133,7 +134,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     mutate(mutation) {
       if (mutation.planOnly === true) return Promise.reject(new NotAllowed(planOnlyRefusal));
       const requestId = mutation.requestId?.() ?? options.newRequestId();
-      const committed = new Promise<Committed>((resolve, reject) => {
+      const join = (resolve: Waiting['resolve'], reject: Waiting['reject']): void => {
         const queue = queues.get(mutation.account);
         const context = currentContext();
         const waiting = { mutation, requestId, context, since: performance.now(), resolve, reject };
@@ -148,11 +149,12 @@ export function createCommitter(options: CommitterOptions): Committer {
           mutation.account,
           runInBackground(() => drain(mutation.account, fresh)),
         );
-      });
+      };
+      const committed = traced('commit', { 'heddle.account': mutation.account }, () => new Promise<Committed>(join));
       return mutation.isRepeated === true ? unlessDone(options, mutation.account, requestId, committed) : committed;
     },
     mutateTogether(mutation) {
-      const work = mutateTogether(writer, mutation);
+      const work = traced('commit', {}, () => mutateTogether(writer, mutation));
       shared.add(work);
       return work.finally(() => shared.delete(work));
     },
@@ -223,7 +225,8 @@ async function commitBatch(
 ): Promise<Planned | undefined> {
   if (batch.length === 0) return undefined;
   try {
-    return await writeBatch(options, account, batch, progress);
+    // The statement is part of the first one.
+    return await runIn(batch[0]?.context ?? {}, () => writeBatch(options, account, batch, progress));
   } catch (error) {
     if (batch.length === 1 || isAboutAll(error)) {
       for (const waiting of batch) waiting.reject(errorFor(waiting, error));

@@ -7,6 +7,7 @@ import type { PasswordCost } from '../model/password-cost.ts';
 import type { Validator } from '../model/schema/validate.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Tracer } from '../telemetry/span.ts';
 import type { AccessImages } from './access-images.ts';
 import type { FirstObject } from './bootstrap.ts';
 import type { Committer } from './commit.ts';
@@ -58,6 +59,8 @@ export interface Engine {
   readonly claimLapse: number;
   /** Receives observations for metrics. */
   readonly observer: Observer;
+  /** Begins spans of what this server does by itself, and of requests; absent: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   /** Called with errors that stop nothing. */
   failed(what: string, error: unknown): void;
 }

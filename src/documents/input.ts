@@ -1,5 +1,6 @@
 import type { Document, ForeignFile, Place, SourceFile } from '../model/document.ts';
 import { type Problem, sortProblems } from '../model/problem.ts';
+import { traced } from '../telemetry/span.ts';
 import { limits } from './limits.ts';
 import type { Position } from './position.ts';
 import type { Reader } from './reader.ts';
@@ -22,7 +23,9 @@ export async function readInput(
   files: readonly SourceFile[],
   who: ReadFor = {},
 ): Promise<DocumentInput> {
-  const { documents, problems, foreign } = await reader.read(files, who);
+  const { documents, problems, foreign } = await traced('validate', { 'heddle.files': files.length }, () =>
+    reader.read(files, who),
+  );
   return { documents, problems, foreign, place: (later) => placeProblems(later, documents, { reader, files, who }) };
 }
 

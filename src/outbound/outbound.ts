@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
+import { tracedCall } from '../telemetry/span.ts';
 import { trustIn } from './certificates.ts';
-import { type ClientOptions, createClient, type OutboundAnswer, type OutboundRequest } from './client.ts';
+import { type Client, type ClientOptions, createClient, type OutboundAnswer, type OutboundRequest } from './client.ts';
 import { dial } from './dial.ts';
 import { OutboundFailure, type Outcome } from './failure.ts';
 import { checkedAddresses, type Lookup, refusalByName, systemLookup, type Target } from './guard.ts';
@@ -75,7 +76,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     return remoteAddress;
   };
   return {
-    send: (purpose, request) => counted(purpose, () => client.send(request)),
+    send: (purpose, request) => counted(purpose, () => sendTraced(client, purpose, request)),
     openPassage: (purpose, target) => tunnels.open(purpose, target),
     findAddress: (purpose, target) => counted(purpose, () => choose(target)),
     refusesHost: (host) => refusalByName(host, allow),
@@ -83,6 +84,19 @@ export function createOutbound(options: OutboundOptions): Outbound {
       await Promise.all([client.close(), tunnels.close()]);
     },
   };
+}
+
+/** Receivers that users name get the span, so that they can continue the trace; of the address it has the host alone. */
+function sendTraced(client: Client, purpose: Purpose, request: OutboundRequest): Promise<OutboundAnswer> {
+  const { url, method = 'GET', headers = {} } = request;
+  const about = { 'heddle.purpose': purpose, 'http.request.method': method, 'server.address': url.hostname };
+  return tracedCall(`${method} ${purpose}`, about, async (span) => {
+    const isContinued = span !== undefined && ['webhook', 'streaming'].includes(purpose);
+    const more = isContinued ? { headers: { traceparent: span.traceparent, ...headers } } : {};
+    const answer = await client.send({ ...request, ...more });
+    span?.set({ 'http.response.status_code': answer.status });
+    return answer;
+  });
 }
 
 /** A failure that another one is the cause of says less than that one. */

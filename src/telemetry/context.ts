@@ -1,9 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Span } from './span.ts';
 
 /** On whose behalf code runs, for logs, records and traces; it decides nothing. */
 export interface Context {
   /** The id of the HTTP request; absent: the server does it by itself. */
   readonly requestId?: string;
+  /** What the work is part of; absent: nothing is traced. */
+  readonly span?: Span;
 }
 
 const storage = new AsyncLocalStorage<Context>();

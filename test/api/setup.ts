@@ -6,6 +6,7 @@ import { type CorsOrigins, createApi, type TrustedProxies } from '../../src/api/
 import { createEngine, firstObjects, productRegistry } from '../../src/app.ts';
 import type { Engine } from '../../src/commit/engine.ts';
 import type { Database } from '../../src/db/database.ts';
+import { tracedDatabase } from '../../src/db/traced.ts';
 import { createReader } from '../../src/documents/reader.ts';
 import { createAuthenticator, createTokenUses, type People } from '../../src/features/auth/authenticate.ts';
 import { ensureMachineOwner } from '../../src/features/auth/bootstrap.ts';
@@ -21,6 +22,7 @@ import type { Installation } from '../../src/model/declare/installation.ts';
 import type { PlanEnvironment } from '../../src/model/declare/plan-environment.ts';
 import type { Edition } from '../../src/model/edition.ts';
 import type { RateLimit } from '../../src/model/rate-limit.ts';
+import type { Tracer } from '../../src/telemetry/span.ts';
 import { type Engine as Kind, testDatabase } from '../setup/database.ts';
 import { cheapPasswordCost } from '../setup/password-cost.ts';
 import { addPeers } from '../setup/peers.ts';
@@ -92,6 +94,8 @@ export interface TestApiOptions {
   readonly forgetsPeople?: boolean;
   readonly installation?: Installation;
   readonly log?: Log;
+  /** Begins spans of requests and of what the server does by itself. */
+  readonly tracer?: Tracer | undefined;
   /** Called when a request is over. */
   readonly logAccess?: (line: AccessLine) => void;
   /** What is allowed about sources, given the engine and the account. */
@@ -145,7 +149,7 @@ export async function apiOn(
   }: TestApiOptions = {},
 ): Promise<TestApi> {
   const defects: unknown[] = [];
-  const engine = engineOn(database, given);
+  const engine = engineOn(given.tracer === undefined ? database : tracedDatabase(database), given);
   const owned = await ensureMachineOwner(engine, {
     dataDir: '/nowhere',
     token,
@@ -211,12 +215,13 @@ function engineOn(
     resolveTxt,
     installation,
     shareValues = false,
+    tracer,
     ...planEnvironment
   }: Omit<TestApiOptions, 'people' | 'localPeople' | 'openTarget' | 'requestSync'>,
 ): Engine {
   const plain = createEngine({ database, log, kinds: productRegistry(installation), resolveTxt });
   return createEngine({
-    ...{ database, log, kinds: plain.registry, resolveTxt, passwordCost: cheapPasswordCost },
+    ...{ database, log, kinds: plain.registry, resolveTxt, passwordCost: cheapPasswordCost, tracer },
     planEnvironment: {
       ...plain.planEnvironment,
       mayUse: ({ isPushed }) => shareValues || !isPushed,

@@ -22,7 +22,7 @@ const table: Readonly<Record<string, Row>> = {
   plan: { pure: true, modules: ['model', 'lib'], types: ['operations'], packages: ['fast-json-patch'] },
   access: { pure: true, modules: ['model', 'lib'] },
   // On whose behalf code runs, wherever it is: for logs, records and traces.
-  telemetry: { modules: ['lib'] },
+  telemetry: { modules: ['lib'], packages: ['@opentelemetry/*'] },
   db: {
     modules: ['telemetry', 'model', 'lib', 'executable'],
     types: ['plan', 'operations'],
@@ -30,7 +30,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   commit: { modules: ['db', 'plan', 'access', 'telemetry', 'model', 'lib'] },
   objects: { modules: ['commit', 'db', 'plan', 'access', 'model', 'lib'], types: ['operations'] },
-  outbound: { modules: ['lib'], packages: ['nodemailer', 'undici'] },
+  outbound: { modules: ['telemetry', 'lib'], packages: ['nodemailer', 'undici'] },
   kubernetes: { modules: ['lib'], packages: ['@kubernetes/client-node'] },
   // A feature imports another one only where its line says so.
   'features/accounts': { modules: core },
@@ -47,7 +47,7 @@ const table: Readonly<Record<string, Row>> = {
     modules: ['features/config', 'documents', 'outbound', 'kubernetes', ...core],
     packages: ['chokidar'],
   },
-  documents: { modules: ['model', 'lib', 'executable'], packages: ['yaml'] },
+  documents: { modules: ['telemetry', 'model', 'lib', 'executable'], packages: ['yaml'] },
   api: {
     modules: ['features/*', 'documents', 'kinds', ...core],
     packages: ['fastify', '@fastify/*', 'find-my-way', 'prom-client'],

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Engine } from '../../commit/engine.ts';
+import type { MetricSnapshot } from '../../telemetry/snapshot.ts';
 import { drainConnections } from '../drain.ts';
 import { pathOf } from '../other-methods.ts';
 import { refuseUnknownPaths } from '../refusals.ts';
@@ -17,6 +18,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** What the server counted so far. */
     readMetrics(): Promise<Metrics>;
+    /** The same for programs that take it in another form. */
+    snapshotMetrics(): Promise<readonly MetricSnapshot[]>;
   }
 }
 
@@ -40,13 +43,19 @@ export function addMetrics(app: FastifyInstance, engine: Engine, build: Build): 
     };
     meters.observe('heddle_http_request_seconds', reply.elapsedTime / 1000, labels);
   });
-  const read = async (): Promise<Metrics> => {
+  const note = (): void => {
     ownProcess.note();
     for (const { labels, at } of inPlace.values())
       meters.set('heddle_config_source_age_seconds', (performance.now() - at) / 1000, labels);
-    return { type: meters.contentType, text: await meters.text() };
   };
-  app.decorate('readMetrics', read);
+  app.decorate('readMetrics', async () => {
+    note();
+    return { type: meters.contentType, text: await meters.text() };
+  });
+  app.decorate('snapshotMetrics', async () => {
+    note();
+    return await meters.snapshot();
+  });
 }
 
 /** A listener of its own for metrics, for networks in which only the one who scrapes reaches it: it asks for no token. */

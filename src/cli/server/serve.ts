@@ -9,6 +9,7 @@ import { InvalidInput } from '../../model/errors.ts';
 import type { StatedSource } from '../../model/sources/stated.ts';
 import { readProxy } from '../../outbound/upstream-proxy.ts';
 import { currentContext } from '../../telemetry/context.ts';
+import { readOtel } from '../../telemetry/otel-settings.ts';
 import { programVersion } from '../../version.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
@@ -146,6 +147,8 @@ async function serve(
     throw new InvalidInput(
       'HEDDLE_OUTBOUND_GUARD is proxy, and HTTPS_PROXY names none; set it or take the other away.',
     );
+  const otel = readOtel(environment);
+  if (otel !== undefined && 'faults' in otel) throw new InvalidInput(otel.faults.join(' '));
   const stop = waitForSignal(log);
   const database = databaseUrl === undefined ? {} : { databaseUrl };
   const bootstrap = bootstrapToken === undefined ? {} : { bootstrapToken };
@@ -160,6 +163,7 @@ async function serve(
       gitEnvironment,
       ownCluster,
       upstreamProxy,
+      otel,
       authorities,
       values: valueVariables(),
     },

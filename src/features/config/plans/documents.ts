@@ -18,6 +18,7 @@ import {
 import { postponedIn, waitingKeys } from '../../../plan/ownership/claims-of-others.ts';
 import { overriddenObjects } from '../../../plan/ownership/running-overrides.ts';
 import { isEmptyPlan, type Outcome, type Plan } from '../../../plan/plan.ts';
+import { traced } from '../../../telemetry/span.ts';
 import type { ApplyRequest } from './apply-request.ts';
 import { afterCommit } from './bookkeeping.ts';
 import { draft, type PlanContext } from './draft-documents.ts';
@@ -50,7 +51,8 @@ export async function planApply(
   request: ApplyRequest,
 ): Promise<{ readonly outcome: Outcome; readonly before: Snapshot }> {
   const { before, context } = await readContext(engine, call, request);
-  return { outcome: await locateOutcome(request, await planOn(engine, call, before, request, context)), before };
+  const outcome = await traced('plan', {}, () => planOn(engine, call, before, request, context));
+  return { outcome: await locateOutcome(request, outcome), before };
 }
 
 /** The same without a look at who gains and loses access, and whatever tests find. */

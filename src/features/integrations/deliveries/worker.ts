@@ -16,6 +16,7 @@ import { type DeliveryRow, readWork } from '../../../db/deliveries/work.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import type { EventFeed } from '../../../model/declare/list-words.ts';
 import { Internal } from '../../../model/errors.ts';
+import { tracedRoot } from '../../../telemetry/span.ts';
 import type { Hold as HeldLease } from '../held-work.ts';
 import { type Delays, usualDelays } from './backoff.ts';
 import { failedCode, type NextBatch, nextBatch } from './batch.ts';
@@ -257,13 +258,25 @@ function databaseOf({ options }: Attempt): Engine['database'] {
   return options.engine.database;
 }
 
+/** How many requests the span of a delivery names. */
+const mostNamed = 20;
+
 async function deliver(
-  { options, channel }: Attempt,
+  { options, channel, held }: Attempt,
   target: Target,
   batch: readonly DeliveryEvent[],
 ): Promise<Verdict> {
   const begun = performance.now();
-  const verdict = await target.deliver(batch);
+  const requests = batch.flatMap(({ requestId }) => requestId ?? []);
+  const about = {
+    ...{ 'heddle.account': held.account, 'heddle.channel': channel.id, 'heddle.channel.type': channel.type },
+    ...{ 'heddle.events': batch.length, 'heddle.request_id': [...new Set(requests)].slice(0, mostNamed) },
+  };
+  const verdict = await tracedRoot(options.engine.tracer, 'deliver', about, async (span) => {
+    const answered = await target.deliver(batch);
+    span?.set({ 'heddle.outcome': answered.outcome });
+    return answered;
+  });
   const seconds = (performance.now() - begun) / 1000;
   const { outcome } = verdict;
   options.engine.observer.report({ what: 'delivery', type: channel.type, outcome, events: batch.length, seconds });

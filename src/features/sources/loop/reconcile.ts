@@ -11,6 +11,7 @@ import { isSuspended } from '../../../model/sources/settings.ts';
 import { isReminderDue } from '../../../model/sources/source-events.ts';
 import type { Content, SourceStatus } from '../../../model/sources/status.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
+import { tracedRoot } from '../../../telemetry/span.ts';
 import { applyApproved } from '../../config/plans/apply-plan.ts';
 import type { ApplyRequest } from '../../config/plans/apply-request.ts';
 import { awaitApproval } from '../../config/plans/approvals.ts';
@@ -142,11 +143,21 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     },
     async reconcile(fresh, { isProbe } = { isProbe: false }) {
       const begun = options.clock.now();
-      const conclusion = await attempt(fresh, isProbe);
+      const conclusion = await inSpan(options, () => attempt(fresh, isProbe));
       measure(options, record.status(), conclusion, (options.clock.now() - begun) / 1000);
       return conclusion;
     },
   };
+}
+
+/** A reconcile is part of nothing else. */
+function inSpan({ engine, account, name }: ReconcilerOptions, work: () => Promise<Conclusion>): Promise<Conclusion> {
+  const about = { 'heddle.account': account, 'heddle.source': name };
+  return tracedRoot(engine.tracer, 'reconcile', about, async (span) => {
+    const conclusion = await work();
+    span?.set({ 'heddle.result': conclusion.result });
+    return conclusion;
+  });
 }
 
 type Failure = Extract<SourceEvent, { readonly what: 'unavailable' | 'failed' | 'hot' }>;

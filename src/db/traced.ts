@@ -1,0 +1,41 @@
+import type { CompiledQuery } from 'kysely';
+import { type Attributes, tracedCall } from '../telemetry/span.ts';
+import type { AccountAccess, Database } from './database.ts';
+
+/** A database whose transactions are spans. They have the texts' first words, and nothing that a parameter may hold. */
+export function tracedDatabase(database: Database): Database {
+  const attributes = (operation: string, statements: readonly CompiledQuery<unknown>[]): Attributes => ({
+    'db.system.name': 'postgresql',
+    'db.operation.name': operation,
+    'db.operation.batch.size': statements.length,
+    'db.query.summary': [...new Set(statements.map(summaryOf))].join('; ').slice(0, 200),
+  });
+  const inAccountOf =
+    (access: AccountAccess): Database['inAccount'] =>
+    (account, statements, options) =>
+      tracedCall('sql', attributes(options?.write === true ? 'write' : 'read', statements), () =>
+        access.inAccount(account, statements, options),
+      );
+  const { pool } = database;
+  return {
+    engine: database.engine,
+    inAccount: inAccountOf(database),
+    holding: (account, work, by) =>
+      tracedCall('sql', attributes('hold', []), () =>
+        database.holding(account, (held) => work({ inAccount: inAccountOf(held), wrote: held.wrote }), by),
+      ),
+    lookUp: (statement) => tracedCall('sql', attributes('look up', [statement]), () => database.lookUp(statement)),
+    asOwner: (work, options) => tracedCall('sql', attributes('owner', []), () => database.asOwner(work, options)),
+    wrote: (rows) => database.wrote(rows),
+    ...(pool === undefined ? {} : { pool: () => pool.call(database) }),
+    ping: () => database.ping(),
+    close: () => database.close(),
+  };
+}
+
+/** The verb of a statement and the first table that it names. */
+function summaryOf({ sql }: CompiledQuery<unknown>): string {
+  const [, verb = '', table = ''] =
+    /\b(select|insert|update|delete)\b(?:[\s\S]{0,400}?\b(?:from|into|update)\s+"?(\w+)"?)?/i.exec(sql) ?? [];
+  return `${verb.toLowerCase()} ${table}`.trim();
+}

@@ -1,0 +1,19 @@
+/** A metric as it is at one moment. Histograms count each bucket for itself; the last one has no bound. */
+export interface MetricSnapshot {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly points: readonly MetricPoint[];
+}
+
+export interface MetricPoint {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number | HistogramValue;
+}
+
+export interface HistogramValue {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+  readonly sum: number;
+  readonly count: number;
+}

@@ -1,0 +1,96 @@
+import { createServer, type Server } from 'node:net';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { metrics } from '../../src/api/metrics/declared.ts';
+import { InvalidInput } from '../../src/model/errors.ts';
+import { startTelemetry } from '../../src/telemetry/otel.ts';
+import { tracedRoot } from '../../src/telemetry/span.ts';
+import { asOperator, testApi } from '../api/setup.ts';
+import { attributeOf, settingsFor, startCollector } from './collector.ts';
+
+const silent = () => undefined;
+
+it('metrics are exported as /metrics answers them, with what the environment says about the server', async () => {
+  vi.stubEnv('OTEL_SERVICE_NAME', 'mesh');
+  vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=prod');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const collector = await startCollector();
+  const telemetry = await startTelemetry({ settings: settingsFor(collector.url), version: '1.2.3', report: silent });
+  await using api = await testApi('postgres', { tracer: telemetry.tracer });
+  await api.group('counted');
+  telemetry.exportMetrics(() => api.app.snapshotMetrics());
+  const found = (name: string) => collector.metrics().find((metric) => metric.name === name);
+  await expect.poll(() => found('heddle_config_ops_total')?.sum?.dataPoints.length).toBeGreaterThan(0);
+  await telemetry.stop();
+  const names = new Set(collector.metrics().map(({ name }) => name));
+  expect([...names].filter((name) => !(name in metrics))).toEqual([]);
+  expect(found('heddle_config_revisions_total')?.sum).toMatchObject({ isMonotonic: true });
+  expect(found('heddle_build_info')?.gauge?.dataPoints).toHaveLength(1);
+  const times = found('heddle_http_request_seconds')?.histogram?.dataPoints ?? [];
+  expect(times.length).toBeGreaterThan(0);
+  for (const { count, bucketCounts } of times) {
+    expect(bucketCounts).toHaveLength(metrics.heddle_http_request_seconds.buckets.length + 1);
+    expect(bucketCounts.reduce((sum, one) => sum + Number(one), 0)).toBe(Number(count));
+  }
+  const resource = collector.bodies.flatMap(({ resourceSpans = [] }) => resourceSpans)[0]?.resource;
+  const attribute = (name: string) => resource && attributeOf(resource, name);
+  expect(['service.name', 'service.version', 'deployment.environment.name'].map(attribute)).toEqual([
+    'mesh',
+    '1.2.3',
+    'prod',
+  ]);
+  expect((await api.call('GET', '/metrics', undefined, asOperator)).body).toContain('heddle_config_ops_total');
+});
+
+it('spans have the class of an error, and nothing of its message', async () => {
+  const collector = await startCollector();
+  const telemetry = await startTelemetry({ settings: settingsFor(collector.url), version: '1', report: silent });
+  const work = tracedRoot(telemetry.tracer, 'work', {}, () => Promise.reject(new InvalidInput('the password hunter2')));
+  await expect(work).rejects.toThrow('hunter2');
+  await telemetry.stop();
+  const [span] = collector.spans();
+  expect([span?.status.code, span && attributeOf(span, 'error.type')]).toEqual([2, 'InvalidInput']);
+  expect(JSON.stringify(collector.bodies)).not.toContain('hunter2');
+});
+
+it.each([
+  ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00', 0],
+  ['00-00000000000000000000000000000000-00f067aa0ba902b7-01', 1],
+  ['ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', 1],
+  ["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' or 1=1", 1],
+  ['x'.repeat(5000), 1],
+])('a caller that says %j has so many spans of its request: %i', async (traceparent, count) => {
+  const collector = await startCollector();
+  const telemetry = await startTelemetry({ settings: settingsFor(collector.url), version: '1', report: silent });
+  const span = telemetry.tracer?.begin('request', { kind: 'server', traceparent });
+  span?.end();
+  await telemetry.stop();
+  expect(collector.spans()).toHaveLength(count);
+  expect(collector.spans().every(({ parentSpanId = '' }) => parentSpanId === '')).toBe(true);
+});
+
+/** A port behind which nothing is, or what never answers. */
+async function deadEnd(isOpen: boolean): Promise<string> {
+  const server: Server = createServer(() => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (isOpen) onTestFinished(() => void server.close());
+  else await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+}
+
+it.each([
+  ['is away', false],
+  ['never answers', true],
+])('a collector that %s neither fails nor holds up a request, and not the end either', async (_, isOpen) => {
+  const reports: string[] = [];
+  const settings = settingsFor(await deadEnd(isOpen), { OTEL_BSP_MAX_QUEUE_SIZE: '4' });
+  const report = (level: string, message: string) => reports.push(`${level} ${message}`);
+  const telemetry = await startTelemetry({ settings, version: '1', report });
+  await using api = await testApi('postgres', { tracer: telemetry.tracer });
+  telemetry.exportMetrics(() => api.app.snapshotMetrics());
+  for (let at = 0; at < 20; at++) expect((await api.call('GET', '/api/groups')).status).toBe(200);
+  const begun = performance.now();
+  await telemetry.stop();
+  expect(performance.now() - begun).toBeLessThan(6000);
+  expect(reports.filter((text) => text.startsWith('warn traces')).length).toBeLessThanOrEqual(1);
+});

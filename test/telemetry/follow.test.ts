@@ -1,0 +1,74 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { AccessLine } from '../../src/api/access-log.ts';
+import { startTelemetry } from '../../src/telemetry/otel.ts';
+import { openScene } from '../api/delivery-scene.ts';
+import { testApi, token } from '../api/setup.ts';
+import { attributeOf, settingsFor, startCollector } from './collector.ts';
+
+/** The span of the program that asks. */
+const caller = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
+
+it('one request is found by its id in the log, the audit log, the history, what is delivered, and its trace', async () => {
+  const collector = await startCollector();
+  const report = (_: string, message: string) => expect.fail(message);
+  const telemetry = await startTelemetry({ settings: settingsFor(collector.url), version: '0.0.0', report });
+  onTestFinished(() => telemetry.stop());
+  const lines: AccessLine[] = [];
+  const scene = await openScene((options) =>
+    testApi('postgres', { ...options, tracer: telemetry.tracer, logAccess: (line) => lines.push(line) }),
+  );
+  await scene.channel();
+  const id = 'follow-1';
+  const answer = await scene.call(
+    'POST',
+    '/api/groups?hunter2=1',
+    { name: 'hunter2' },
+    { 'x-request-id': id, traceparent: `00-${caller.traceId}-${caller.spanId}-01`, tracestate: 'vendor=a' },
+  );
+  expect([answer.status, answer.headers['x-request-id']]).toEqual([200, id]);
+
+  const line = () => lines.find(({ request_id }) => request_id === id);
+  await expect.poll(line).toMatchObject({ method: 'POST', route: '/api/groups', trace_id: caller.traceId });
+
+  const events = (await scene.call('GET', '/api/events/audit')).body as readonly Record<string, unknown>[];
+  const event = events.find(({ activity_code }) => activity_code === 'group.add');
+  expect(event).toMatchObject({ request_id: id, target_id: answer.body.id });
+
+  const revisions = (await scene.call('GET', `/api/config/revisions?request=${id}`)).body;
+  expect(revisions).toEqual([
+    expect.objectContaining({ request_id: id, counts: expect.objectContaining({ create: 1 }) }),
+  ]);
+
+  await expect.poll(() => scene.receiver.accepted.length).toBe(1);
+  const [delivered] = scene.receiver.accepted;
+  expect(delivered?.body).toMatchObject({ request_id: id, target: { id: answer.body.id } });
+  expect(delivered?.headers['x-request-id']).toBe(id);
+
+  const spanOf = (name: string) =>
+    collector.spans().find((span) => span.name === name && span.traceId === caller.traceId);
+  await expect.poll(() => spanOf('POST /api/groups')).toMatchObject({ parentSpanId: caller.spanId, kind: 2 });
+  const request = spanOf('POST /api/groups');
+  expect(request && attributeOf(request, 'heddle.request_id')).toBe(id);
+  expect(request && attributeOf(request, 'http.response.status_code')).toBe('200');
+  const commit = spanOf('commit');
+  const plan = spanOf('plan');
+  expect(commit?.parentSpanId).toBe(request?.spanId);
+  expect(plan?.parentSpanId).toBe(commit?.spanId);
+  expect(spanOf('validate')?.parentSpanId).toBe(plan?.spanId);
+  const statements = collector
+    .spans()
+    .filter(({ name, parentSpanId }) => name === 'sql' && parentSpanId === commit?.spanId);
+  expect(statements.map((span) => attributeOf(span, 'db.operation.name'))).toContain('write');
+
+  const deliveries = () => collector.spans().filter(({ name }) => name === 'deliver');
+  await expect.poll(() => deliveries().map((span) => attributeOf(span, 'heddle.request_id'))).toEqual([id]);
+  const sent = collector.spans().find(({ name }) => name === 'POST webhook');
+  expect(sent?.parentSpanId).toBe(deliveries()[0]?.spanId);
+  expect(delivered?.headers['traceparent']).toBe(`00-${sent?.traceId}-${sent?.spanId}-01`);
+
+  // Of what was written and by which credentials a trace says nothing.
+  const exported = JSON.stringify(collector.bodies);
+  expect(exported).not.toMatch(/hunter2|top-secret|Bearer/);
+  expect(exported).not.toContain(token);
+  expect(exported).not.toContain('127.0.0.1/hook');
+});
