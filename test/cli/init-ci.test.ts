@@ -21,6 +21,7 @@ interface Pipeline {
   readonly permissions?: unknown;
   readonly validate?: Job;
   readonly plan?: Job;
+  readonly apply?: Job;
 }
 
 const systems = [
@@ -35,9 +36,9 @@ async function repository(system: string, path: string, name: string) {
   const { code, out } = await runHere(['init', join(top, name), '--source-name', 'mesh', '--ci', system]);
   expect([code, out]).toEqual([0, expect.stringContaining(`wrote ${join(top, path)}`)]);
   const pipeline = parse(await readFile(join(top, path), 'utf8')) as Pipeline;
-  const { validate, plan } = pipeline.jobs ?? pipeline;
-  if (validate === undefined || plan === undefined) throw new Error('the pipeline lacks a job');
-  return { top, pipeline, validate, plan };
+  const { validate, plan, apply } = pipeline.jobs ?? pipeline;
+  if (validate === undefined || plan === undefined || apply === undefined) throw new Error('the pipeline lacks a job');
+  return { top, pipeline, validate, plan, apply };
 }
 
 const scriptsOf = ({ steps = [], script = [] }: Job) => [...script, ...steps.flatMap(({ run }) => run ?? [])];
@@ -47,25 +48,35 @@ describe.each(systems)('the pipeline that heddle init --ci %s writes', (system, 
     ['a directory of the repository', 'mesh', 'mesh'],
     ['a directory with a space', 'our mesh', "'our mesh'"],
     ['the repository itself', '.', '.'],
-  ])('validates and plans %s, by commands that exist', async (_, name, word) => {
-    const { top, validate, plan } = await repository(system, path, name);
-    const calls = [validate, plan].flatMap(scriptsOf).flatMap(heddleCalls);
+  ])('validates, plans and applies %s, by commands that exist', async (_, name, word) => {
+    const { top, validate, plan, apply } = await repository(system, path, name);
+    const calls = [validate, plan, apply].flatMap(scriptsOf).flatMap(heddleCalls);
     expect(calls.map(callFault).filter((fault) => fault !== undefined)).toEqual([]);
     expect(scriptsOf(validate).join('\n')).toContain(`heddle validate ${word} --format`);
     expect(scriptsOf(plan).join('\n')).toContain(`heddle plan ${word}`);
+    expect(scriptsOf(apply).join('\n')).toContain(`heddle apply ${word} --auto-approve`);
     const { code, out } = await runHeddle(['validate', name, '--strict-files'], { cwd: top });
-    expect([code, out]).toEqual([0, '1 document in 1 file is valid.\n']);
+    expect([code, out]).toEqual([0, '3 documents in 2 files are valid.\n']);
   });
 
-  it('has a token where it plans and nowhere else, which is a secret, and no right to write', async () => {
-    const { pipeline, validate, plan } = await repository(system, path, 'mesh');
+  it('has a token that writes nothing where it plans, one that writes on the main branch alone, and no other', async () => {
+    const { pipeline, validate, plan, apply } = await repository(system, path, 'mesh');
     const variables = ({ env, variables: own }: Job) => ({ ...env, ...own });
     expect(variables(validate)).toEqual({});
     expect(variables(plan)).toEqual({
       HEDDLE_TOKEN: system === 'github' ? `\${{ secrets.HEDDLE_PLAN_TOKEN }}` : '$HEDDLE_PLAN_TOKEN',
     });
+    expect(apply).toMatchObject({
+      environment: 'mesh',
+      ...(system === 'github'
+        ? { if: "github.event_name == 'push'", env: { HEDDLE_TOKEN: `\${{ secrets.HEDDLE_APPLY_TOKEN }}` } }
+        : {
+            rules: [{ if: '$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH' }],
+            variables: { HEDDLE_TOKEN: '$HEDDLE_APPLY_TOKEN' },
+          }),
+    });
     expect(pipeline.permissions).toEqual(system === 'github' ? { contents: 'read' } : undefined);
-    const actions = [validate, plan].flatMap(({ steps = [] }) => steps.flatMap(({ uses }) => uses ?? []));
+    const actions = [validate, plan, apply].flatMap(({ steps = [] }) => steps.flatMap(({ uses }) => uses ?? []));
     expect(new Set(actions)).toEqual(new Set(system === 'github' ? ['actions/checkout@v4'] : []));
   });
 });

@@ -1,8 +1,10 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { callFault, heddleCalls } from '../setup/command-lines.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { runHere } from './collect.ts';
+import { sharedServer } from './served.ts';
 
 describe('heddle init', () => {
   it('lays out a directory whose documents are valid, whose other files are no problem, and whose source is named', async () => {
@@ -12,9 +14,30 @@ describe('heddle init', () => {
     expect(await readFile(join(directory, 'heddle.yaml'), 'utf8')).toContain('source: "mesh"');
     expect(await runHere(['validate', '--strict-files', directory])).toEqual({
       code: 0,
-      out: '1 document in 1 file is valid.\n',
+      out: '3 documents in 2 files are valid.\n',
       note: '',
     });
+  });
+
+  it('writes documents that are canonical, and keeps the database of a server out of Git', async () => {
+    const directory = join(await temporaryDirectory(), 'mesh');
+    await runHere(['init', directory]);
+    expect(await runHere(['fmt', '--check', directory])).toMatchObject({ code: 0, out: '' });
+    const ignored = await readFile(join(directory, '.gitignore'), 'utf8');
+    expect(ignored.split('\n')).toEqual(expect.arrayContaining(['.heddle/*', '!/.heddle/schema.json']));
+    const readme = await readFile(join(directory, 'README.md'), 'utf8');
+    const calls = heddleCalls(readme.replace(/^ {4}(heddle \S+ \S+).*$/gm, '$1'));
+    expect([calls.length, calls.map(callFault).filter((fault) => fault !== undefined)]).toEqual([4, []]);
+  });
+
+  it('has editors check every document below a directory of a repository, where editors look for settings', async () => {
+    const top = await temporaryDirectory();
+    await mkdir(join(top, '.git'));
+    await runHere(['init', join(top, 'mesh')]);
+    expect(JSON.parse(await readFile(join(top, '.vscode/settings.json'), 'utf8'))).toEqual({
+      'yaml.schemas': { 'mesh/.heddle/schema.json': ['mesh/**/*.yaml', 'mesh/**/*.yml', '!mesh/heddle.yaml'] },
+    });
+    expect(await readdir(join(top, 'mesh'))).not.toContain('.vscode');
   });
 
   it('has editors check every document by the schema, the settings file aside', async () => {
@@ -47,5 +70,30 @@ describe('heddle init', () => {
     ]);
     const named = await runHere(['init', directory, '--source-name', 'mesh']);
     expect([named.code, named.out]).toEqual([0, expect.stringContaining(`heddle plan '${directory}'`)]);
+  });
+});
+
+const server = sharedServer();
+
+describe('heddle init --from-server', () => {
+  it('begins with the documents of the account, which change nothing', async () => {
+    const directory = join(await temporaryDirectory(), 'mesh');
+    const { env } = server();
+    expect((await runHere(['init', directory, '--from-server'], env)).out).toContain(
+      `wrote ${join(directory, 'account.yaml')}`,
+    );
+    expect(await readdir(directory)).not.toContain('groups.yaml');
+    const { code, out } = await runHere(['plan', directory, '--detailed-exitcode'], env);
+    expect([code, out]).toEqual([0, expect.stringContaining('No changes')]);
+  });
+
+  it('writes nothing where it is not signed in', async () => {
+    const directory = join(await temporaryDirectory(), 'mesh');
+    const { code, note } = await runHere(['init', directory, '--from-server'], {
+      ...server().env,
+      HEDDLE_TOKEN: 'wrong',
+    });
+    expect([code, note]).toEqual([1, expect.stringContaining('token')]);
+    await expect(readdir(directory)).rejects.toThrow('ENOENT');
   });
 });

@@ -12,17 +12,20 @@ export const ciFiles: Readonly<Record<CiSystem, { readonly path: string; text(di
   gitlab: { path: '.gitlab-ci.yml', text: gitlabFile },
 };
 
-const token = `of a service user, made with \`plan_only\`: it may look and plan, and write nothing`;
+const planToken = `of a service user, made with \`plan_only\`: it may look and plan, and write nothing`;
 
 function githubFile(directory: string): string {
   const word = shellWord(directory);
-  return `# Every change of the documents is validated, and its plan is shown in the summary of the run.
+  return `# Every change of the documents is validated, and its plan is shown in the summary of the run. What is on the main branch is
+# applied.
 #
 # The repository needs (Settings, Secrets and variables, Actions):
 #
-#   HEDDLE_SERVER       a variable: the address of the server
-#   HEDDLE_IMAGE        a variable: the image of your Heddle
-#   HEDDLE_PLAN_TOKEN   a secret: a token ${token}
+#   HEDDLE_SERVER        a variable: the address of the server
+#   HEDDLE_IMAGE         a variable: the image of your Heddle
+#   HEDDLE_PLAN_TOKEN    a secret: a token ${planToken}
+#   HEDDLE_APPLY_TOKEN   a secret of the environment mesh only, which lets the main branch alone use it and may ask for a
+#                        reviewer: a token of a service user that may change the account
 #
 # Pull requests from forks get no secrets, so they are validated and not planned.
 name: heddle
@@ -54,6 +57,7 @@ jobs:
       # Needs no server and no token; shows every problem beside its line.
       - run: |
           heddle validate ${word} --format github
+          heddle fmt --check --diff ${word}
 
   plan:
     if: github.event_name == 'push' || github.event.pull_request.head.repo.full_name == github.repository
@@ -70,19 +74,39 @@ jobs:
           heddle plan ${word} --format markdown > plan.md || code=$?
           cat plan.md | tee -a "$GITHUB_STEP_SUMMARY"
           [ "$code" = 0 ] || [ "$code" = 3 ]
+
+  apply:
+    if: github.event_name == 'push'
+    needs: plan
+    runs-on: ubuntu-latest
+    environment: mesh
+    # One at a time, and none is cancelled half-way through.
+    concurrency:
+      group: mesh
+      cancel-in-progress: false
+    env:
+      HEDDLE_TOKEN: \${{ secrets.HEDDLE_APPLY_TOKEN }}
+    steps:
+      - uses: actions/checkout@v4
+      - run: eval "$MAKE_COMMAND"
+      # Exits with 3 when a guard stops the plan: \`heddle approve\` lets the plan that it names through.
+      - run: |
+          heddle apply ${word} --auto-approve
 `;
 }
 
 function gitlabFile(directory: string): string {
   const word = shellWord(directory);
-  return `# Every change of the documents is validated, and its plan is shown in the log of the job.
+  return `# Every change of the documents is validated, and its plan is shown in the log of the job. What is on the default branch is
+# applied.
 #
 # The project needs variables (Settings, CI/CD):
 #
-#   HEDDLE_SERVER       the address of the server
-#   HEDDLE_IMAGE        the image of your Heddle
-#   HEDDLE_PLAN_TOKEN   masked: a token ${token}
-stages: [validate, plan]
+#   HEDDLE_SERVER        the address of the server
+#   HEDDLE_IMAGE         the image of your Heddle
+#   HEDDLE_PLAN_TOKEN    masked: a token ${planToken}
+#   HEDDLE_APPLY_TOKEN   masked and protected, for the environment mesh: a token of a service user that may change the account
+stages: [validate, plan, apply]
 
 default:
   image:
@@ -101,6 +125,7 @@ validate:
     - |
       heddle validate ${word} --format gitlab > validate.json || true
       heddle validate ${word}
+      heddle fmt --check --diff ${word}
   artifacts:
     when: always
     reports:
@@ -116,5 +141,19 @@ plan:
       code=0
       heddle plan ${word} || code=$?
       [ "$code" = 0 ] || [ "$code" = 3 ]
+
+apply:
+  stage: apply
+  rules:
+    - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  environment: mesh
+  # One at a time, in the order of their pipelines.
+  resource_group: mesh
+  variables:
+    HEDDLE_TOKEN: $HEDDLE_APPLY_TOKEN
+  script:
+    # Exits with 3 when a guard stops the plan: \`heddle approve\` lets the plan that it names through.
+    - |
+      heddle apply ${word} --auto-approve
 `;
 }

@@ -2,41 +2,52 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { shellWord } from '../../lib/shell-word.ts';
 import { InvalidInput } from '../../model/errors.ts';
-import { ignoreFile } from '../../model/sources/file-rules.ts';
-import { defineCommand } from '../command.ts';
+import { archive } from '../../operations/config/archive.ts';
+import { accept, clientSettings, connect, send } from '../client.ts';
+import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { writeError } from '../write-file.ts';
 import { type CiSystem, ciFiles, ciSystems } from './ci-files.ts';
-import { schemaOfDocuments } from './schema.ts';
+import { editorSettings, firstDocuments, type StarterFile, surroundingFiles } from './starter.ts';
 
 export const init = defineCommand({
   name: 'init',
   summary: 'Lay out a directory of documents.',
   details:
-    'Works offline. Writes heddle.yaml, which names the source that owns what the documents state, a first document, .heddleignore, and the schema with settings by which editors check every document; with --ci a pipeline at the top of the Git repository too. What is there already stays as it is.',
+    'Works offline. Writes heddle.yaml, which names the source that owns what the documents state, documents to begin with, a README, .heddleignore, .gitignore, and the schema with settings by which editors check every document of every file; with --ci a pipeline at the top of the Git repository too. With --from-server the documents are those of the account. What is there already stays as it is.',
   argument: { placeholder: 'DIR', doc: 'the directory; the current one unless said otherwise', least: 0, most: 1 },
   flags: {
     'source-name': { placeholder: 'NAME', doc: 'Name of the source; the name of the directory unless said otherwise.' },
     ci: {
       placeholder: 'SYSTEM',
-      doc: 'github, gitlab or none (default none): a pipeline that validates and plans every change, with a token that writes nothing.',
+      doc: 'github, gitlab or none (default none): a pipeline that validates and plans every change with a token that writes nothing, and applies it on the main branch.',
     },
+    'from-server': { doc: 'Begin with the documents of the account, as `heddle export --mark-adopt` writes them.' },
   },
-  settings: [],
+  settings: clientSettings,
   examples: [
     ['heddle init mesh --source-name office', 'A directory mesh, whose documents the source office owns'],
     ['heddle init mesh --ci github', 'The same with a workflow for GitHub Actions'],
+    ['heddle init mesh --from-server', 'An account that was made by hand, as documents'],
     ['heddle plan mesh', 'What its documents would change'],
   ],
-  async run({ positionals, flags, terminal }) {
+  async run({ positionals, flags, config, terminal }) {
     const directory = positionals[0] ?? '.';
     const named = flags['source-name'];
     const source = sourceNameOf(typeof named === 'string' ? named : undefined, directory);
-    const word = shellWord(directory);
     const system = systemOf(flags['ci']);
+    const top = (await repositoryOf(resolve(directory))) ?? resolve(directory);
+    const word = shellWord(directory);
+    // Fails before anything is written.
+    const documents = flags['from-server'] === true ? await documentsOf(config, terminal) : firstDocuments;
     const settings = join(directory, 'heddle.yaml');
     const made: string[] = [];
-    for (const [path, text] of [...layout(directory, source), ...(await pipeline(directory, system))]) {
+    for (const [path, text] of [
+      ...below(directory, surroundingFiles(source, shellWord(relative(top, resolve(directory)) || '.'))),
+      ...below(directory, documents),
+      ...atTop(top, [editorSettings(top, resolve(directory)), ...pipeline(top, directory, system)]),
+    ]) {
       const isMade = await writeNew(path, text);
       terminal.out(isMade ? `wrote ${path}\n` : `kept ${path}\n`);
       if (isMade) made.push(path);
@@ -47,6 +58,18 @@ export const init = defineCommand({
     return exit.ok;
   },
 });
+
+/** The account as documents, each of which adopts its object. */
+async function documentsOf(
+  config: Parameters<typeof connect>[0],
+  terminal: Invocation['terminal'],
+): Promise<readonly StarterFile[]> {
+  const client = await connect(config);
+  const answer = await withProgress(terminal, 'exporting', () =>
+    send(client, archive.export, { query: { format: 'yaml', markAdopt: true } }),
+  );
+  return [['account.yaml', accept(answer).text]];
+}
 
 /** What the server takes for a name. */
 const sourceForm = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/;
@@ -67,16 +90,23 @@ function systemOf(given: unknown): CiSystem | undefined {
   throw new InvalidInput(`--ci is \`${given}\`; write ${ciSystems.join(', ')} or none`);
 }
 
-/** The file of a pipeline, at the top of the repository that the directory is in. */
-async function pipeline(
-  directory: string,
-  system: CiSystem | undefined,
-): Promise<readonly (readonly [path: string, text: string])[]> {
+/** The file of a pipeline, below the top of the repository that the directory is in. */
+function pipeline(top: string, directory: string, system: CiSystem | undefined): readonly StarterFile[] {
   if (system === undefined) return [];
-  const top = (await repositoryOf(resolve(directory))) ?? resolve(directory);
   const { path, text } = ciFiles[system];
-  const shown = relative('', join(top, path));
-  return [[shown.startsWith('..') ? join(top, path) : shown, text(relative(top, resolve(directory)) || '.')]];
+  return [[path, text(relative(top, resolve(directory)) || '.')]];
+}
+
+function below(directory: string, files: readonly StarterFile[]): readonly StarterFile[] {
+  return files.map(([path, text]) => [join(directory, path), text]);
+}
+
+/** The same at the top of a repository, with paths as people see them from where they are. */
+function atTop(top: string, files: readonly StarterFile[]): readonly StarterFile[] {
+  return files.map(([path, text]) => {
+    const shown = relative('', join(top, path));
+    return [shown.startsWith('..') ? join(top, path) : shown, text];
+  });
 }
 
 /** The nearest directory that is a Git repository; a worktree has a file where others have a directory. */
@@ -85,29 +115,6 @@ async function repositoryOf(directory: string): Promise<string | undefined> {
   const above = dirname(directory);
   return above === directory ? undefined : repositoryOf(above);
 }
-
-/** Dot directories are never read as documents, so the schema is in one. */
-const schemaPath = '.heddle/schema.json';
-
-function layout(directory: string, source: string): readonly (readonly [path: string, text: string])[] {
-  const editor = { 'yaml.schemas': { [schemaPath]: ['*.yaml', '*.yml', '!heddle.yaml'] } };
-  const files = {
-    'heddle.yaml': `# Settings of this directory. The source owns what the documents state: never rename it.\nsource: ${JSON.stringify(source)}\n`,
-    'groups.yaml': firstDocument,
-    [ignoreFile]: '# Files and directories that are no documents, one pattern a line as in .gitignore.\n',
-    [schemaPath]: schemaOfDocuments(),
-    '.vscode/settings.json': `${JSON.stringify(editor, null, 2)}\n`,
-  };
-  return Object.entries(files).map(([name, text]) => [join(directory, name), text]);
-}
-
-const firstDocument = `# \`heddle explain Group\` says what a group can have.
-apiVersion: heddle.dev/v1
-kind: Group
-metadata:
-  name: engineering
-spec: {}
-`;
 
 /** Writes a file unless there is one. */
 async function writeNew(path: string, text: string): Promise<boolean> {
