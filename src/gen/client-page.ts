@@ -30,7 +30,7 @@ function sides(row: Row): readonly [string, string] {
     case 'default':
       return [`${code(row.member)} is required`, `absent or \`null\`: ${meaningOf(row.operations)}`];
     case 'limit':
-      return [`${code(row.member)} within its limits`, `any from ${row.least} on; 0 is none`];
+      return [`${code(row.member)} within its limits`, `from ${row.least} on; ${row.doc}`];
     case 'status':
       return [`${row.from}`, row.body === undefined ? `${row.to}` : `${row.to} with ${code(JSON.stringify(row.body))}`];
     case 'operation':

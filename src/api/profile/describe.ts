@@ -1,7 +1,7 @@
 import { asList, asObject, isObject, type Json, type JsonObject, membersOf } from '../../lib/json.ts';
 import { theirPath } from './paths.ts';
 import type { Differences, Shape } from './shape.ts';
-import type { StatusRow } from './table.ts';
+import type { LimitRow, StatusRow } from './table.ts';
 import { toTheirs } from './translate.ts';
 import { type Translation, translationsOf } from './translations.ts';
 
@@ -36,7 +36,7 @@ function rewriteObject(shape: Shape, schema: JsonObject): JsonObject {
     const leaf = shape.members.get(name);
     const limit = shape.limits.find(({ member }) => member === name);
     const named = leaf === undefined ? asObject(property) : rewriteLeaf(leaf, asObject(property));
-    return [theirs(name), limit === undefined ? named : unlimited(named, limit.least)];
+    return [theirs(name), limit === undefined ? named : unlimited(named, limit)];
   });
   const { required } = schema;
   return {
@@ -54,8 +54,8 @@ function rewriteLeaf(leaf: Shape, schema: JsonObject): JsonObject {
   return words === undefined ? schema : { ...schema, enum: asList(words).map((word) => toTheirs(leaf, word)) };
 }
 
-function unlimited({ maximum: _maximum, ...schema }: JsonObject, minimum: number): JsonObject {
-  return { ...schema, minimum };
+function unlimited({ maximum: _maximum, ...schema }: JsonObject, { least, most }: LimitRow): JsonObject {
+  return { ...schema, minimum: least, ...(most === undefined ? {} : { maximum: most }) };
 }
 
 function describeOperation({ request, answer, statuses }: Translation, operation: JsonObject): JsonObject {

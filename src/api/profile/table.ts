@@ -49,12 +49,15 @@ export interface DefaultRow extends Named {
   readonly value: string | number;
 }
 
-/** A whole number of requests that may be smaller and greater than specified, down to `least`. */
+/** A whole number of requests that may be smaller or greater than specified: from `least` to `most`. */
 export interface LimitRow extends Named {
   readonly differs: 'limit';
   readonly operations: readonly string[];
   readonly member: string;
   readonly least: number;
+  readonly most?: number;
+  /** What the least means. */
+  readonly doc: string;
 }
 
 /** An answer that has another status, and what its body is then; absent: the same. */
@@ -244,6 +247,7 @@ export const rows: readonly Row[] = [
     operations: ['POST /api/setup-keys'],
     member: 'expires_in',
     least: 0,
+    doc: '0 never expires',
     clients: all,
   },
   {
@@ -253,6 +257,16 @@ export const rows: readonly Row[] = [
     member: 'usage_limit',
     value: 0,
     clients: all,
+  },
+  {
+    name: 'the usual port of a target',
+    differs: 'limit',
+    operations: ['POST /api/reverse-proxies/services', 'PUT /api/reverse-proxies/services/{serviceId}'],
+    member: 'port',
+    least: 0,
+    most: 65535,
+    doc: '0 is the usual port of http or https',
+    clients: terraform,
   },
   {
     name: 'rules that a client does not know',

@@ -30,8 +30,10 @@ export function toOurs(shape: Shape, value: Json, findings: Findings, pointer = 
   }
   if (!isObject(value)) return leafToOurs(shape, value);
   const object = value as JsonObject;
-  for (const { member, least } of shape.limits)
-    if (Number(object[member] ?? Number.NaN) >= least) findings.unlimited.push(pointerTo(pointer, member));
+  for (const { member, least, most = Number.MAX_SAFE_INTEGER } of shape.limits) {
+    const value = Number(object[member] ?? Number.NaN);
+    if (value >= least && value <= most) findings.unlimited.push(pointerTo(pointer, member));
+  }
   const translated = mapMembers(object, (name, member) => {
     const row = shape.renamed.find(({ theirs }) => theirs === name);
     const ours = row?.ours ?? name;

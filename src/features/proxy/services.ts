@@ -1,5 +1,6 @@
 import type { Engine } from '../../commit/engine.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { asObjects, type JsonObject } from '../../lib/json.ts';
+import { usualPort } from '../../model/declare/service-words.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import {
   openSecret,
@@ -63,8 +64,19 @@ function servicesOf(engine: Engine, state: Snapshot, cluster: string): readonly 
     const { spec } = engine.registry.get(service.kind);
     const open = (text: string, path: SecretPath, field: SecretField) =>
       openSecret(field, text, placeOf(state.account, service.id, path), engine.planEnvironment.vault);
-    return { ...shown, ...revealSecrets(spec, shown, service.spec, open), version: service.updatedRevision };
+    const revealed = { ...shown, ...revealSecrets(spec, shown, service.spec, open) };
+    return {
+      ...revealed,
+      targets: asObjects(revealed['targets'] ?? []).map(withPort),
+      version: service.updatedRevision,
+    };
   });
+}
+
+/** A target with the port that its proxy connects to. */
+function withPort(target: JsonObject): JsonObject {
+  const usual = target['port'] === 0 ? usualPort(String(target['protocol'])) : undefined;
+  return usual === undefined ? target : { ...target, port: usual };
 }
 
 /** The ids of the services of a cluster. */

@@ -75,6 +75,7 @@ const targetFields = {
     doc: 'Address or name of the backend, for `subnet` and `cluster` and with `direct_upstream`. Otherwise it follows from the target.',
     format: hostname,
   }),
+  // Callers who are exempt from this limit may give 0, the usual port of `http` or `https`.
   port: integer({ doc: 'Port of the backend.', required: true, minimum: 1, maximum: 65535 }),
   enabled: boolean({ doc: 'Whether requests are led to this target.', required: true, documentDefault: true }),
   options: object(optionFields, { doc: 'How the backend is reached in detail.', default: {} }),

@@ -1,4 +1,5 @@
 import type { Fault } from '../../model/declare/kind.ts';
+import { usualPort } from '../../model/declare/service-words.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import type { Auth, ServiceSpec, Target } from './fields.ts';
 import { checkCustomHeaders, checkHeaderNames } from './headers.ts';
@@ -62,6 +63,7 @@ function checkPrivate(spec: ServiceSpec): readonly Fault[] {
 function checkTarget({ mode }: ServiceSpec, target: Target, path: string): readonly Fault[] {
   return [
     ...checkHost(target, path),
+    ...checkPort(mode, target, path),
     ...checkModes(mode, target, path),
     ...checkCustomHeaders(target.options.custom_headers, `${path}/options/custom_headers`),
   ];
@@ -79,6 +81,13 @@ function checkHost({ target_type, host, options }: Target, path: string): readon
     faults.push({ code: 'target_not_direct', path: `${path}/options/direct_upstream`, message });
   }
   return faults;
+}
+
+/** Only requests have a usual port. */
+function checkPort(mode: string, { port, protocol }: Target, path: string): readonly Fault[] {
+  if (port !== 0 || (mode === 'http' && usualPort(protocol) !== undefined)) return [];
+  const message = `\`port\` must be at least 1: a service of mode \`${mode}\` with a target of protocol \`${protocol}\` has no usual port`;
+  return [{ code: 'value_out_of_range', path: `${path}/port`, message }];
 }
 
 interface Restriction {

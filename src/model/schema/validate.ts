@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type Json, type JsonObject, membersOf, pointerTo } from '../../lib/json.ts';
+import { type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -270,13 +270,13 @@ function lookUp(specs: () => readonly (Json | undefined)[]): IsStored {
 
 function collect(values: readonly (Json | undefined)[]): ReadonlySet<string> {
   const found = new Set<string>();
-  for (const value of values)
-    for (const [name, member] of Object.entries(membersOf(value)))
-      if (typeof member === 'number') found.add(numberAt(`/${name}`, member));
-  const waiting: (Json | undefined)[] = [...values];
-  for (let value = waiting.pop(); value !== undefined || waiting.length > 0; value = waiting.pop()) {
+  const waiting = values.map((value): readonly [pointer: string, value: Json | undefined] => ['', value]);
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [pointer, value] = next;
     if (typeof value === 'string') found.add(value);
-    else if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) waiting.push(inner);
+    else if (typeof value === 'number') found.add(numberAt(pointer, value));
+    else if (typeof value === 'object' && value !== null)
+      for (const [name, inner] of Object.entries(value)) waiting.push([pointerTo(pointer, name), inner as Json]);
   }
   return found;
 }

@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { followServices } from '../../../src/features/proxy/services.ts';
+import { addCluster } from '../../spec/world.ts';
 import { type ProfileScene, type RowTests, setupKey, sshRule } from './scene.ts';
 
 const never = '0001-01-01T00:00:00Z';
@@ -28,6 +30,34 @@ export const requests = (scene: ProfileScene): RowTests => {
       const made = await theirs('POST', '/api/setup-keys', { ...setupKey, usage_limit: null });
       expect(made).toMatchObject({ status: 200, body: { usage_limit: 0 } });
       expect((await ours('POST', '/api/setup-keys', { ...setupKey, usage_limit: null })).status).toBe(422);
+    },
+
+    async 'the usual port of a target'() {
+      const [peer = ''] = await api().peers('port');
+      await addCluster(api(), 'ports.example.com', {});
+      const { engine, account } = api();
+      const state = await engine.snapshots.fresh(account);
+      const cluster = state.ofKind('ProxyCluster').find(({ name }) => name === 'ports.example.com')?.id ?? '';
+      const target = { target_id: peer, target_type: 'peer', protocol: 'https', port: 0, enabled: true };
+      const service = { name: 'ports', domain: 'a.ports.example.com', enabled: true, targets: [target] };
+      const made = await theirs('POST', '/api/reverse-proxies/services', service);
+      expect(made).toMatchObject({ status: 200, body: { targets: [{ port: 0 }] } });
+      const path = `/api/reverse-proxies/services/${made.body.id}`;
+      expect((await theirs('PUT', path, made.body)).body).toEqual(made.body);
+      expect((await ours('PUT', path, { ...made.body, name: 'stored' })).status).toBe(200);
+      const followed = followServices(engine, { account, cluster, id: 'none', token: 'none' });
+      expect(JSON.stringify((await followed.next())?.data['services'])).toContain('"port":443');
+      for (const port of [-1, 65536])
+        expect((await theirs('PUT', path, { ...service, targets: [{ ...target, port }] })).status).toBe(422);
+      const tcp = { ...service, name: 'tcp', domain: 'b.ports.example.com', mode: 'tcp' };
+      const refused = await theirs('POST', '/api/reverse-proxies/services', {
+        ...tcp,
+        targets: [{ ...target, protocol: 'tcp' }],
+      });
+      expect(refused).toMatchObject({ status: 422, body: { problems: [{ path: '/targets/0/port' }] } });
+      expect(
+        (await ours('POST', '/api/reverse-proxies/services', { ...service, domain: 'c.ports.example.com' })).status,
+      ).toBe(422);
     },
 
     async 'rules that a client does not know'() {
