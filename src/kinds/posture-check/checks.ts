@@ -63,7 +63,7 @@ const location = {
   city_name: string({
     doc: 'A city of that country by its English name; without one the whole country is meant.',
     default: '',
-    omitEmpty: true,
+    asGiven: true,
   }),
 };
 
@@ -71,9 +71,9 @@ const action = (what: string) =>
   oneOf(['allow', 'deny'], { doc: `Whether ${what} pass, or are the only ones that do not.`, required: true });
 
 const process = {
-  linux_path: string({ doc: 'The executable on Linux.', default: '', omitEmpty: true }),
-  mac_path: string({ doc: 'The executable on macOS.', default: '', omitEmpty: true }),
-  windows_path: string({ doc: 'The executable on Windows.', default: '', omitEmpty: true }),
+  linux_path: string({ doc: 'The executable on Linux.', default: '', asGiven: true }),
+  mac_path: string({ doc: 'The executable on macOS.', default: '', asGiven: true }),
+  windows_path: string({ doc: 'The executable on Windows.', default: '', asGiven: true }),
 };
 
 /** Every program has a path on some system. */
