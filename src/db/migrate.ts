@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Conflict } from '../model/errors.ts';
+import { Conflict, Unavailable } from '../model/errors.ts';
 import type { Database, Run } from './database.ts';
 import { describeHolders } from './lock-holder.ts';
 import { migrations as known, type Migration } from './migrations/index.ts';
@@ -25,6 +25,8 @@ export interface MigrateOptions {
   readonly pauseSeconds?: number;
   /** After so many attempts it gives up. */
   readonly attempts?: number;
+  /** The oldest Postgres that has what the schema uses. */
+  readonly oldestServer?: number;
 }
 
 /** Brings the database to this program's schema and returns the names of what it applied; any number of processes may do so at once. */
@@ -45,9 +47,10 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
 }
 
 async function migrateOnce(database: Database, options: MigrateOptions): Promise<readonly string[]> {
-  const { migrations = known, lockSeconds = 3 } = options;
+  const { migrations = known, lockSeconds = 3, oldestServer = 15 } = options;
   let missing: readonly Migration[] = [];
   await database.asOwner(async (run) => {
+    await requireServer(run, oldestServer);
     // However long: another server is migrating.
     await run(LOCK);
     missing = await readMissing(run, migrations);
@@ -57,6 +60,16 @@ async function migrateOnce(database: Database, options: MigrateOptions): Promise
     for (const migration of missing) await apply(run, migration);
   });
   return missing.map((migration) => migration.name);
+}
+
+/** An older server would fail in the middle of some migration, with an error of its own. */
+async function requireServer(run: Run, oldest: number): Promise<void> {
+  const [row] = await run(`select current_setting('server_version_num')::int / 10000 as "major"`);
+  const major = Number(row?.['major']);
+  if (major >= oldest) return;
+  throw new Unavailable(
+    `The database server is Postgres ${major}, and Heddle needs ${oldest} or newer; nothing was changed. Upgrade the server, or name another one with --database-url.`,
+  );
 }
 
 /** Another session held a table for too long, or two waited for each other. */

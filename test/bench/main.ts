@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { access } from './access.ts';
 import { apply } from './apply.ts';
+import { commands } from './commands.ts';
 import { directory } from './directory.ts';
 import { endpointSecurity } from './endpoint-security.ts';
 import { enrolment } from './enrolment.ts';
@@ -40,6 +41,7 @@ const benchmarks: readonly Benchmark[] = [
   lists,
   statements,
   start,
+  commands,
   large,
   access,
   maps,

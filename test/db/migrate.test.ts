@@ -9,7 +9,7 @@ import { type Migration, migrations } from '../../src/db/migrations/index.ts';
 import { SchemaTooNew } from '../../src/db/schema-too-new.ts';
 import { findCredentialHosts } from '../../src/db/sources/credential-hosts.ts';
 import { listFormerGitHosts } from '../../src/db/sources/former-git-hosts.ts';
-import { Internal } from '../../src/model/errors.ts';
+import { Internal, Unavailable } from '../../src/model/errors.ts';
 import { programFile } from '../setup/bundle.ts';
 import { eachEngine, emptyDatabase, testDatabase } from '../setup/database.ts';
 import { startPostgres } from '../setup/server.ts';
@@ -55,6 +55,16 @@ eachEngine('migrations (%s)', (engine) => {
     await using test = await testDatabase(engine);
     await migrate(test.database, { migrations: [...migrations, { ...next, oldestProgram: migrations.length }] });
     expect(await migrate(test.database)).toEqual([]);
+  });
+
+  it('are refused by a Postgres that is too old, with its version and the way out', async () => {
+    await using test = await testDatabase(engine);
+    const broken = { ...next, statements: ['select from nowhere'] };
+    const refusal = migrate(test.database, { migrations: [...migrations, broken], oldestServer: 99 });
+    await expect(refusal).rejects.toThrow(Unavailable);
+    await expect(refusal).rejects.toThrow(
+      /^The database server is Postgres 1\d, and Heddle needs 99 or newer; nothing was changed\. .* --database-url\.$/,
+    );
   });
 
   it('of a newer program are refused in one sentence when they say that this one may not', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -5,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { transformSync } from 'rolldown/experimental';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { callFault, heddleCalls } from '../setup/command-lines.ts';
 import { type Program, runHeddle, serveHeddle } from '../setup/heddle.ts';
 import { type InstalledPackage, installPackage } from '../setup/package.ts';
 
@@ -86,6 +89,46 @@ describe('the package', () => {
       out: '',
       err: expect.stringMatching(/^This package of Heddle .*npm run build.*\.\n$/),
     });
+  });
+});
+
+describe('in a pipeline', () => {
+  const documents = 'examples/ci/gitops/documents';
+
+  /** Runs a script with a folder of its own for what is installed globally. */
+  function shell(script: string): string {
+    const prefix = mkdtempSync(join(home, 'global-'));
+    const { PATH } = installed.env;
+    const env = {
+      ...installed.env,
+      PACKAGE: installed.archive,
+      npm_config_prefix: prefix,
+      PATH: `${prefix}/bin:${PATH}`,
+    };
+    return execFileSync('bash', ['-euo', 'pipefail', '-c', script], { env, encoding: 'utf8', stdio: 'pipe' });
+  }
+
+  test('the GitHub Action makes `heddle` a command', () => {
+    const { runs, inputs } = parse(readFileSync('examples/ci/github-action/action.yml', 'utf8'));
+    expect(Object.keys(inputs)).toEqual(['package']);
+    const [script] = runs.steps.flatMap((step: { readonly run?: string }) => step.run ?? []);
+    expect(shell(script)).toContain(`heddle ${manifest().version} (Node `);
+  });
+
+  test('the GitLab component validates documents, and calls commands that exist', () => {
+    const text = readFileSync('examples/ci/gitlab-component/templates/heddle.yml', 'utf8');
+    const [spec, jobs] = parseAllDocuments(text).map((part) => part.toJS());
+    const values: Readonly<Record<string, string>> = {
+      ...{ package: installed.archive, source: 'office', directory: documents, stage: 'test' },
+    };
+    expect(Object.keys(spec.spec.inputs).sort()).toEqual(Object.keys(values).sort());
+    const filled = (lines: readonly string[]) =>
+      lines.join('\n').replaceAll(/\$\[\[ inputs\.(\w+) \]\]/g, (_, name) => values[name] ?? '');
+    const script = filled([...jobs['.heddle'].before_script, ...jobs['heddle-validate'].script]);
+    expect(shell(script)).toMatch(/documents in \d+ files are valid/);
+    const calls = heddleCalls(filled(jobs['heddle-plan'].script));
+    expect(calls.length).toBe(1);
+    expect(calls.map(callFault)).toEqual([undefined]);
   });
 });
 

@@ -13,10 +13,14 @@ const noRegistry = 'http://127.0.0.1:9/';
 
 /** The package as somebody has it who installed its file in an empty folder. */
 export interface InstalledPackage extends AsyncDisposable {
+  /** The file that was packed. */
+  readonly archive: string;
   /** The folder with `node_modules`. */
   readonly folder: string;
   /** Its files, by their paths below the package, with `/` between names. */
   readonly files: readonly string[];
+  /** What a machine has that cannot reach a registry. */
+  readonly env: NodeJS.ProcessEnv;
   /** Runs a command of npm there, without a registry. */
   npm(...words: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>;
 }
@@ -41,6 +45,7 @@ export async function installPackage(): Promise<InstalledPackage> {
   const below = join(folder, 'node_modules/heddle');
   const entries = await readdir(below, { recursive: true, withFileTypes: true });
   return {
+    archive: join(home, packed),
     folder,
     files: entries
       .filter((entry) => entry.isFile())
@@ -49,6 +54,7 @@ export async function installPackage(): Promise<InstalledPackage> {
           .slice(below.length + 1)
           .replaceAll('\\', '/'),
       ),
+    env,
     npm,
     [Symbol.asyncDispose]: () => rm(home, { recursive: true }),
   };
