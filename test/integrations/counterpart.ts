@@ -28,6 +28,8 @@ export interface Counterpart<Message> {
   next(...answers: readonly Answer[]): void;
   /** Absent: accepts. */
   usually(answer?: Answer): void;
+  /** Answers so what the message says; nothing: as usual. */
+  refuses(decide: (text: string) => Answer | undefined): void;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -62,6 +64,7 @@ export async function startCounterpart<Message>({
   const faults: string[] = [];
   const queue: Answer[] = [];
   let usual: Answer | undefined;
+  let decide: (text: string) => Answer | undefined = () => undefined;
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const message = await read({ request, body: await bodyOf(request) });
     if (typeof message === 'string') {
@@ -70,7 +73,7 @@ export async function startCounterpart<Message>({
       return;
     }
     attempts.push(message);
-    const answer = queue.shift() ?? usual ?? 200;
+    const answer = queue.shift() ?? decide(JSON.stringify(message)) ?? usual ?? 200;
     if (typeof answer === 'function') answer(response, request);
     else if (answer >= 300) refuse(response, answer);
     else {
@@ -100,6 +103,9 @@ export async function startCounterpart<Message>({
     next: (...answers) => void queue.push(...answers),
     usually(answer) {
       usual = answer;
+    },
+    refuses(by) {
+      decide = by;
     },
     stop,
     async start() {

@@ -17,7 +17,7 @@ describe('the next batch', () => {
     ...{ account: 'a', id: 'c', type: 'webhook', enabled: true, settings: {} },
     wants: (code) => code === 'group.add' || code === 'integration.delivery_failed',
   };
-  const limits = { end: undefined, left: undefined, singlyTo: 0, newest: 9 };
+  const limits = { end: undefined, left: undefined, newest: 9 };
   const chosen = (window: readonly DeliveryEvent[], take: number | Later, more = {}) => {
     const batch = nextBatch(window, channel, { take: () => take }, { ...limits, ...more });
     return 'afterMs' in batch ? batch : [batch.events.map(({ id }) => id), batch.cursor];
@@ -56,7 +56,23 @@ describe('the next batch', () => {
       chosen([event(4), event(5), event(6)], 1, { end: 6 }),
       [[4], 4],
     ],
-    ['is one event where a batch was refused', chosen([event(4), event(5)], 2, { singlyTo: 4 }), [[4], 4]],
+    [
+      'is a part of what was refused, and no more of it than the target takes',
+      [
+        chosen([event(4), event(5), event(6), event(7)], 9, { parts: { to: 7, events: 2 } }),
+        chosen([event(4), event(5), event(6)], 9, { parts: { to: 5, events: 4 } }),
+        chosen([event(4), event(5), event(6)], 1, { parts: { to: 6, events: 2 } }),
+        chosen([event(4), event(5), event(6)], { afterMs: 7 }, { parts: { to: 6, events: 2 } }),
+        chosen([event(4), event(5)], 2, { parts: { to: 3, events: 1 } }),
+      ],
+      [
+        [[4, 5], 5],
+        [[4, 5], 5],
+        [[4], 4],
+        [[4, 5], 5],
+        [[4, 5], 5],
+      ],
+    ],
     [
       'leaves out what the channel itself could not take',
       chosen(

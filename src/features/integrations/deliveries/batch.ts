@@ -10,14 +10,22 @@ export interface NextBatch {
   readonly cursor: number;
 }
 
+/** A batch that was refused is sent in parts, until the event is found that the receiver does not want. */
+export interface Parts {
+  /** The last event of the batch. */
+  readonly to: number;
+  /** How many of its events go together, at the most. */
+  readonly events: number;
+}
+
 /** How far a batch may go. */
 export interface BatchLimits {
   /** Where a batch ends that was begun, maybe with other settings than those of now. */
   readonly end?: number | undefined;
   /** The events of that batch that the receiver did not take; absent: all of them. */
   readonly left?: readonly number[] | undefined;
-  /** Events up to here go one by one, because a batch of them was refused. */
-  readonly singlyTo: number;
+  /** How the events of a batch that was refused go on; absent: none was. */
+  readonly parts?: Parts | undefined;
   /** The number of the newest event of the account; numbers may be missing before it. */
   readonly newest: number;
 }
@@ -33,7 +41,7 @@ export function nextBatch(
   window: readonly DeliveryEvent[],
   channel: Channel,
   target: Choosing | undefined,
-  { end, left, singlyTo, newest }: BatchLimits,
+  { end, left, parts, newest }: BatchLimits,
 ): NextBatch | Later {
   const waiting =
     target === undefined ? [] : window.filter(({ code, target: { id } }) => isSelected(channel, { code, target: id }));
@@ -41,7 +49,10 @@ export function nextBatch(
   const last = window.at(-1)?.id ?? newest;
   if (first === undefined || target === undefined) return { events: [], end: last, cursor: last };
   const begun = end === undefined ? 0 : waiting.filter(({ id }) => id <= end).length;
-  const count = first.id <= singlyTo ? 1 : countOf(waiting, target, { begun, isAll: last >= newest });
+  const count =
+    parts !== undefined && first.id <= parts.to
+      ? partOf(waiting, target, parts)
+      : countOf(waiting, target, { begun, isAll: last >= newest });
   if (typeof count !== 'number') return count;
   const chosen = waiting.slice(0, count);
   const next = waiting[count];
@@ -58,6 +69,13 @@ export function isSelected(
   { code, target }: { readonly code: string; readonly target: string },
 ): boolean {
   return channel.wants(code) && !(code === failedCode && target === channel.id);
+}
+
+/** What is sent of a batch that was refused does not wait for more. */
+function partOf(waiting: readonly DeliveryEvent[], target: Choosing, { to, events }: Parts): number {
+  const some = waiting.slice(0, events).filter(({ id }) => id <= to);
+  const count = target.take(some, false);
+  return typeof count === 'number' ? Math.min(some.length, Math.max(1, count)) : some.length;
 }
 
 /** A batch that was begun goes on, but with no more of it than the target takes by the settings that it has now. */

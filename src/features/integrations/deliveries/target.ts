@@ -21,8 +21,8 @@ export interface DeliveryEvent {
 /**
  * What came of a delivery. `accepted`: the receiver has it; people see the note. `retry`: it is tried again by itself, as long as it takes;
  * with `left`, the ids of the events that the receiver did not take, only those. `pause`: people have to do something first,
- * so it is hardly ever tried again by itself. `refused`: the receiver does not want what is in it; a batch is tried again event
- * by event, and a single event is set aside.
+ * so it is hardly ever tried again by itself. `refused`: the receiver does not want what is in it; a batch is tried again in
+ * parts, and a single event is set aside.
  */
 export type Verdict =
   | { readonly outcome: 'accepted'; readonly note?: string }

@@ -19,7 +19,7 @@ import { Internal } from '../../../model/errors.ts';
 import { tracedRoot } from '../../../telemetry/span.ts';
 import type { Hold as HeldLease } from '../held-work.ts';
 import { type Delays, usualDelays } from './backoff.ts';
-import { failedCode, type NextBatch, nextBatch } from './batch.ts';
+import { failedCode, type NextBatch, nextBatch, type Parts } from './batch.ts';
 import { openChannel, readChannel } from './channels.ts';
 import { deliveryEvent, eventName } from './events.ts';
 import { type Refusal, sendRun } from './run.ts';
@@ -63,7 +63,7 @@ const actor: Actor = { type: 'system', id: 'sys', name: 'system' };
  * it in the middle, the next worker goes on behind what was noted: an event may be sent twice, and none is left out.
  */
 export async function workOn(options: WorkerOptions, hold: Hold): Promise<void> {
-  let turns: readonly Progress[] = hold.feeds.map((feed) => ({ feed, singlyTo: 0, window: usualWindow }));
+  let turns: readonly Progress[] = hold.feeds.map((feed) => ({ feed, window: usualWindow }));
   while (!hold.signal.aborted) {
     const [progress, ...others] = turns;
     if (progress === undefined) return;
@@ -75,16 +75,16 @@ export async function workOn(options: WorkerOptions, hold: Hold): Promise<void> 
 
 function continued(
   { feed, ...before }: Progress,
-  { singlyTo = 0, window = before.window, rest }: StepResult,
+  { parts = before.parts, window = before.window, rest }: StepResult,
 ): Progress {
-  return { feed, singlyTo: Math.max(singlyTo, before.singlyTo), window, rest };
+  return { feed, parts, window, rest };
 }
 
 /** How far the work on one feed of a delivery is. */
 interface Progress {
   readonly feed: EventFeed;
-  /** Events up to here go one by one, because a batch of them was refused. */
-  readonly singlyTo: number;
+  /** How the events of a batch that was refused are sent. */
+  readonly parts?: Parts | undefined;
   /** How much is read at once. */
   readonly window: WindowSize;
   /** What was read already and comes next. */
@@ -124,7 +124,7 @@ async function takeStep(options: WorkerOptions, hold: Hold, progress: Progress):
   if (work.again !== undefined) return sendAgain(attempt, target, deliveryEvent(work.again, feed));
   const events = rest?.events ?? work.events.map((event) => deliveryEvent(event, feed));
   if (isCut(events, row.batch_end, progress.window, target?.window)) return { window: target?.window ?? usualWindow };
-  return sendNext(attempt, target, events, progress.singlyTo);
+  return sendNext(attempt, target, events, progress.parts);
 }
 
 const nothing: WindowSize = { events: 0, bytes: 0 };
@@ -186,13 +186,13 @@ async function sendNext(
   attempt: Attempt,
   target: Target | undefined,
   window: readonly DeliveryEvent[],
-  singlyTo: number,
+  parts: Parts | undefined,
 ): Promise<Step> {
   const { held, channel, row } = attempt;
   if (window.length === 0 && row.cursor >= row.newest) return 'done';
   const end = row.batch_end ?? undefined;
   const left = row.batch_left ?? undefined;
-  const batch = nextBatch(window, channel, target, { end, left, singlyTo, newest: row.newest });
+  const batch = nextBatch(window, channel, target, { end, left, parts, newest: row.newest });
   const database = databaseOf(attempt);
   if ('afterMs' in batch) {
     const behind = Math.max(fewest, 2 * (row.newest - row.cursor));
@@ -204,12 +204,13 @@ async function sendNext(
     return isWritten(await advance(database, held, cursor, { delivered: false }));
   if (row.set_aside >= mostSetAside) return fail(attempt, { outcome: 'pause', reason: tooManySetAside });
   const isKept = events.length > 1 || target.repeatsBatches === true;
+  const isPart = parts !== undefined && batch.end <= parts.to;
   if (isKept && batch.end !== end && !(await beginBatch(database, held, batch.end))) return 'stop';
   const run = await sendRun(
     {
       send: (one) => deliver(attempt, target, one.events),
-      next: (behind) => nextBatch(after(window, behind), channel, target, { singlyTo, newest: row.newest }),
-      mostMs: isKept ? 0 : mostRunMs,
+      next: (behind) => nextBatch(after(window, behind), channel, target, { parts, newest: row.newest }),
+      mostMs: isKept || isPart ? 0 : mostRunMs,
       signal: attempt.signal,
     },
     batch,
@@ -217,25 +218,34 @@ async function sendNext(
   const { accepted, note, refusal } = run;
   if (accepted !== undefined && !(await advance(database, held, accepted.cursor, { delivered: true, note })))
     return 'stop';
-  if (refusal === undefined) return { rest: accepted === undefined ? undefined : restOf(attempt, window, accepted) };
+  if (refusal === undefined)
+    return {
+      rest: accepted === undefined ? undefined : restOf(attempt, window, accepted),
+      // What is accepted leads away from the event that is not wanted.
+      ...(isPart ? { parts: { ...parts, events: 2 * parts.events } } : {}),
+    };
   // What was accepted before it ended a series of failures.
   const last = accepted === undefined ? attempt : { ...attempt, row: { ...row, failures: 0, reported: false } };
-  return failBatch(last, refusal);
+  return failBatch(last, refusal, parts);
 }
 
 /** How long events that go one by one are sent before it is noted how far that came, in milliseconds. */
 const mostRunMs = 250;
 
-async function failBatch(attempt: Attempt, { batch, verdict }: Refusal): Promise<Step> {
+async function failBatch(attempt: Attempt, { batch, verdict }: Refusal, parts: Parts | undefined): Promise<Step> {
   const { held, row } = attempt;
   const [first] = batch.events;
   if (verdict.outcome !== 'refused') return fail(attempt, verdict);
   if (first === undefined || batch.events.length > 1)
-    return (await endBatch(databaseOf(attempt), held)) ? { singlyTo: batch.end } : 'stop';
+    return (await endBatch(databaseOf(attempt), held)) ? { parts: halvesOf(batch, parts) } : 'stop';
   const step = isWritten(await setAside(databaseOf(attempt), held, first.id, verdict.reason));
   if (step !== 'stop' && row.set_aside === 0)
     await announce(attempt, `${verdict.reason} to the event ${eventName(first)}, which was set aside`);
   return step;
+}
+
+function halvesOf({ events, end }: NextBatch, parts: Parts | undefined): Parts {
+  return { to: Math.max(end, parts?.to ?? end), events: Math.max(1, Math.floor(events.length / 2)) };
 }
 
 /** What was read and comes next, unless more may be shown by reading again. */

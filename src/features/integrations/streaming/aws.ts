@@ -127,6 +127,13 @@ const passing: ReadonlySet<string> = new Set([
 ]);
 const credentialCodes: ReadonlySet<string> = new Set([
   ...['AccessDenied', 'AccessDeniedException', 'ExpiredToken', 'InvalidAccessKeyId', 'InvalidSignatureException'],
+  ...[
+    'IncompleteSignature',
+    'InvalidClientTokenId',
+    'InvalidToken',
+    'MissingAuthenticationToken',
+    'TokenRefreshRequired',
+  ],
   ...['SignatureDoesNotMatch', 'UnrecognizedClientException'],
 ]);
 const addressCodes: ReadonlySet<string> = new Set(['NoSuchBucket', 'ResourceNotFoundException']);
@@ -135,7 +142,16 @@ const regionCodes: ReadonlySet<string> = new Set([
   'IllegalLocationConstraintException',
 ]);
 
-/** Services say by a code what their statuses do not: 400 is also what they answer to wrong credentials. */
+/** What is wrong is a setting here or there, whatever the events are. */
+const settingCodes: ReadonlySet<string> = new Set([
+  ...['InvalidBucketName', 'InvalidKMSResourceException', 'InvalidRequest', 'InvalidStorageClass'],
+  ...['KMS.DisabledException', 'KMS.InvalidStateException', 'KMS.NotFoundException', 'OptInRequired'],
+]);
+
+/**
+ * Services say by a code what their statuses do not: 400 is also what they answer to wrong credentials. A code that is not
+ * known is taken for one about what was sent, so that one event cannot stop all that come after it.
+ */
 function verdictOfError(code: string, answer: OutboundAnswer, host: string, now: number): Verdict {
   const { status } = answer;
   if (status < 300) return { outcome: 'retry', reason: `${host} answers what no such service would` };
@@ -145,8 +161,12 @@ function verdictOfError(code: string, answer: OutboundAnswer, host: string, now:
   const said = `${host} answers ${status} ${code}`;
   if (verdict.outcome === 'retry') return { ...verdict, reason: said };
   if (passing.has(code)) return { outcome: 'retry', reason: said };
-  if (code === 'EntityTooLarge' || status === 413) return { outcome: 'refused', reason: said };
+  if (verdict.outcome === 'refused' && !isAboutSettings(code)) return { outcome: 'refused', reason: said };
   return { outcome: 'pause', reason: `${said}; ${adviceFor(code)}` };
+}
+
+function isAboutSettings(code: string): boolean {
+  return [credentialCodes, addressCodes, regionCodes, settingCodes].some((codes) => codes.has(code));
 }
 
 function adviceFor(code: string): string {
