@@ -1,19 +1,16 @@
-import { takeNumbers } from '../../lib/bits/intervals.ts';
+import type { Interval } from '../../lib/bits/intervals.ts';
 import { equalJson } from '../../lib/json.ts';
 import type { DerivedChange, Fault, State, Step } from '../../model/declare/kind.ts';
 import {
-  type FreePorts,
-  freeFor,
-  freePorts,
   type IngressProtocol,
   inPortOrder,
   mapPieces,
   mappingsOf,
   type PortMapping,
   portsOn,
-  withoutPorts,
 } from '../../model/state/ingress-ports.ts';
 import type { Forwarding } from '../../model/state/ingress-takeovers.ts';
+import { createPortPool, type PortPool } from '../../model/state/port-pool.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { countryOf, regionOf } from '../shared/ingress.ts';
 
@@ -60,60 +57,104 @@ function allocationsIn(state: State): ReadonlyMap<string, Forwarding> {
   if (present !== undefined) return present;
   const made = new Map<string, Forwarding>();
   const waiting = state.ofKind('IngressPort').filter((port) => !isSettled(port, state));
+  const ledger = openLedger(state, waiting, made);
   for (const port of inPortOrder(waiting)) {
-    const allocation = allocate(port, state, made);
+    const allocation = allocate(port, state, ledger);
     if (allocation !== undefined) made.set(port.id, allocation);
   }
   known.set(state, made);
   return made;
 }
 
-function allocate(
-  port: Stored<'IngressPort'>,
+/** The free ports of ingress peers while ports are served; each is looked through once, and not again for each port. */
+interface Ledger {
+  poolOf(ingressPeer: Stored<'IngressPeer'>): PortPool;
+  /** Counts what a port has, until it is served. */
+  hold(port: Stored<'IngressPort'>, pool: PortPool): void;
+  release(port: Stored<'IngressPort'>, pool: PortPool): void;
+}
+
+function openLedger(
   state: State,
+  waiting: readonly Stored<'IngressPort'>[],
   made: ReadonlyMap<string, Forwarding>,
-): Forwarding | undefined {
+): Ledger {
+  const isWaiting = new Set(waiting.map(({ id }) => id));
+  const pools = new Map<string, PortPool>();
+  const held = new Map<string, readonly PortMapping[]>();
+  const hold: Ledger['hold'] = (port, pool) => void held.set(port.id, takeFree(pool, mappingsOf(port)));
+  return {
+    hold,
+    release(port, pool) {
+      giveBack(pool, held.get(port.id) ?? []);
+      held.delete(port.id);
+    },
+    poolOf(ingressPeer) {
+      const present = pools.get(ingressPeer.id);
+      if (present !== undefined) return present;
+      const ports = portsOn(ingressPeer, state);
+      const pool = createPortPool(ingressPeer, ports.filter(({ id }) => !isWaiting.has(id)).flatMap(mappingsOf));
+      for (const port of ports) if (isWaiting.has(port.id) && !made.has(port.id)) hold(port, pool);
+      pools.set(ingressPeer.id, pool);
+      return pool;
+    },
+  };
+}
+
+/** Takes the ports of mappings as far as they are free; returns those mappings. */
+function takeFree(pool: PortPool, mappings: readonly PortMapping[]): readonly PortMapping[] {
+  return mappings.filter((mapping) => {
+    const numbers = numbersOf(mapping);
+    const isFree = pool.isFree(mapping.protocol, numbers);
+    if (isFree) pool.take(mapping.protocol, [numbers]);
+    return isFree;
+  });
+}
+
+function giveBack(pool: PortPool, mappings: readonly PortMapping[]): void {
+  for (const mapping of mappings) pool.giveBack(mapping.protocol, [numbersOf(mapping)]);
+}
+
+function numbersOf({ ingress_start: start, ingress_end: end }: PortMapping): Interval {
+  return { start, end };
+}
+
+function allocate(port: Stored<'IngressPort'>, state: State, ledger: Ledger): Forwarding | undefined {
   const ranges = rangesOf(port);
   const own = state.find('IngressPeer', port.spec.ingress_peer_id ?? '');
-  for (const ingressPeer of own === undefined ? candidates(port, state) : [own, ...candidates(port, state)]) {
+  const ownPool = own === undefined ? undefined : ledger.poolOf(own);
+  if (ownPool !== undefined) ledger.release(port, ownPool);
+  for (const ingressPeer of new Set([...(own === undefined ? [] : [own]), ...candidates(port, state)])) {
     const kept = ranges.map((range) => (ingressPeer === own ? keptOf(range, port) : []));
     // A disabled one forwards what it does, and nothing more.
     if (ingressPeer.spec.enabled !== true && kept.some((pieces) => pieces.length === 0)) continue;
-    const taken = takenOn(ingressPeer, state, made, port);
-    const mappings = fulfil(ranges, kept, freePorts(ingressPeer, [...taken, ...kept.flat()]));
+    const mappings = fulfil(ranges, kept, ledger.poolOf(ingressPeer));
     if (mappings !== undefined) return { ingressPeer: ingressPeer.id, mappings };
   }
+  if (ownPool !== undefined) ledger.hold(port, ownPool);
   return undefined;
 }
 
-/** What the other ingress ports have, those included that were served before in this very step. */
-function takenOn(
-  ingressPeer: Stored<'IngressPeer'>,
-  state: State,
-  made: ReadonlyMap<string, Forwarding>,
-  port: Stored<'IngressPort'>,
-): readonly PortMapping[] {
-  const stored = portsOn(ingressPeer, state).filter(({ id }) => id !== port.id && !made.has(id));
-  const fresh = [...made.values()].filter((allocation) => allocation.ingressPeer === ingressPeer.id);
-  return [...stored.flatMap(mappingsOf), ...fresh.flatMap(({ mappings }) => mappings)];
-}
-
-/** Mappings for every range, in their order, or `undefined`. Ports that must be free twice are chosen first. */
+/** Takes ports for every range and returns their mappings in that order, or `undefined`. Those that must be free twice are chosen first. */
 function fulfil(
   ranges: readonly PortRange[],
   kept: readonly (readonly PortMapping[])[],
-  free: FreePorts,
+  pool: PortPool,
 ): readonly PortMapping[] | undefined {
   const found: (readonly PortMapping[])[] = [...kept];
-  let left = free;
+  const taken = [...takeFree(pool, kept.flat())];
   const order = [...ranges.keys()].sort((a, b) => Number(isSingle(ranges[a])) - Number(isSingle(ranges[b])));
   for (const at of order) {
     const range = ranges[at];
     if (range === undefined || (kept[at] ?? []).length > 0) continue;
-    const pieces = takeNumbers(freeFor(range.protocol, left), range.count);
-    if (pieces === undefined) return undefined;
-    found[at] = mapPieces(range, pieces);
-    left = withoutPorts(left, range.protocol, pieces);
+    const pieces = pool.lowest(range.protocol, range.count);
+    if (pieces === undefined) {
+      giveBack(pool, taken);
+      return undefined;
+    }
+    const mappings = mapPieces(range, pieces);
+    found[at] = mappings;
+    taken.push(...takeFree(pool, mappings));
   }
   return found.flat();
 }
@@ -124,11 +165,29 @@ function isSingle(range: PortRange | undefined): boolean {
 
 /** The enabled ingress peers that may serve an ingress port: those of its region, else the fallback ones. */
 function candidates(port: Stored<'IngressPort'>, state: State): readonly Stored<'IngressPeer'>[] {
-  const enabled = state.ofKind('IngressPeer').filter(({ spec }) => spec.enabled === true);
-  const region = countryOf(state.find('Peer', port.parent ?? '')).toLowerCase();
-  const near = enabled.filter((ingressPeer) => region !== '' && regionOf(ingressPeer, state).toLowerCase() === region);
-  const serving = near.length > 0 ? near : enabled.filter(({ spec }) => spec.fallback === true);
-  return inPortOrder(serving);
+  const { near, fallbacks } = servingIn(state);
+  return near.get(countryOf(state.find('Peer', port.parent ?? '')).toLowerCase()) ?? fallbacks;
+}
+
+/** The enabled ingress peers of a state, in the order in which they serve. */
+interface Serving {
+  /** By region. */
+  readonly near: ReadonlyMap<string, readonly Stored<'IngressPeer'>[]>;
+  readonly fallbacks: readonly Stored<'IngressPeer'>[];
+}
+
+const serving = new WeakMap<State, Serving>();
+
+function servingIn(state: State): Serving {
+  const present = serving.get(state);
+  if (present !== undefined) return present;
+  const enabled = inPortOrder(state.ofKind('IngressPeer').filter(({ spec }) => spec.enabled === true));
+  const near = Map.groupBy(enabled, (ingressPeer) => regionOf(ingressPeer, state).toLowerCase());
+  // A peer whose country is unknown is near to none.
+  near.delete('');
+  const found = { near, fallbacks: enabled.filter(({ spec }) => spec.fallback === true) };
+  serving.set(state, found);
+  return found;
 }
 
 /** Whether an ingress port has what it asks for, and nothing else. */

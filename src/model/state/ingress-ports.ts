@@ -59,14 +59,6 @@ export function freeFor(protocol: IngressProtocol, free: FreePorts): readonly In
   return protocol === 'tcp/udp' ? intersectIntervals(free.tcp, free.udp) : free[protocol];
 }
 
-/** What is left when a protocol takes these numbers. */
-export function withoutPorts(free: FreePorts, protocol: IngressProtocol, pieces: readonly Interval[]): FreePorts {
-  return {
-    tcp: protocol === 'udp' ? free.tcp : subtractIntervals(free.tcp, pieces),
-    udp: protocol === 'tcp' ? free.udp : subtractIntervals(free.udp, pieces),
-  };
-}
-
 /** Maps the ports of a peer from `start` on to these numbers; without `start` they have the same numbers. */
 export function mapPieces(
   { start, protocol }: { readonly start?: number; readonly protocol: IngressProtocol },
