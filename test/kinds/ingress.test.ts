@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { settlePorts } from '../../src/kinds/ingress-port/allocate.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
 import { ingressProtocols, mappingsOf, type PortMapping, usesTransport } from '../../src/model/state/ingress-ports.ts';
@@ -7,6 +8,8 @@ import type { StoredObject } from '../../src/model/state/object.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import type { Stored } from '../../src/model/state/stored.ts';
 import { planCreate, planDelete, planReplace, type RequestOutcome } from '../../src/plan/requests/requests.ts';
+import { growthOf, linear } from '../setup/growth.ts';
+import { present } from '../setup/present.ts';
 import { faultsOf, peer, registry, stateOf, stored } from './objects.ts';
 
 const kind = registry.get('IngressPort');
@@ -262,7 +265,38 @@ function fits(state: Snapshot, name: string, asks: PortRequest['asks']): boolean
   );
 }
 
+/** As many ports as are asked for, of which none has anything yet, beside as many that have something. */
+function crowd(count: number): Snapshot {
+  const ports = Array.from({ length: count }, (_, at) => {
+    const fields = {
+      peer: 'web',
+      name: `p${at}`,
+      enabled: true,
+      port_ranges: [{ start: 80, end: 81, protocol: 'tcp' }],
+    };
+    const number = 2000 + 3 * at;
+    const mapping = { translated_start: 80, translated_end: 81, ingress_start: number, ingress_end: number + 1 };
+    const derived = { port_range_mappings: [{ ...mapping, protocol: 'tcp' }] };
+    return [
+      stored('IngressPort', `waiting-${at}`, fields, { parent: 'web' }),
+      stored('IngressPort', `settled-${at}`, { ...fields, ingress_peer_id: 'g' }, { parent: 'web', derived }),
+    ];
+  });
+  const gateway = gate('g', 'edge', { fallback: true, ...pools(2000, 60_000) });
+  return stateOf(located('web', ''), located('edge', ''), gateway, ...ports.flat());
+}
+
 describe('allocations', () => {
+  it('cost as much a port when many are served at once', () => {
+    const serve = (count: number) => {
+      const state = crowd(count);
+      const [first] = state.ofKind('IngressPort').filter(({ id }) => id === 'waiting-0');
+      const [change] = settlePorts({ after: present(first), newId: () => '' }, state);
+      expect(change).toMatchObject({ derived: { port_range_mappings: [{ protocol: 'tcp' }] } });
+    };
+    expect(growthOf(serve, 60)).toBeLessThan(linear);
+  });
+
   it('never overlap, however ports come, change and go, and a new one that fits is found', () => {
     fc.assert(
       fc.property(fc.array(portRequests, { maxLength: 14 }), (list) => {

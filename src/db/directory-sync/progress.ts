@@ -92,6 +92,19 @@ export interface SyncEnd {
   readonly waiting?: string | undefined;
 }
 
+/** Notes that a run begins, and when the next one does if this one comes to no end. Returns `false` when the lease is lost. */
+export function noteSyncAttempt(
+  database: Database,
+  held: HeldSync,
+  { waitMs, revision }: Pick<SyncEnd, 'waitMs' | 'revision'>,
+): Promise<boolean> {
+  return write(database, held, attemptText, [waitMs, revision]);
+}
+
+const attemptText = `update directory_syncs s set next_at = clock_timestamp() + $5::float8 * interval '1 millisecond',
+  tried_revision = $6
+where ${isHeld} returning 1`;
+
 /** Notes the end of a run. */
 export function noteSyncEnd(database: Database, held: HeldSync, end: SyncEnd): Promise<boolean> {
   const { waitMs, revision, appliedRevision = null, waiting = null } = end;

@@ -85,6 +85,16 @@ test('throttling of the sign-in is honoured too', async () => {
   expect(await wait()).toBeGreaterThan(190);
 });
 
+test('when it is tried again is noted before the directory answers', async () => {
+  const { counterpart, sync, rows } = await openScene();
+  const noted: unknown[] = [];
+  const look = async (): Promise<void> =>
+    void noted.push(...(await rows('select next_at > now() as is_later, ended_at from directory_syncs')));
+  counterpart.next((response) => void look().then(() => response.writeHead(503).end()));
+  expect(await sync()).toContain('answers 503');
+  expect(noted).toEqual([{ is_later: true, ended_at: null }]);
+});
+
 const truncated: Instead = (response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"value":[{"id":"an', () => response.destroy());

@@ -4,6 +4,7 @@ import {
   beginFullSync,
   type DirectorySyncRow,
   type HeldSync,
+  noteSyncAttempt,
   noteSyncEnd,
   noteSyncFault,
   readSync,
@@ -96,8 +97,11 @@ export async function syncDirectory(
   const held = { account, integration, lease };
   const row = await readSync(engine.database, account, integration);
   if (row === undefined && !(await beginFullSync(engine.database, held, settings.basis))) return stopped;
+  const sync = { options, held, signal, object, settings, row, request };
+  // Were this server to end over what a directory answers, the next one would not begin with it at once.
+  if (!(await attempt(sync, usualDelays.retry((row?.failures ?? 0) + 1, options.random())))) return stopped;
   const begun = performance.now();
-  const outcome = await run({ options, held, signal, object, settings, row, request });
+  const outcome = await run(sync);
   const seconds = (performance.now() - begun) / 1000;
   engine.observer.report({ what: 'directory_sync', outcome: outcome.outcome, seconds });
   return outcome;
@@ -122,7 +126,10 @@ async function run(sync: Sync): Promise<SyncOutcome> {
     if (note !== undefined) await writeLogs(sync, [entry(sync, 'warning', note)]);
     return await finish(sync, read);
   } catch (error) {
-    if (error instanceof SyncLost || error instanceof LeaseLost) return stopped;
+    if (error instanceof SyncLost || error instanceof LeaseLost) {
+      await attempt(sync, 0).catch(() => undefined);
+      return stopped;
+    }
     // A database that is away is not the fault of the directory.
     const isOurs = error instanceof DirectoryFailure || error instanceof HeddleError;
     if (!isOurs || error instanceof Unavailable) {
@@ -131,6 +138,12 @@ async function run(sync: Sync): Promise<SyncOutcome> {
     }
     return await fail(sync, error, pages > 1);
   }
+}
+
+/** Notes when the directory is asked again unless this sync says so; what is only asked for changes nothing. */
+async function attempt({ options, held, object, request }: Sync, waitMs: number): Promise<boolean> {
+  if (request?.dryRun === true) return true;
+  return noteSyncAttempt(options.engine.database, held, { waitMs, revision: object.updatedRevision });
 }
 
 /** An error of this server is not met again at once. */
