@@ -237,14 +237,14 @@ async function failBatch(attempt: Attempt, { batch, verdict }: Refusal, parts: P
   const [first] = batch.events;
   if (verdict.outcome !== 'refused') return fail(attempt, verdict);
   if (first === undefined || batch.events.length > 1)
-    return (await endBatch(databaseOf(attempt), held)) ? { parts: halvesOf(batch, parts) } : 'stop';
+    return (await endBatch(databaseOf(attempt), held)) ? { parts: partsOf(batch, parts) } : 'stop';
   const step = isWritten(await setAside(databaseOf(attempt), held, first.id, verdict.reason));
   if (step !== 'stop' && row.set_aside === 0)
     await announce(attempt, `${verdict.reason} to the event ${eventName(first)}, which was set aside`);
   return step;
 }
 
-function halvesOf({ events, end }: NextBatch, parts: Parts | undefined): Parts {
+function partsOf({ events, end }: NextBatch, parts: Parts | undefined): Parts {
   return { to: Math.max(end, parts?.to ?? end), events: Math.max(1, Math.floor(events.length / 2)) };
 }
 
