@@ -39,6 +39,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npx heddle agent simulate': 'runs until it is stopped; test/cli/agent.test.ts plays it',
   'npx heddle serve --database-url': 'needs a database of that name; test/docs/pages.test.ts knows its flags',
   'npx heddle serve --source': 'runs until it is stopped; test/gen/package.release.ts starts the same',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'runs until it is stopped; test/telemetry reads the same variables',
   HEDDLE_OIDC_: 'sets a variable for a server; the next test knows its name',
 };
 
