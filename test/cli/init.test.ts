@@ -40,6 +40,20 @@ describe('heddle init', () => {
     expect(await readdir(join(top, 'mesh'))).not.toContain('.vscode');
   });
 
+  it('prints the settings of editors where a repository has others, which stay', async () => {
+    const top = await temporaryDirectory();
+    await mkdir(join(top, '.git'));
+    await mkdir(join(top, '.vscode'));
+    const path = join(top, '.vscode/settings.json');
+    await writeFile(path, '{}\n');
+    const { out } = await runHere(['init', join(top, 'mesh')]);
+    expect(out).toContain(`kept ${path}\n`);
+    expect(out).toContain(`Editors check the documents once ${path} says this too:\n{\n  "yaml.schemas": {`);
+    expect(await readFile(path, 'utf8')).toBe('{}\n');
+    await writeFile(path, '{ "yaml.schemas": { "mesh/.heddle/schema.json": "mesh/*" } }\n');
+    expect((await runHere(['init', join(top, 'mesh')])).out).not.toContain('Editors check');
+  });
+
   it('has editors check every document by the schema, the settings file aside', async () => {
     const directory = await temporaryDirectory();
     await runHere(['init', directory, '--source-name', 'office']);

@@ -1,4 +1,4 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { shellWord } from '../../lib/shell-word.ts';
 import { InvalidInput } from '../../model/errors.ts';
@@ -9,7 +9,7 @@ import { exit } from '../exit.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { writeError } from '../write-file.ts';
 import { type CiSystem, ciFiles, ciSystems } from './ci-files.ts';
-import { editorSettings, firstDocuments, type StarterFile, surroundingFiles } from './starter.ts';
+import { editorSettings, firstDocuments, type StarterFile, schemaPath, surroundingFiles } from './starter.ts';
 
 export const init = defineCommand({
   name: 'init',
@@ -41,17 +41,22 @@ export const init = defineCommand({
     const word = shellWord(directory);
     // Fails before anything is written.
     const documents = flags['from-server'] === true ? await documentsOf(config, terminal) : firstDocuments;
+    const editor = atTop(top, [editorSettings(top, resolve(directory))]);
     const settings = join(directory, 'heddle.yaml');
     const made: string[] = [];
     for (const [path, text] of [
       ...below(directory, surroundingFiles(source, shellWord(relative(top, resolve(directory)) || '.'))),
       ...below(directory, documents),
-      ...atTop(top, [editorSettings(top, resolve(directory)), ...pipeline(top, directory, system)]),
+      ...editor,
+      ...atTop(top, pipeline(top, directory, system)),
     ]) {
       const isMade = await writeNew(path, text);
       terminal.out(isMade ? `wrote ${path}\n` : `kept ${path}\n`);
       if (isMade) made.push(path);
     }
+    for (const [path, text] of editor)
+      if (!(await readFile(path, 'utf8')).includes(relative(top, join(resolve(directory), schemaPath))))
+        terminal.out(`Editors check the documents once ${path} says this too:\n${text}`);
     if (made.includes(settings))
       terminal.out(`The documents belong to the source ${source}; do not rename it later.\n`);
     terminal.out(`\`heddle validate ${word}\` checks them, \`heddle plan ${word}\` shows what they would change.\n`);

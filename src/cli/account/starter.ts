@@ -6,7 +6,7 @@ import { schemaOfDocuments } from './schema.ts';
 export type StarterFile = readonly [path: string, text: string];
 
 /** Dot directories are never read as documents, so the schema is in one. */
-const schemaPath = '.heddle/schema.json';
+export const schemaPath = '.heddle/schema.json';
 
 /** What a directory of documents has beside its documents. */
 export function surroundingFiles(source: string, word: string): readonly StarterFile[] {
