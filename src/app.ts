@@ -38,9 +38,11 @@ import { reporter } from './features/sources/loop/report.ts';
 import { superviseSources } from './features/sources/loop/supervisor.ts';
 import { nameSources } from './features/sources/names.ts';
 import { createValues } from './features/sources/values.ts';
+import type { DnsLookups } from './lib/net/dns-lookups.ts';
 import type { Log } from './log.ts';
 import type { PlanEnvironment } from './model/declare/plan-environment.ts';
 import type { ValuePolicy } from './model/schema/value-policy.ts';
+import { createDnsLookups } from './outbound/dns.ts';
 import { programVersion } from './version.ts';
 
 export { createEngine, firstObjects, productRegistry } from './app/engine.ts';
@@ -112,7 +114,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(close);
     const { claimLapseSeconds: claimLapse, passwordCost } = options;
     const given = { planEnvironment, notices, claimLapse, passwordCost, tracer: telemetry?.tracer };
-    const engine = createEngine({ database, log, kinds: registry, ...given });
+    const engine = createEngine({ database, log, kinds: registry, ...given, dns: dnsOf(options) });
     const onDefect = defectsTo(log);
     closing.unshift(watchSealing(engine, onDefect), () => engine.committer.settle());
     const reader = createReader();
@@ -204,6 +206,10 @@ function openLeases(
 }
 
 const embeddedLeaseSeconds = 3600;
+
+function dnsOf({ dnsServers: servers }: ServeOptions): DnsLookups {
+  return createDnsLookups({ servers });
+}
 
 function databaseOf({ databaseUrl, dataDir, poolSize, preparedStatements }: ServeOptions, log: Log): DatabaseOptions {
   const diskChanged = (isFull: boolean) => log(diskLine(isFull));

@@ -58,6 +58,7 @@ describe('the configuration', () => {
         outboundCa: undefined,
         outboundGuard: 'heddle',
         directoryHosts: {},
+        dnsServers: [],
         idp: 'embedded',
         localAuthDisabled: false,
         publicUrl: undefined,

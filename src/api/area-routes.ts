@@ -41,6 +41,7 @@ import { invites } from './routes/invites.ts';
 import { networkTraffic } from './routes/network-traffic.ts';
 import { notifications } from './routes/notifications.ts';
 import { proxy } from './routes/proxy.ts';
+import { proxyDomains } from './routes/proxy-domains.ts';
 import { proxyEvents } from './routes/proxy-events.ts';
 import { proxyTokens } from './routes/proxy-tokens.ts';
 import { schemas } from './routes/schemas.ts';
@@ -111,6 +112,7 @@ export const areas: readonly AreaRoutes[] = [
   overrides,
   plans,
   proxy,
+  proxyDomains,
   proxyEvents,
   proxyTokens,
   revisions,

@@ -24,6 +24,8 @@ declare module 'fastify' {
     server?: true;
     /** The route writes nothing but plans, whatever its method. */
     plans?: true;
+    /** The route starts something, whatever its method. */
+    starts?: true;
   }
 }
 
@@ -66,7 +68,8 @@ export function callOf(request: FastifyRequest): Call {
 }
 
 function isReading({ method, routeOptions }: FastifyRequest): boolean {
-  return ['GET', 'HEAD'].includes(method) || routeOptions.config.plans === true;
+  const { plans, starts } = routeOptions.config;
+  return (['GET', 'HEAD'].includes(method) && starts !== true) || plans === true;
 }
 
 async function requireAccess(request: FastifyRequest, call: Call, snapshots: Snapshots): Promise<void> {

@@ -183,7 +183,8 @@ async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
       filters.every(([field, value]) => kind.filters?.[field]?.matches(object, value, seen)),
     );
     const { objects: shown, next } = cutPage(kind, matching, page);
-    const body = yield* mapInSteps(shown, (object) => lowerToResponse(engine.registry, object, seen, 'list'));
+    const made = yield* mapInSteps(shown, (object) => lowerToResponse(engine.registry, object, seen, 'list'));
+    const body = [...made, ...(next === undefined ? (kind.alsoListed?.(seen) ?? []) : [])];
     const link = next === undefined ? {} : { link: nextLink(request, next) };
     return { version: newest(all), body, ...link };
   });
@@ -294,6 +295,7 @@ async function remove(engine: Engine, kind: Kind, request: FastifyRequest, reply
   const { parent } = paramsOf(request);
   const id = await idOf(engine, kind, request);
   await deleteObject(engine, callOf(request), kind, id, writeOptions(request), parent);
+  if (kind.deleteReply === 'no_content') void reply.code(204);
   return kind.deleteReply === 'object' ? reply.send({}) : reply.send();
 }
 

@@ -13,6 +13,7 @@ import type { FeedRetention } from '../features/logs/maintenance.ts';
 import type { Cities } from '../features/peers/cities.ts';
 import { createPeering, type Peering } from '../features/peers/peering.ts';
 import { type ConnectionListener, createHub } from '../features/peers/streams/hub.ts';
+import { createDomain } from '../features/proxy/domains/domains.ts';
 import { plainRules, type SourceRules } from '../features/sources/source-admin.ts';
 import { Unavailable } from '../model/errors.ts';
 import type { Profile } from '../model/profile.ts';
@@ -158,8 +159,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   acceptJson(app);
   addMetrics(app, engine, { version });
   const people = options.localPeople ?? createLocalPeople();
-  const makers: Makers = { User: (call, body, write) => createUser(engine, people, call, body, write) };
-  addKindRoutes(app, engine, makers);
+  addKindRoutes(app, engine, makersOf(engine, people));
   const services = { ...servicesOf(options, people), planLimit, describe };
   app.addHook('onClose', () => services.feeds.close());
   for (const area of areas) await area.add(app, engine, services);
@@ -168,6 +168,14 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   refuseOthers();
   await app.ready();
   return app;
+}
+
+/** The kinds for whose objects more has to happen than that they are stored. */
+function makersOf(engine: Engine, people: LocalPeople): Makers {
+  return {
+    ProxyDomain: (call, body, write) => createDomain(engine, call, body, write),
+    User: (call, body, write) => createUser(engine, people, call, body, write),
+  };
 }
 
 /** What areas need beside the engine. */

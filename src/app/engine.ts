@@ -14,11 +14,11 @@ import { keyBytes } from '../db/sealing/derive-key.ts';
 import { createSigner } from '../db/sealing/signer.ts';
 import type { UnreadableSecret } from '../db/sealing/unreadable.ts';
 import { createVault } from '../db/sealing/vault.ts';
-import { createTxtResolver } from '../features/accounts/tenants/txt-resolver.ts';
 import { createObservedPeers } from '../features/peers/observed-peers.ts';
 import * as kinds from '../kinds/index.ts';
 import { newAccount } from '../kinds/new-account.ts';
 import { createIdSource } from '../lib/ids.ts';
+import type { DnsLookups } from '../lib/net/dns-lookups.ts';
 import type { Log } from '../log.ts';
 import type { Installation } from '../model/declare/installation.ts';
 import type { PlanEnvironment } from '../model/declare/plan-environment.ts';
@@ -26,6 +26,7 @@ import { createRegistry, type Registry } from '../model/declare/registry.ts';
 import { type PasswordCost, usualPasswordCost } from '../model/password-cost.ts';
 import type { SealForm } from '../model/schema/sealing.ts';
 import { createValidator, type Validator } from '../model/schema/validate.ts';
+import { createDnsLookups } from '../outbound/dns.ts';
 import { subjectOf } from '../plan/plan.ts';
 import { describeChange, labelOf } from '../plan/view/describe.ts';
 import { viewPlan } from '../plan/view/view.ts';
@@ -51,7 +52,8 @@ interface EngineParts {
   readonly kinds?: Registry;
   /** Absent: with a key that lives as long as the process. */
   readonly planEnvironment?: PlanEnvironment;
-  readonly resolveTxt?: Engine['resolveTxt'] | undefined;
+  /** Absent: those of this machine. */
+  readonly dns?: DnsLookups | undefined;
   /** Absent: hints reach this process alone. */
   readonly notices?: NoticeBoard;
   /** In seconds. */
@@ -67,7 +69,7 @@ export function createEngine({
   log = () => {},
   kinds: known = productRegistry(),
   planEnvironment = ephemeralEnvironment(),
-  resolveTxt = createTxtResolver(),
+  dns = createDnsLookups(),
   notices = createNoticeBoard(),
   claimLapse = usualClaimLapse,
   turnTimes,
@@ -125,7 +127,7 @@ export function createEngine({
     time: databaseTime,
     newId,
     firstObjects: firstObjects({ now, newId }),
-    resolveTxt,
+    ...dns,
     listeners,
     preparers,
     claimRefreshers: new Set(),

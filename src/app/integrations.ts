@@ -7,6 +7,7 @@ import { runEndpointSecurity } from '../features/integrations/endpoint-security/
 import { createWebhookSigner } from '../features/integrations/notifications/webhook-keys.ts';
 import { runRemovals } from '../features/integrations/provisioning/upkeep.ts';
 import { createTargets, type OpenTarget } from '../features/integrations/targets.ts';
+import { runDomainChecks } from '../features/proxy/domains/dispatcher.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { ServeOptions } from './serve-options.ts';
 
@@ -15,7 +16,7 @@ interface Integrations {
   /** What the interface needs of it. */
   readonly services: { readonly openTarget: OpenTarget; readonly requestSync: RequestSync };
   /**
-   * Delivers, asks products of endpoint security, and ends what identity providers do not have any more, from now on; the
+   * Delivers, asks products of endpoint security, checks custom domains, and ends what identity providers do not have any more, from now on; the
    * function it returns stops that.
    */
   run(): () => Promise<void>;
@@ -54,6 +55,7 @@ export async function createIntegrations(
       const stops = [
         runDeliveries({ ...common, open }),
         runEndpointSecurity({ ...common, outbound }),
+        runDomainChecks(common),
         runRemovals({ engine, report: parts.report }),
         directories.run(),
       ];

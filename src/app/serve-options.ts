@@ -22,6 +22,7 @@ type ServeSetting =
       | 'pendingTenants'
       | 'userDeleteFromIdp'
       | 'outboundAllow'
+      | 'dnsServers'
       | 'directoryHosts'
     )
   | ('leaseSeconds' | 'claimLapseSeconds')

@@ -1,5 +1,6 @@
 import type { KeptValues } from '../db/commit/kept-values.ts';
 import type { AccountAccess, Database } from '../db/database.ts';
+import type { DnsLookups } from '../lib/net/dns-lookups.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import type { PlanEnvironment } from '../model/declare/plan-environment.ts';
 import type { Registry } from '../model/declare/registry.ts';
@@ -19,7 +20,7 @@ import type { ShownOnce } from './shown-once.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** What every use case needs. Time and ids come in here, so that tests can fix them. */
-export interface Engine {
+export interface Engine extends DnsLookups {
   readonly registry: Registry;
   readonly validator: Validator;
   readonly database: Database;
@@ -38,8 +39,6 @@ export interface Engine {
   readonly planEnvironment: PlanEnvironment;
   /** The objects that a new account begins with, in the order in which they refer to each other. */
   firstObjects(account: string, owner: Founder): readonly FirstObject[];
-  /** The texts of the TXT records of a name; none when there are none. Throws when the resolver fails. */
-  resolveTxt(name: string): Promise<readonly string[]>;
   /** Called with every commit of this server, after it is written. */
   readonly listeners: Set<(committed: CommittedRevision) => void>;
   /**

@@ -1,12 +1,12 @@
 import { runInBackground } from '../telemetry/context.ts';
 
 /**
- * A hint for every server: an account moved on, something about its sources, its deliveries or the verdicts on its peers wants to
- * be looked at, or it is gone.
+ * A hint for every server: an account moved on, something about its sources, its deliveries, the verdicts on its peers or
+ * its custom domains wants to be looked at, or it is gone.
  */
 export type Notice =
   | { readonly what: 'revision'; readonly account: string; readonly revision: number }
-  | { readonly what: 'sources' | 'deliveries' | 'verdicts' | 'gone'; readonly account: string }
+  | { readonly what: 'sources' | 'deliveries' | 'verdicts' | 'domains' | 'gone'; readonly account: string }
   /** Secrets are sealed in another way from now on. */
   | { readonly what: 'sealing' };
 
@@ -62,7 +62,7 @@ function joined<Listener>(listeners: Set<Listener>, listener: Listener): () => v
   return () => listeners.delete(listener);
 }
 
-const letters = { sources: 's', deliveries: 'd', verdicts: 'v', gone: 'g' } as const;
+const letters = { sources: 's', deliveries: 'd', verdicts: 'v', domains: 'm', gone: 'g' } as const;
 
 function write(notice: Notice): string {
   if (notice.what === 'revision') return `r ${notice.account} ${notice.revision}`;
@@ -77,5 +77,6 @@ function read(message: string): Notice | undefined {
   if (what === 'g') return { what: 'gone', account };
   if (what === 'd') return { what: 'deliveries', account };
   if (what === 'v') return { what: 'verdicts', account };
+  if (what === 'm') return { what: 'domains', account };
   return what === 's' ? { what: 'sources', account } : undefined;
 }

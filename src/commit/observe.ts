@@ -42,6 +42,10 @@ export type Observation =
     }
   /** How many integrations of this database fail, as far as this server sees it. */
   | { readonly what: 'endpoint_syncs_failing'; readonly failing: number }
+  /** The records of a custom domain were looked up. */
+  | { readonly what: 'proxy_domain_check'; readonly outcome: 'proved' | 'absent' | 'unknown' }
+  /** How many custom domains of this database are not validated. */
+  | { readonly what: 'proxy_domains_unvalidated'; readonly domains: number }
   /** An ingress peer went offline, or is online again. */
   | { readonly what: 'ingress_peer'; readonly state: 'offline' | 'online' }
   /** An identity provider sent a request by SCIM about users, groups or something else; `status` is that of the answer. */

@@ -1,5 +1,6 @@
 import type { Setting } from '../config.ts';
 import { type DirectoryHosts, parseDirectoryHosts } from '../lib/directory-hosts.ts';
+import { parseAddress } from '../lib/net/address.ts';
 import { type AllowList, nothingAllowed, parseAllowList } from '../lib/net/public-address.ts';
 import type { Parsed } from './parse.ts';
 
@@ -10,6 +11,7 @@ export interface OutboundConfig {
   readonly outboundCa: string | undefined;
   readonly outboundGuard: 'heddle' | 'proxy';
   readonly directoryHosts: DirectoryHosts;
+  readonly dnsServers: readonly string[];
 }
 
 /** These settings. */
@@ -45,6 +47,14 @@ export const outboundSettings: { readonly [K in keyof OutboundConfig]: Setting<O
     default: {},
     parse: parseHosts,
   },
+  dnsServers: {
+    variable: 'HEDDLE_DNS_SERVERS',
+    placeholder: 'LIST',
+    doc: 'Name servers that are asked for the records by which users prove domains, by address, with a port where it is not 53: `192.0.2.53`, `[2001:db8::53]:5353` (default those of this machine).',
+    multiple: 'commas',
+    default: [],
+    parse: parseNameServers,
+  },
 };
 
 function parseHosts(texts: readonly string[]): Parsed<DirectoryHosts> {
@@ -53,6 +63,21 @@ function parseHosts(texts: readonly string[]): Parsed<DirectoryHosts> {
   return {
     fault: `names \`${list.wrong}\`; write entries such as directory.internal=https://graph.internal`,
   };
+}
+
+function parseNameServers(texts: readonly string[]): Parsed<readonly string[]> {
+  const servers = texts.map((text) => text.trim());
+  const wrong = servers.find((text) => !isNameServer(text));
+  if (wrong === undefined) return { value: servers };
+  return { fault: `names \`${wrong}\`; write addresses such as 192.0.2.53 or [2001:db8::53]:5353` };
+}
+
+/** An address, or one with a port: an address of IPv6 is in brackets then. */
+function isNameServer(text: string): boolean {
+  if (parseAddress(text) !== undefined) return true;
+  const [, six = '', four = '', port = '53'] = /^(?:\[(.+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const isPort = Number(port) >= 1 && Number(port) <= 65535;
+  return isPort && (parseAddress(six)?.family === 6 || parseAddress(four)?.family === 4);
 }
 
 function parseAllow(texts: readonly string[]): Parsed<AllowList> {

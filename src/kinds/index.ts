@@ -22,6 +22,7 @@ export { peer } from './peer/kind.ts';
 export { policy } from './policy/kind.ts';
 export { postureCheck } from './posture-check/kind.ts';
 export { proxyCluster } from './proxy-cluster/kind.ts';
+export { proxyDomain } from './proxy-domain/kind.ts';
 export { proxyPeer } from './proxy-peer/kind.ts';
 export { proxyService } from './proxy-service/kind.ts';
 export { route } from './route/kind.ts';

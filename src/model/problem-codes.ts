@@ -36,6 +36,7 @@ export const problemCodes = {
   document_too_deep: 'A document is nested too deeply.',
   documents_incomplete: 'Documents could not be read, so access tests say nothing about all of them.',
   domain_invalid: 'The text is not a domain name.',
+  domain_of_cluster: 'A custom domain is within the address of a cluster.',
   drift_api: 'A stated value was changed through the API.',
   drift_by_hand: 'What is applied is not what the server of the source would apply.',
   drift_failsafe: 'A restriction keeps a stated value from applying.',

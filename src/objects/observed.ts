@@ -2,6 +2,7 @@ import type { Engine } from '../commit/engine.ts';
 import { observedIn } from '../commit/presence.ts';
 import { readLogins } from '../db/accounts/identities.ts';
 import { readSyncs } from '../db/logs/integration-syncs.ts';
+import { readDomainFindings } from '../db/proxy/domains.ts';
 import { readProxyStatus } from '../db/proxy/proxies.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Kind } from '../model/declare/kind.ts';
@@ -33,12 +34,17 @@ async function observedOfIntegrations({ database }: Engine, account: string): Pr
 }
 
 async function observedByProxies({ database }: Engine, account: string): Promise<Observed> {
-  const { clusters, services } = await readProxyStatus(database, account);
+  const [{ clusters, services }, domains] = await Promise.all([
+    readProxyStatus(database, account),
+    readDomainFindings(database, account),
+  ]);
   const known = new Map<string, JsonObject>();
   for (const { cluster_id, connected } of clusters) known.set(cluster_id, { connected_proxies: connected });
   for (const { service_id, status, certificate_issued_at } of services) {
     const issued: Json = certificate_issued_at?.toISOString() ?? null;
     known.set(service_id, { status, certificate_issued_at: issued });
   }
+  for (const { domain_id, checked_at, validated, proved, problem } of domains)
+    known.set(domain_id, { validated, proved, problem, checked_at: checked_at?.toISOString() ?? null });
   return (id) => known.get(id);
 }

@@ -234,6 +234,8 @@ it('every table of an account is in the archive, or there is a reason why not', 
     directory_users: 'are read again from the directory',
     endpoint_security: 'a new server asks the products itself',
     integration_syncs: 'the next synchronisation writes it again',
+    proved_domains: 'a new server looks for the records itself',
+    proxy_domains: 'a new server looks for the records itself',
     webhook_keys: 'a new server signs with a key of its own',
   };
   const sections = sectionNames.filter((name) => name !== 'account');

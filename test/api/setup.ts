@@ -22,6 +22,7 @@ import type { Installation } from '../../src/model/declare/installation.ts';
 import type { PlanEnvironment } from '../../src/model/declare/plan-environment.ts';
 import type { Edition } from '../../src/model/edition.ts';
 import type { RateLimit } from '../../src/model/rate-limit.ts';
+import { createDnsLookups } from '../../src/outbound/dns.ts';
 import type { Tracer } from '../../src/telemetry/span.ts';
 import { type Engine as Kind, testDatabase } from '../setup/database.ts';
 import { cheapPasswordCost } from '../setup/password-cost.ts';
@@ -88,6 +89,7 @@ export interface TestApiOptions {
   readonly vault?: PlanEnvironment['vault'];
   readonly archiveSigner?: PlanEnvironment['archiveSigner'];
   readonly resolveTxt?: Engine['resolveTxt'];
+  readonly resolveCname?: Engine['resolveCname'];
   readonly localPeople?: LocalPeople;
   /** Absent: strangers may ask as often as they like. */
   readonly anonymousRateLimit?: RateLimit;
@@ -213,15 +215,18 @@ function engineOn(
   {
     log = () => {},
     resolveTxt,
+    resolveCname,
     installation,
     shareValues = false,
     tracer,
     ...planEnvironment
   }: Omit<TestApiOptions, 'people' | 'localPeople' | 'openTarget' | 'requestSync'>,
 ): Engine {
-  const plain = createEngine({ database, log, kinds: productRegistry(installation), resolveTxt });
+  const own = createDnsLookups();
+  const dns = { resolveTxt: resolveTxt ?? own.resolveTxt, resolveCname: resolveCname ?? own.resolveCname };
+  const plain = createEngine({ database, log, kinds: productRegistry(installation), dns });
   return createEngine({
-    ...{ database, log, kinds: plain.registry, resolveTxt, passwordCost: cheapPasswordCost, tracer },
+    ...{ database, log, kinds: plain.registry, dns, passwordCost: cheapPasswordCost, tracer },
     planEnvironment: {
       ...plain.planEnvironment,
       mayUse: ({ isPushed }) => shareValues || !isPushed,

@@ -42,7 +42,7 @@ const table: Readonly<Record<string, Row>> = {
   'features/integrations': { modules: ['features/config', 'outbound', ...core], packages: ['@aws-sdk/*'] },
   'features/logs': { modules: core },
   'features/peers': { modules: core, packages: ['mmdb-lib'] },
-  'features/proxy': { modules: ['features/logs', 'features/peers', ...core] },
+  'features/proxy': { modules: ['features/integrations', 'features/logs', 'features/peers', ...core] },
   'features/sources': {
     modules: ['features/config', 'documents', 'outbound', 'kubernetes', ...core],
     packages: ['chokidar'],

@@ -4,6 +4,7 @@ import { troubledDeliveries } from '../../features/integrations/deliveries/statu
 import { troubledProviders } from '../../features/integrations/directory/status.ts';
 import { troubledEndpointSecurity } from '../../features/integrations/endpoint-security/status.ts';
 import { troubledIngressPeers } from '../../features/integrations/ingress-status.ts';
+import { troubledDomains } from '../../features/proxy/domains/domains.ts';
 import { accountStatus } from '../../features/sources/status.ts';
 import { Conflict } from '../../model/errors.ts';
 import { status as operations } from '../../operations/config/status.ts';
@@ -12,12 +13,13 @@ import { implement } from '../operations/implement.ts';
 /** The account as a whole, and the keys of the server. */
 export const status = implement(operations, (engine, { version }) => ({
   async read({ call }) {
-    const [account, deliveries, endpointSecurity, provisioning, ingress] = await Promise.all([
+    const [account, deliveries, endpointSecurity, provisioning, ingress, domains] = await Promise.all([
       accountStatus(engine, call, version),
       troubledDeliveries(engine, call),
       troubledEndpointSecurity(engine, call),
       troubledProviders(engine, call),
       troubledIngressPeers(engine, call),
+      troubledDomains(engine, call),
     ]);
     return {
       ...account,
@@ -25,6 +27,7 @@ export const status = implement(operations, (engine, { version }) => ({
       ...(endpointSecurity.length === 0 ? {} : { endpointSecurity }),
       ...(provisioning.length === 0 ? {} : { provisioning }),
       ...(ingress.length === 0 ? {} : { ingress }),
+      ...(domains.length === 0 ? {} : { domains }),
     };
   },
   rotateSecrets: ({ body }) => rotateSecrets(engine, body),

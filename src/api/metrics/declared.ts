@@ -107,6 +107,16 @@ export const metrics = {
     help: 'Endpoint-security integrations of all accounts whose last sync failed or waits for an approval.',
     labels: [],
   },
+  heddle_proxy_domain_checks_total: {
+    type: 'counter',
+    help: 'Looks for the records that prove custom domains, by what came of it; `unknown` when a name server did not answer.',
+    labels: ['outcome'],
+  },
+  heddle_proxy_domains_unvalidated: {
+    type: 'gauge',
+    help: 'Custom domains of all accounts that are not validated.',
+    labels: [],
+  },
   heddle_ingress_peer_changes_total: {
     type: 'counter',
     help: 'Ingress peers that went offline or came back, as this server was the first to note.',

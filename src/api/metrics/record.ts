@@ -48,6 +48,12 @@ export function record(meters: Meters, inPlace: InPlace, observation: Observatio
     case 'endpoint_syncs_failing':
       meters.set('heddle_endpoint_syncs_failing', observation.failing);
       return;
+    case 'proxy_domain_check':
+      meters.count('heddle_proxy_domain_checks_total', { outcome: observation.outcome });
+      return;
+    case 'proxy_domains_unvalidated':
+      meters.set('heddle_proxy_domains_unvalidated', observation.domains);
+      return;
     case 'ingress_peer':
       meters.count('heddle_ingress_peer_changes_total', { state: observation.state });
       return;

@@ -82,13 +82,13 @@ function mount(
     ...route,
     method: operation.method,
     url: routeOf(operation.path),
-    // The head alone would keep a stream open, and take what is read once.
-    ...(operation.answerType === eventStream || operation.readOnce === true ? { exposeHeadRoute: false } : {}),
+    ...(hasHead(operation) ? {} : { exposeHeadRoute: false }),
     config: {
       ...(access === 'operator' ? { server: true } : {}),
       ...(access === 'anyone' || (typeof access === 'object' && 'module' in access) ? { access } : {}),
       ...(operation.plans === true ? { plans: true } : {}),
       ...(operation.profile === undefined ? {} : { profile: operation.profile }),
+      ...(operation.starts === true ? { starts: true } : {}),
       ...(operation.method === 'POST' ? { recover: recoverBy(operation, recover) } : {}),
       ...(mayRepeat === undefined ? {} : { mayRepeat: repeatIf(mayRepeat) }),
     },
@@ -97,6 +97,11 @@ function mount(
       return isAnswered(reply, answer) ? reply : send(operation, request, reply, answer);
     },
   });
+}
+
+/** The head alone would keep a stream open, take what is read once, or start something. */
+function hasHead({ answerType, readOnce, starts }: Operation): boolean {
+  return answerType !== eventStream && readOnce !== true && starts !== true;
 }
 
 /**

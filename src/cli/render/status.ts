@@ -23,6 +23,7 @@ export function renderStatus(status: AccountStatus, server: string, paint: Paint
     ...endpointSecurityLines(status.endpointSecurity, paint),
     ...provisioningLines(status.provisioning, paint),
     ...ingressLines(status.ingress, paint),
+    ...domainLines(status.domains, paint),
     '',
   ].join('\n');
 }
@@ -55,6 +56,13 @@ function ingressLines(found: AccountStatus['ingress'], paint: Paint): readonly s
   if (found === undefined) return [];
   const lines = found.map(({ key, id, message }) => `    ${cell(key ?? id)}: ${printable(message)}`);
   return ['', `${paint('warning', 'Ingress peers')}:`, ...lines];
+}
+
+/** The custom domains whose record was not found, a line each. */
+function domainLines(found: AccountStatus['domains'], paint: Paint): readonly string[] {
+  if (found === undefined) return [];
+  const lines = found.map(({ domain, message }) => `    ${cell(domain)}: ${printable(message)}`);
+  return ['', `${paint('warning', 'Custom domains')}:`, ...lines];
 }
 
 /** What is amiss with integrations that bring users and groups, a line each. */

@@ -86,7 +86,7 @@ const declaration = {
     ...(['smtpUrl', 'smtpUrlFile', 'mailFrom', 'userDeleteFromIdp'] as const),
     ...(['idp', 'localAuthDisabled', 'publicUrl', 'idpRedirectUris', 'idpKeyRotation'] as const),
     ...(['oidcIssuer', 'oidcAudience', 'oidcClaims', 'oidcTrustEmail', 'singleAccount'] as const),
-    ...(['outboundAllow', 'outboundCa', 'outboundGuard', 'directoryHosts'] as const),
+    ...(['outboundAllow', 'outboundCa', 'outboundGuard', 'directoryHosts', 'dnsServers'] as const),
   ],
   examples: [
     ['heddle serve --source examples/quickstart', 'Try Heddle with the embedded database'],

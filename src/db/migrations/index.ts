@@ -33,6 +33,7 @@ import * as addEndpointSecurity from './0030-0039/0039_add_endpoint_security.ts'
 import * as numberRecords from './0040-0049/0040_number_records.ts';
 import * as noteCredentialEnds from './0040-0049/0041_note_credential_ends.ts';
 import * as noteRequests from './0040-0049/0042_note_requests.ts';
+import * as addProxyDomains from './0040-0049/0043_add_proxy_domains.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -79,4 +80,5 @@ export const migrations: readonly Migration[] = [
   numberRecords,
   noteCredentialEnds,
   noteRequests,
+  addProxyDomains,
 ];

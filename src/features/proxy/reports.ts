@@ -19,7 +19,7 @@ export async function reportServices(
   listed: readonly Json[],
 ): Promise<readonly RefusedItem[]> {
   const state = await engine.snapshots.fresh(proxy.account);
-  const served = servedBy(engine, state, proxy.cluster);
+  const served = await servedBy(engine, state, proxy.cluster);
   const refused: RefusedItem[] = [];
   const kept = new Map<
     string,

@@ -1,5 +1,6 @@
 import type { Engine } from '../../commit/engine.ts';
 import { asObjects, type JsonObject } from '../../lib/json.ts';
+import type { State } from '../../model/declare/kind.ts';
 import { usualPort } from '../../model/declare/service-words.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
+import { readObserved } from '../../objects/observed.ts';
 import { peersOfProxy } from '../peers/proxy-peers.ts';
 import type { KnownProxy } from './registration.ts';
 
@@ -38,10 +40,11 @@ export function followServices(engine: Engine, { account, cluster, id: name }: K
   return {
     async next() {
       const state = await engine.snapshots.fresh(account);
-      if (state.revision === seen) return undefined;
+      // That a domain is proved makes no revision.
+      if (state.revision === seen && state.countOf('ProxyDomain') === 0) return undefined;
       seen = state.revision;
       const before = known;
-      const services = servicesOf(engine, state, cluster);
+      const services = await servicesOf(engine, state, cluster);
       known = new Map(services.map((service) => [String(service['id']), JSON.stringify(service)]));
       const peers = await peersOfProxy(engine, state, name);
       const text = peers === undefined ? undefined : JSON.stringify(peers);
@@ -59,8 +62,8 @@ export function followServices(engine: Engine, { account, cluster, id: name }: K
 }
 
 /** The services of a cluster, as its proxies need them. A cluster that is gone has none. */
-function servicesOf(engine: Engine, state: Snapshot, cluster: string): readonly JsonObject[] {
-  return shownServices(engine, state, cluster).map(({ service, shown: { meta: _, ...shown } }) => {
+async function servicesOf(engine: Engine, state: Snapshot, cluster: string): Promise<readonly JsonObject[]> {
+  return (await shownServices(engine, state, cluster)).map(({ service, shown: { meta: _, ...shown } }) => {
     const { spec } = engine.registry.get(service.kind);
     const open = (text: string, path: SecretPath, field: SecretField) =>
       openSecret(field, text, placeOf(state.account, service.id, path), engine.planEnvironment.vault);
@@ -80,17 +83,25 @@ function withPort(target: JsonObject): JsonObject {
 }
 
 /** The ids of the services of a cluster. */
-export function servedBy(engine: Engine, state: Snapshot, cluster: string): ReadonlySet<string> {
-  return new Set(shownServices(engine, state, cluster).map(({ service }) => service.id));
+export async function servedBy(engine: Engine, state: Snapshot, cluster: string): Promise<ReadonlySet<string>> {
+  return new Set((await shownServices(engine, state, cluster)).map(({ service }) => service.id));
 }
 
-function shownServices(engine: Engine, state: Snapshot, cluster: string): readonly Shown[] {
+async function shownServices(engine: Engine, state: Snapshot, cluster: string): Promise<readonly Shown[]> {
   const address = state.get(cluster)?.name;
   if (address === undefined) return [];
+  const seen = await withProofs(engine, state);
   return state
     .ofKind('ProxyService')
-    .map((service) => ({ service, shown: lowerToResponse(engine.registry, service, state) }))
+    .map((service) => ({ service, shown: lowerToResponse(engine.registry, service, seen) }))
     .filter(({ shown }) => shown['proxy_cluster'] === address);
+}
+
+/** Only with custom domains it matters what is observed. */
+async function withProofs(engine: Engine, state: Snapshot): Promise<State> {
+  if (state.countOf('ProxyDomain') === 0) return state;
+  const observed = await readObserved(engine, engine.registry.get('ProxyDomain'), state.account);
+  return state.seen({ now: engine.now(), viewer: '', ...(observed === undefined ? {} : { observed }) });
 }
 
 interface Shown {

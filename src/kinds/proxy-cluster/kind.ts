@@ -1,10 +1,9 @@
-import { isWithin } from '../../lib/net/domain.ts';
 import { type DerivedChange, defineKind, type State, type Step } from '../../model/declare/kind.ts';
 import { boolean, oneOf, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { domain } from '../shared/formats.ts';
 import { deriveAccess, isPrivate, proxiesIdOf, proxyPeersOf } from '../shared/private-access.ts';
-import { isOwn } from '../shared/proxy-cluster.ts';
+import { isOwn, isServedAt } from '../shared/proxy-cluster.ts';
 
 /** How many of its proxies are connected, as they report. */
 function connectedIn({ id }: Stored<'ProxyCluster'>, state: State): number {
@@ -88,15 +87,15 @@ function followCluster({ before, after }: Step<Stored<'ProxyCluster'>>, state: S
   const sides = [before, after].flatMap((cluster) => cluster ?? []);
   const served = state
     .ofKind('ProxyService')
-    .filter((service) => isPrivate(service) && sides.some((cluster) => serves(cluster, service)));
+    .filter((service) => isPrivate(service) && sides.some((cluster) => serves(cluster, service, state)));
   return [
     ...served.flatMap((service) => deriveAccess(service, state)),
     ...(before !== undefined && after === undefined ? endProxies(before, state) : []),
   ];
 }
 
-function serves(cluster: Stored<'ProxyCluster'>, service: Stored<'ProxyService'>): boolean {
-  return isWithin(service.spec.domain ?? '', cluster.spec.address ?? '');
+function serves(cluster: Stored<'ProxyCluster'>, service: Stored<'ProxyService'>, state: State): boolean {
+  return isServedAt(cluster.spec.address ?? '', service.spec.domain ?? '', state);
 }
 
 function endProxies(cluster: Stored<'ProxyCluster'>, state: State): readonly DerivedChange[] {

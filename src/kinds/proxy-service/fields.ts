@@ -154,7 +154,7 @@ const restrictionFields = {
 export const serviceFields = {
   name: string({ doc: 'The name people see.', required: true, minLength: 1, maxLength: 255 }),
   domain: string({
-    doc: 'The name under which the service is reached. No two services share one. Its end says which cluster serves it.',
+    doc: 'The name under which the service is reached. No two services share one. Its end says which cluster serves it: the address of the cluster, or a custom domain that leads to it.',
     required: true,
     minLength: 1,
     format: domain,

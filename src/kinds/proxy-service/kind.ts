@@ -1,7 +1,7 @@
 import { defineKind } from '../../model/declare/kind.ts';
 import { serviceStatuses } from '../../model/declare/service-words.ts';
 import { deriveAccess } from '../shared/private-access.ts';
-import { clusterOf } from '../shared/proxy-cluster.ts';
+import { servingCluster } from '../shared/proxy-cluster.ts';
 import { metaOf, showService } from './answer.ts';
 import { dropMeaningless } from './canonical.ts';
 import { createdEvents, deletedEvents, isExposed, keepExposed, updatedEvents } from './exposed.ts';
@@ -40,9 +40,9 @@ export const proxyService = defineKind({
       value: isPortChosen,
     },
     proxy_cluster: {
-      doc: 'The address of the cluster that serves the domain; absent while none does.',
+      doc: 'The address of the cluster that serves the domain; absent while none does, and while a custom domain is not proved.',
       schema: { type: 'string' },
-      value: (object, state) => clusterOf(object.spec.domain ?? '', state)?.name,
+      value: (object, state) => servingCluster(object.spec.domain ?? '', state)?.name,
     },
     terminated: {
       doc: 'Whether the service was ended by the operator of the proxies.',

@@ -145,6 +145,8 @@ export const activities = {
   'domain.add': 'Domain added',
   'domain.delete': 'Domain deleted',
   'domain.validate': 'Domain validated',
+  'domain.update': 'Domain updated',
+  'domain.lapse': 'The record that proves a domain is gone',
   'identityprovider.create': 'Identity provider created',
   'identityprovider.update': 'Identity provider updated',
   'identityprovider.delete': 'Identity provider deleted',

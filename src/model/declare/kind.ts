@@ -205,8 +205,10 @@ export interface KindDeclaration<
   withoutEchoes?(body: JsonObject, object: O, state: State): JsonObject;
   /** A replace leaves alone what the body leaves out. */
   readonly merge?: boolean;
-  /** A delete answers `{}` instead of nothing. */
-  readonly deleteReply?: 'object';
+  /** A delete answers `{}`, or 204, instead of 200 with nothing. */
+  readonly deleteReply?: 'object' | 'no_content';
+  /** Lists end with these, which are no objects. */
+  alsoListed?(state: State): readonly JsonObject[];
   /** The kind exists in the hosted edition alone. */
   readonly edition?: 'hosted';
   readonly verbs?: readonly Verb[];
@@ -283,6 +285,8 @@ export interface KindDeclaration<
   approvals?(before: O | undefined, after: O | undefined): readonly string[];
   /** How a refused delete of a referenced object of this kind is answered, or how by the kind that refers to it. */
   readonly inUse?: InUse | Readonly<Record<string, InUse>>;
+  /** Objects that use this one without a reference to it; the state may be one in which it is gone. */
+  usedBy?(object: O, state: State): readonly StoredObject[];
   /** Invites, which are no objects, name objects of this kind; one that a pending invite names is in use. */
   readonly namedByInvites?: true;
   readonly activity?: Activity;

@@ -18,3 +18,19 @@ const usualPorts: ReadonlyMap<string, number> = new Map([
 export function usualPort(protocol: string): number | undefined {
   return usualPorts.get(protocol);
 }
+
+/** How the proof of a custom domain stands. */
+export const domainStates = ['pending', 'validated', 'lapsed'] as const;
+
+/** One of them. */
+export type DomainState = (typeof domainStates)[number];
+
+/** Where the text stands that proves a custom domain. */
+export function proofNameOf(domain: string): string {
+  return `${proofLabel}.${domain}`;
+}
+
+const proofLabel = '_heddle-domain';
+
+/** How long a custom domain may be, so that the name of its proof is one too. */
+export const longestCustomDomain = 253 - proofLabel.length - 1;

@@ -96,6 +96,8 @@ interface Facts {
   readonly uncached?: true;
   /** Reading takes it away, and a later read is 410: so there is no HEAD, no ETag, and no copy in a cache. */
   readonly readOnce?: true;
+  /** A GET that starts something: there is no HEAD, and a token that may only plan will not do. */
+  readonly starts?: true;
   /** It writes nothing but plans, whatever its method: a token that may only plan will do. */
   readonly plans?: true;
   /** The name of the schema of the body; from the `id` unless given. Operations that take the same share it. */

@@ -53,6 +53,16 @@ const troubledIngressPeer = object(
   { doc: 'An ingress peer with ports whose peer is offline.' },
 );
 
+const troubledDomain = object(
+  {
+    id: string({ doc: 'The id of the domain.' }),
+    key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
+    domain: string({ doc: 'The domain.' }),
+    message: string({ doc: 'In a sentence: which record is expected, and what was found.' }),
+  },
+  { doc: 'A custom domain of reverse proxies whose record was not found.' },
+);
+
 const standing = object(
   {
     account: string({ doc: 'The id of the account.' }),
@@ -86,6 +96,9 @@ const standing = object(
     ),
     ingress: optional(
       list(troubledIngressPeer, { doc: 'Ingress peers with ports that are offline; absent when there are none.' }),
+    ),
+    domains: optional(
+      list(troubledDomain, { doc: 'Custom domains whose record was not found; absent when there are none.' }),
     ),
   },
   { doc: 'How the account stands.', schema: 'Status' },

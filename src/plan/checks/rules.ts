@@ -177,10 +177,11 @@ function deleteProblems(
   const referrers = next
     .referrersOf(object.id)
     .filter(({ from, field }) => field !== parentField || next.registry.get(from.kind).parent?.holds === true);
-  if (referrers.length + others.length === 0) return [];
+  const users = (kind.usedBy?.(object, next) ?? []).map((from) => ({ from }));
+  if (referrers.length + users.length + others.length === 0) return [];
   // What goes may be the parent by whose name a referrer is called.
   const named = next.with({ put: [object], remove: [] });
-  const list = [...namesOf(named, referrers), ...others];
+  const list = [...namesOf(named, [...referrers, ...users]), ...others];
   return [
     {
       code: inUseCodes[inUseReason(kind, referrers)],

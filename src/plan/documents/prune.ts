@@ -160,7 +160,21 @@ function usersOf(
     ({ from, field }) =>
       !leaving.has(from.id) && from.id !== object.id && !letsGo(from.id, field) && !asks(originOf(from)),
   );
-  return [...new Set(users.map(({ from }) => describeReferrer(snapshot, from)))];
+  const all = [...users.map(({ from }) => from), ...otherUsersOf(snapshot, object, leaving, stated)];
+  return [...new Set(all.map((from) => describeReferrer(snapshot, from)))];
+}
+
+/** Which objects keep a candidate without a reference to it, as they will be. */
+function otherUsersOf(
+  snapshot: Snapshot,
+  object: StoredObject,
+  leaving: ReadonlySet<string>,
+  stated: Stated,
+): readonly StoredObject[] {
+  const { usedBy } = snapshot.registry.get(object.kind);
+  if (usedBy === undefined) return [];
+  const put = [...stated.values()].flatMap((after) => after ?? []);
+  return usedBy(object, snapshot.with({ put, remove: [] })).filter(({ id }) => !leaving.has(id));
 }
 
 /** What is left to another source keeps its key, by which that source finds it. */

@@ -183,6 +183,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
   delete: (kind) => ({
     parameters: [header('IfMatch')],
     ...(kind.deleteReply === 'object' ? { answer: json({ type: 'object' }, {}) } : {}),
+    ...(kind.deleteReply === 'no_content' ? { status: 204 } : {}),
     errors: sorted(...always, ...[404, 409, 412, 422], ...(canBeLinked(kind) ? [400] : [])),
   }),
 };

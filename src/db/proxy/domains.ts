@@ -1,0 +1,220 @@
+import { type AuditEntry, auditParameters, headAfter, insertAuditText } from '../audit-entry.ts';
+import { statement } from '../builder.ts';
+import type { AccountAccess, Database } from '../database.ts';
+import type { Lease } from '../leases/leases.ts';
+
+/** A custom domain whose records are to be looked up. */
+export interface DueDomain {
+  readonly account: string;
+  readonly domain: string;
+}
+
+/** The custom domains of all accounts that are due, those first that have waited longest; what another server is at is left out. */
+export async function findDueDomains(
+  database: Database,
+  { owner, limit }: { readonly owner: string; readonly limit: number },
+): Promise<readonly DueDomain[]> {
+  return database.lookUp(statement<DueDomain>(dueText, [owner, limit]));
+}
+
+const dueText = `select d.account_id as account, d.domain_id as domain from proxy_domains d
+join objects o on o.account_id = d.account_id and o.id = d.domain_id
+left join leases l on l.account_id = d.account_id and l.name = 'proxy-domain/' || d.domain_id
+  and l.until > clock_timestamp() and l.owner <> $1
+where l.name is null
+  and (d.next_at is null or d.next_at <= clock_timestamp() or d.tried_revision is distinct from o.updated_revision)
+order by d.next_at nulls first limit $2`;
+
+/** How many custom domains of all accounts are not validated. */
+export async function countUnvalidated(database: Database): Promise<number> {
+  const [row] = await database.lookUp(
+    statement<{ readonly count: number }>('select count(*) as count from proxy_domains where not validated', []),
+  );
+  return row?.count ?? 0;
+}
+
+/** Gives a row to custom domains that have none: those that were made since it was last called. */
+export async function adoptDomains(database: Database): Promise<void> {
+  await database.lookUp(statement<object>(adoptText, []));
+}
+
+const adoptText = `insert into proxy_domains (account_id, domain_id)
+select o.account_id, o.id from objects o where o.kind = 'ProxyDomain'
+  and not exists (select from proxy_domains d where d.account_id = o.account_id and d.domain_id = o.id)
+on conflict do nothing
+returning 1`;
+
+/** What the checks of a custom domain found. */
+export interface DomainFindings {
+  readonly domain_id: string;
+  readonly validated: boolean;
+  /** It was proved, by the account that proved it last. */
+  readonly proved: boolean;
+  readonly problem: string | null;
+  readonly checked_at: Date | null;
+  readonly failures: number;
+}
+
+/** What the checks of an account's custom domains found; of one alone when it is named. */
+export async function readDomainFindings(
+  database: AccountAccess,
+  account: string,
+  domain?: string,
+): Promise<readonly DomainFindings[]> {
+  const [rows] = await database.inAccount(account, [
+    statement<DomainFindings>(findingsText, [account, domain ?? null]),
+  ]);
+  return rows;
+}
+
+const findingsText = `select d.domain_id, d.validated, p.domain is not null as proved, d.problem, d.checked_at, d.failures
+from proxy_domains d left join proved_domains p on p.account_id = d.account_id and p.domain_id = d.domain_id
+where d.account_id = $1 and ($2::text is null or d.domain_id = $2)`;
+
+/** Has a custom domain checked soon: at once, or so many seconds after the last check began. */
+export async function checkSoon(
+  database: AccountAccess,
+  account: string,
+  domain: string,
+  restSeconds: number,
+): Promise<void> {
+  await database.inAccount(account, [statement(soonText, [account, domain, String(restSeconds)])], { write: true });
+}
+
+const soonText = `insert into proxy_domains as d (account_id, domain_id) values ($1, $2)
+on conflict (account_id, domain_id) do update
+  set next_at = greatest(clock_timestamp(), d.checked_at + $3::text::float8 * interval '1 second')`;
+
+/** A custom domain as its worker holds it. What it writes is refused once the lease is lost. */
+export interface HeldDomain {
+  readonly account: string;
+  readonly domain: string;
+  readonly lease: Pick<Lease, 'name' | 'fence'>;
+}
+
+const isHeld = `exists (
+  select from leases l where l.account_id = $1 and l.name = $3 and l.fence = $4 and l.until > clock_timestamp())`;
+
+const nextAt = (wait: string): string => `clock_timestamp() + ${wait}::float8 * interval '1 millisecond'`;
+
+/**
+ * Notes that a check begins, and when the next one does if it comes to no end. Returns what was known before, and nothing when
+ * the lease is lost or another server was faster.
+ */
+export async function beginCheck(
+  database: Database,
+  { account, domain, lease }: HeldDomain,
+  { waitMs, revision }: { readonly waitMs: number; readonly revision: number },
+): Promise<Pick<DomainFindings, 'validated' | 'failures'> | undefined> {
+  const [[row]] = await database.inAccount(
+    account,
+    [
+      statement<Pick<DomainFindings, 'validated' | 'failures'>>(beginText, [
+        ...[account, domain, lease.name, lease.fence],
+        ...[waitMs, revision],
+      ]),
+    ],
+    { write: true },
+  );
+  return row;
+}
+
+const beginText = `update proxy_domains set next_at = ${nextAt('$5')}, tried_revision = $6, checked_at = clock_timestamp()
+where account_id = $1 and domain_id = $2 and ${isHeld}
+  and (next_at is null or next_at <= clock_timestamp() or tried_revision is distinct from $6)
+returning validated, failures`;
+
+/** By which record a domain was proved. */
+export type ProofMethod = 'txt' | 'cname';
+
+/** Whose a domain is after a claim. */
+export interface Claimed {
+  readonly isOurs: boolean;
+  /** The account that had it, when that was another one. */
+  readonly former?: string;
+}
+
+/**
+ * Makes a domain the account's whose record proves it. Another account keeps it while it is validated, except that a TXT record,
+ * which names the account, goes before a CNAME record, which does not. `undefined` when the lease is lost.
+ */
+export async function claimDomain(
+  database: Database,
+  { account, domain, lease }: HeldDomain,
+  { name, method }: { readonly name: string; readonly method: ProofMethod },
+): Promise<Claimed | undefined> {
+  const [row] = await database.lookUp(
+    statement<{ readonly ours: boolean; readonly held: boolean; readonly former: string | null }>(claimText, [
+      ...[account, domain, lease.name, lease.fence],
+      ...[name, method],
+    ]),
+  );
+  if (row === undefined || !row.held) return undefined;
+  return { isOurs: row.ours, ...(row.former === null || !row.ours ? {} : { former: row.former }) };
+}
+
+// Who loses a domain is checked again at once, which reports it.
+const claimText = `with former as (
+  select account_id, domain_id from proved_domains where domain = $5 and (account_id, domain_id) <> ($1, $2)
+), claimed as (
+  insert into proved_domains as p (domain, account_id, domain_id, method, proved_at)
+  select $5, d.account_id, d.domain_id, $6, clock_timestamp() from proxy_domains d
+  where d.account_id = $1 and d.domain_id = $2 and ${isHeld}
+  on conflict (domain) do update set account_id = excluded.account_id, domain_id = excluded.domain_id,
+    method = excluded.method, proved_at = clock_timestamp()
+  where (p.account_id = excluded.account_id and p.domain_id = excluded.domain_id)
+    or (p.method = 'cname' and excluded.method = 'txt')
+    or exists (select from proxy_domains d
+      where d.account_id = p.account_id and d.domain_id = p.domain_id and not d.validated)
+  returning 1
+), lost as (
+  update proxy_domains d set next_at = null from former f
+  where d.account_id = f.account_id and d.domain_id = f.domain_id and exists (select from claimed)
+)
+select exists (select from claimed) as ours, ${isHeld} as held, (select account_id from former) as former`;
+
+/** How a check ended. */
+export interface CheckResult {
+  readonly validated: boolean;
+  /** What was expected and found instead; absent for what is proved. */
+  readonly problem?: string;
+  readonly failures: number;
+  /** In milliseconds, until the next one. */
+  readonly waitMs: number;
+  /** Absent where nothing happened that people need to know. */
+  readonly entry?: AuditEntry;
+}
+
+/** Notes how a check ended, with the audit event that reports it. Nothing is written when the lease is lost. */
+export async function endCheck(
+  database: Database,
+  { account, domain, lease }: HeldDomain,
+  { validated, problem, failures, waitMs, entry }: CheckResult,
+): Promise<void> {
+  const values = [lease.name, lease.fence, validated, problem ?? null, failures, waitMs];
+  const text =
+    entry === undefined ? endText(3) : `with done as (${endText(10)}), ${headAfter('done')} ${insertAuditText}`;
+  const parameters =
+    entry === undefined ? [account, domain, ...values] : [...auditParameters(account, entry), domain, ...values];
+  await database.inAccount(account, [statement(text, parameters)], { write: true });
+}
+
+/** `$1` is the account, the parameter before `at` the domain. */
+function endText(at: number): string {
+  const [name, fence, validated, problem, failures, wait] = Array.from({ length: 6 }, (_, step) => `$${at + step}`);
+  return `update proxy_domains set validated = ${validated}, problem = ${problem}, failures = ${failures},
+  next_at = ${nextAt(wait ?? '')}
+where account_id = $1 and domain_id = $${at - 1} and exists (
+  select from leases l where l.account_id = $1 and l.name = ${name} and l.fence = ${fence} and l.until > clock_timestamp())
+returning 1`;
+}
+
+/** Whether another account has proved a domain by a TXT record that was there at the last look. */
+export async function isProvedElsewhere(database: Database, account: string, name: string): Promise<boolean> {
+  const found = await database.lookUp(statement<object>(elsewhereText, [account, name]));
+  return found.length > 0;
+}
+
+const elsewhereText = `select 1 from proved_domains p
+join proxy_domains d on d.account_id = p.account_id and d.domain_id = p.domain_id
+where p.domain = $2 and p.account_id <> $1 and p.method = 'txt' and d.validated`;

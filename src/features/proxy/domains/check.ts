@@ -1,0 +1,98 @@
+import type { Engine } from '../../../commit/engine.ts';
+import { beginCheck, type CheckResult, claimDomain, endCheck, type HeldDomain } from '../../../db/proxy/domains.ts';
+import type { AuditEvent } from '../../../model/declare/kind.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
+import type { Stored } from '../../../model/state/stored.ts';
+import type { Hold } from '../../integrations/held-work.ts';
+import { type FoundProof, lookForProof } from './proof.ts';
+
+/** How custom domains are checked. */
+export interface CheckOptions {
+  readonly engine: Engine;
+  /** Between 0 and 1. */
+  random(): number;
+  /** How often a validated domain is looked at, in milliseconds; absent: every hour. */
+  readonly everyMs?: number | undefined;
+  /** After the first failure, in milliseconds; each further one doubles it up to `everyMs`. Absent: 15 s. */
+  readonly firstRetryMs?: number | undefined;
+}
+
+const usualEveryMs = 3_600_000;
+const usualFirstRetryMs = 15_000;
+/** The record that proves a domain is gone when so many looks in a row do not find it. */
+const looksUntilLapse = 3;
+
+type Before = NonNullable<Awaited<ReturnType<typeof beginCheck>>>;
+
+/** Looks for the record that proves a custom domain, and writes what came of it. */
+export async function checkDomain(options: CheckOptions, { account, lease }: Hold, id: string): Promise<void> {
+  const { engine } = options;
+  const state = await engine.snapshots.fresh(account);
+  const domain = state.find('ProxyDomain', id);
+  if (domain === undefined) return;
+  const held = { account, domain: id, lease };
+  const times = { waitMs: retryMs(options, 0), revision: domain.updatedRevision };
+  const before = await beginCheck(engine.database, held, times);
+  if (before === undefined) return;
+  const found = await lookForProof(engine, {
+    ...{ domain: domain.spec.domain ?? '', text: domain.derived.proof ?? '' },
+    ...{ cluster: domain.spec.target_cluster ?? '', isClusterKnown: isClusterKnown(domain, state) },
+  });
+  const proof = await claim(options, held, domain, found);
+  if (proof === undefined) return;
+  const result = resultOf(options, before, proof, found.outcome === 'proved');
+  const event = eventOf(domain, before, result);
+  const entry = event === undefined ? {} : { entry: { actor, event, at: engine.now() } };
+  await endCheck(engine.database, held, { ...result, ...entry });
+  engine.observer.report({ what: 'proxy_domain_check', outcome: proof.outcome });
+  if (event !== undefined) engine.notices.publish({ what: 'domains', account });
+}
+
+const actor = { type: 'system', id: 'sys', name: 'system' } as const;
+
+function isClusterKnown({ spec }: Stored<'ProxyDomain'>, state: Snapshot): boolean {
+  return state.lookUp('ProxyCluster', 'name', spec.target_cluster ?? '').length > 0;
+}
+
+/** What the record proves may be another account's already; nothing when the lease is lost. */
+async function claim(
+  { engine }: CheckOptions,
+  held: HeldDomain,
+  { spec: { domain: name = '' } }: Stored<'ProxyDomain'>,
+  found: FoundProof,
+): Promise<FoundProof | undefined> {
+  if (found.outcome !== 'proved') return found;
+  const claimed = await claimDomain(engine.database, held, { name, method: found.method });
+  if (claimed === undefined) return undefined;
+  if (claimed.former !== undefined) engine.notices.publish({ what: 'domains', account: claimed.former });
+  if (claimed.isOurs) return found;
+  const more = found.method === 'txt' ? '' : ', or add the TXT record, which goes before a CNAME record';
+  const problem = `another account of this server has proved ${name}; have it deleted there and its record removed${more}`;
+  return { outcome: 'absent', problem };
+}
+
+/** What another account has is gone at once; a record that is not found may be back at the next look. */
+function resultOf(options: CheckOptions, before: Before, proof: FoundProof, isFound: boolean): CheckResult {
+  const { everyMs = usualEveryMs } = options;
+  const spread = 0.9 + options.random() / 5;
+  if (proof.outcome === 'proved') return { validated: true, failures: 0, waitMs: everyMs * spread };
+  const failures = before.failures + 1;
+  const isGone = isFound || (proof.outcome === 'absent' && failures >= looksUntilLapse);
+  const { problem } = proof;
+  return { validated: before.validated && !isGone, problem, failures, waitMs: retryMs(options, before.failures) };
+}
+
+function retryMs({ random, everyMs = usualEveryMs, firstRetryMs = usualFirstRetryMs }: CheckOptions, failures: number) {
+  return Math.min(everyMs, firstRetryMs * 2 ** Math.min(failures, 20)) * (0.9 + random() / 5);
+}
+
+function eventOf(
+  { id, spec: { domain = '', target_cluster = '' } }: Stored<'ProxyDomain'>,
+  before: Before,
+  { validated, problem = '' }: CheckResult,
+): AuditEvent | undefined {
+  if (validated === before.validated) return undefined;
+  const meta = { domain, target_cluster, validated: String(validated) };
+  if (validated) return { code: 'domain.validate', target: id, meta };
+  return { code: 'domain.lapse', target: id, meta: { ...meta, reason: problem } };
+}

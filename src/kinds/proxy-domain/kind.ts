@@ -1,0 +1,159 @@
+import type { Json } from '../../lib/json.ts';
+import { isWithin } from '../../lib/net/domain.ts';
+import { type Computed, type DerivedChange, defineKind, type Fault, type State } from '../../model/declare/kind.ts';
+import { type DomainState, domainStates, longestCustomDomain, proofNameOf } from '../../model/declare/service-words.ts';
+import { string } from '../../model/schema/field.ts';
+import type { Stored } from '../../model/state/stored.ts';
+import { domain } from '../shared/formats.ts';
+import { deriveAccess, isPrivate } from '../shared/private-access.ts';
+import { clusterAt, isBy, isProved } from '../shared/proxy-cluster.ts';
+
+const spec = {
+  domain: string({
+    doc: 'The domain below which, and under which, services are reached. It cannot change.',
+    access: 'createOnly',
+    required: true,
+    minLength: 1,
+    maxLength: longestCustomDomain,
+    format: domain,
+  }),
+  target_cluster: string({
+    doc: 'The address of the cluster that serves the domain.',
+    required: true,
+    minLength: 1,
+    format: domain,
+  }),
+};
+
+declare module '../../model/state/stored.ts' {
+  interface KindTypes {
+    ProxyDomain: {
+      fields: typeof spec;
+      derived: { /** What the TXT record that proves the domain says. */ readonly proof: string };
+    };
+  }
+}
+
+type Domain = Stored<'ProxyDomain'>;
+
+/** What the last checks of a domain found, outside revisions. */
+function foundOf({ id }: Domain, state: State) {
+  return state.observed?.(id);
+}
+
+function computed(doc: string, schema: { readonly [key: string]: Json }, value: Computed<Domain>['value']) {
+  return { doc, schema, value };
+}
+
+const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reputation', 'private'] as const;
+
+/** What the cluster of a domain can do, as far as the account knows it. */
+function abilityOf(name: (typeof abilities)[number], doc: string) {
+  return computed(`${doc} Absent while the cluster is not known.`, { type: 'boolean' }, (object, state) => {
+    const cluster = clusterAt(object.spec.target_cluster ?? '', state);
+    return cluster === undefined ? undefined : cluster.spec[name] === true;
+  });
+}
+
+export const proxyDomain = defineKind({
+  name: 'ProxyDomain',
+  doc: 'A domain of your own for services of reverse proxies, in place of names below the address of a cluster. A DNS record proves it; services below it are offered from then on.',
+  path: '/api/reverse-proxies/domains',
+  idParameter: 'domainId',
+  verbs: ['list', 'create', 'delete'],
+  deleteReply: 'no_content',
+  module: 'services',
+  observed: 'proxies',
+  document: { allowed: true, shortName: 'hpdom' },
+  nameField: 'domain',
+  spec,
+  computed: {
+    type: computed(
+      '`custom`, or `free` for the address of a cluster, which needs no proof.',
+      { type: 'string', enum: ['free', 'custom'] },
+      () => 'custom',
+    ),
+    validated: computed(
+      'Whether the last check found a record that proves the domain.',
+      { type: 'boolean' },
+      (object, state) => foundOf(object, state)?.['validated'] === true,
+    ),
+    status: computed(
+      '`pending` until the domain is proved, `validated`, `lapsed` when the record that proved it is gone. Services of a lapsed domain go on.',
+      { type: 'string', enum: domainStates },
+      stateOf,
+    ),
+    txt_name: computed('The name of the TXT record that proves the domain.', { type: 'string' }, (object) =>
+      proofNameOf(object.spec.domain ?? ''),
+    ),
+    txt_value: computed(
+      'What that record says. A CNAME record that leads to the cluster proves the domain too.',
+      { type: 'string' },
+      (object) => object.derived.proof ?? '',
+    ),
+    message: computed(
+      'What the last check expected and did not find; absent when it found a record that proves the domain.',
+      { type: 'string' },
+      (object, state) => (foundOf(object, state)?.['problem'] as string | null | undefined) ?? undefined,
+    ),
+    checked_at: computed(
+      'When the records were last looked up; absent before the first time.',
+      { type: 'string', format: 'date-time' },
+      (object, state) => (foundOf(object, state)?.['checked_at'] as string | null | undefined) ?? undefined,
+    ),
+    supports_custom_ports: abilityOf('supports_custom_ports', 'Whether services may choose their port.'),
+    require_subdomain: abilityOf('require_subdomain', 'Whether the cluster does not serve its bare address.'),
+    supports_reputation: abilityOf('supports_reputation', 'Whether the cluster can turn away addresses of bad repute.'),
+    private: abilityOf('private', 'Whether the cluster offers private services.'),
+  },
+  alsoListed: freeDomains,
+  uniques: {
+    domain: {
+      path: '/domain',
+      value: (object) => object.spec.domain ?? '',
+      message: (value) => `the domain \`${value}\` already exists; change that one`,
+    },
+  },
+  checkMutation: ({ before, after }, _was, next) =>
+    before === undefined && after !== undefined ? checkFree(after, next) : [],
+  usedBy: (object, state) =>
+    state.ofKind('ProxyService').filter((service) => isBy(object, service.spec.domain ?? '', state)),
+  derivedChanges: ({ before, after }, state) => followDomain(after ?? before, state),
+  generate: (_, { random }) => ({ derived: { proof: `heddle-domain=${hex(random(20))}` } }),
+  activity: { create: 'domain.add', update: 'domain.update', delete: 'domain.delete' },
+  activityMeta: ({ spec: { domain: name = '', target_cluster = '' } }) => ({ domain: name, target_cluster }),
+  example: { domain: 'apps.example.org', target_cluster: 'proxy.example.com' },
+});
+
+function stateOf(object: Domain, state: State): DomainState {
+  if (foundOf(object, state)?.['validated'] === true) return 'validated';
+  return isProved(object, state) ? 'lapsed' : 'pending';
+}
+
+function hex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The address of each cluster: below it services need no proof. */
+function freeDomains(state: State) {
+  return state.ofKind('ProxyCluster').map(({ spec: { address = '', ...cluster } }) => ({
+    ...{ id: '', domain: address, target_cluster: address, type: 'free', validated: true, status: 'validated' },
+    ...Object.fromEntries(abilities.map((name) => [name, cluster[name] === true])),
+  }));
+}
+
+/** Below the address of a cluster everything is free, so a proof of it would only take services away from the cluster. */
+function checkFree({ spec: { domain: name = '' } }: Domain, state: State): readonly Fault[] {
+  const cluster = state.ofKind('ProxyCluster').find(({ spec: { address = '' } }) => isWithin(name, address));
+  if (cluster === undefined) return [];
+  const message = `\`${name}\` is within the address of the cluster ${cluster.name}, where services need no domain of their own; name it in the service alone`;
+  return [{ code: 'domain_of_cluster', path: '/domain', message }];
+}
+
+/** Private services below a domain that comes, changes or goes are reached at another cluster. */
+function followDomain(object: Domain | undefined, state: State): readonly DerivedChange[] {
+  return state
+    .ofKind('ProxyService')
+    .filter((service) => isPrivate(service) && isWithin(service.spec.domain ?? '', object?.spec.domain ?? ''))
+    .flatMap((service) => deriveAccess(service, state));
+}

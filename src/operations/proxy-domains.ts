@@ -1,0 +1,19 @@
+import { defineOperation } from '../model/operation/operation.ts';
+import { string } from '../model/schema/field.ts';
+
+/** What happens to custom domains beside what happens to all objects. */
+export const proxyDomains = {
+  validate: defineOperation({
+    id: 'validateProxyDomain',
+    method: 'GET',
+    path: '/api/reverse-proxies/domains/{domainId}/validate',
+    access: { module: 'services', operation: 'update' },
+    summary: 'Check the records of a custom domain now',
+    doc: 'Starts it and does not wait: `status` and `message` of the domain say what came of it.',
+    params: { domainId: string({ doc: 'The id of the domain.' }) },
+    status: 202,
+    starts: true,
+    errors: ['not_found'],
+    example: {},
+  }),
+};

@@ -1,0 +1,88 @@
+import { onTestFinished } from 'vitest';
+import type { Engine } from '../../src/commit/engine.ts';
+import { findEntry } from '../../src/db/accounts/directory.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
+import { foundAccount } from '../../src/features/accounts/join.ts';
+import { hashToken } from '../../src/features/auth/authenticate.ts';
+import { runDomainChecks } from '../../src/features/proxy/domains/dispatcher.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { makeToken } from '../../src/lib/token.ts';
+import { createDnsLookups } from '../../src/outbound/dns.ts';
+import { openNameServer } from '../setup/name-server.ts';
+import { addCluster } from './reverse-proxy-scene.ts';
+import { type TestApi, testApi } from './setup.ts';
+
+export const domains = '/api/reverse-proxies/domains';
+
+/** How often things are looked at, in milliseconds. */
+interface Pace {
+  readonly everyMs?: number;
+  readonly firstRetryMs?: number;
+}
+
+/** Checks custom domains at short intervals until the test ends, or the function is called. */
+export function runChecks(engine: Engine, { everyMs = 60_000, firstRetryMs = 60_000 }: Pace = {}) {
+  const reports: string[] = [];
+  const end = runDomainChecks({
+    ...{ engine, everyMs, firstRetryMs, leaseSeconds: 30, pollMs: 20, gatherMs: 5 },
+    random: () => 0.5,
+    report: (_, message) => reports.push(message),
+  });
+  let ended: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    ended ??= end();
+    return ended;
+  };
+  onTestFinished(stop);
+  return { reports, stop };
+}
+
+/** A server with a cluster, whose custom domains a name server of the test is asked about. */
+export async function openDomainScene() {
+  const names = await openNameServer();
+  onTestFinished(() => names[Symbol.asyncDispose]());
+  const dns = createDnsLookups({ servers: [names.address], deadlineMs: 500 });
+  const api = await testApi('postgres', dns);
+  onTestFinished(() => api[Symbol.asyncDispose]());
+  const cluster = await addCluster(api, 'proxy.example.com', { supports_custom_ports: true });
+  return {
+    api,
+    dns,
+    cluster,
+    names,
+    /** A custom domain that leads to the cluster. */
+    async add(domain: string, more: JsonObject = {}, headers = {}): Promise<JsonObject & { readonly id: string }> {
+      const body = { domain, target_cluster: 'proxy.example.com', ...more };
+      const answer = await api.call('POST', domains, body, headers);
+      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+      return answer.body;
+    },
+    /** The domain as it stands. */
+    async read(domain: string, headers = {}): Promise<JsonObject> {
+      const list: readonly JsonObject[] = (await api.call('GET', domains, undefined, headers)).body;
+      return list.find((one) => one['domain'] === domain) ?? {};
+    },
+    async events(code: string): Promise<readonly JsonObject[]> {
+      const list: readonly JsonObject[] = (await api.call('GET', '/api/events/audit')).body;
+      return list.filter((event) => event['activity_code'] === code);
+    },
+    /** Has the name server prove a domain by the TXT record that its answer names. */
+    prove({ txt_name, txt_value }: JsonObject): void {
+      names.records.set(String(txt_name), { txt: [['v=spf1 -all'], [String(txt_value)]] });
+    },
+    /** Headers by which somebody of another account calls. */
+    async neighbour(): Promise<{ readonly account: string; readonly headers: { readonly authorization: string } }> {
+      const { engine } = api;
+      const person = { issuer: 'https://id.example.com', subject: 'bea', email: 'bea@birch.example' };
+      await foundAccount(engine, { ...person, emailVerified: true, name: 'Bea Birch' }, 'birch.example');
+      const account = (await findEntry(engine.database, 'domain', 'birch.example')) ?? '';
+      const users = (await engine.snapshots.fresh(account)).ofKind('User');
+      const user = users.find(({ spec }) => spec.role === 'owner')?.id ?? '';
+      const value = makeToken('nbp_', new Uint8Array(32).fill(82));
+      const token = { account, id: engine.newId(), user, createdBy: user, name: 'test', hash: hashToken(value) };
+      await insertToken(engine.database, { ...token, createdAt: engine.now(), expiresAt: '2999-01-01T00:00:00Z' });
+      await addCluster({ ...api, account } as TestApi, 'proxy.example.com');
+      return { account, headers: { authorization: `Token ${value}` } };
+    },
+  };
+}

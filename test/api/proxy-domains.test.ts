@@ -1,0 +1,394 @@
+import { describe, expect, it } from 'vitest';
+import { followServices } from '../../src/features/proxy/services.ts';
+import { asObjects, type JsonObject } from '../../src/lib/json.ts';
+import { present } from '../setup/present.ts';
+import { doc } from './documents.ts';
+import { problemsOf } from './problems.ts';
+import { domains, openDomainScene, runChecks } from './proxy-domain-scene.ts';
+import { services } from './reverse-proxy-scene.ts';
+import { apiOn } from './setup.ts';
+
+type Scene = Awaited<ReturnType<typeof openDomainScene>>;
+
+const service = (domain: string, more: JsonObject = {}) => ({ name: domain, domain, enabled: true, ...more });
+const cname = (...targets: readonly string[]) => ({ cname: targets });
+
+/** The domains of the services that a proxy of the cluster gets. */
+async function offered({ api, cluster }: Scene): Promise<readonly unknown[]> {
+  const reader = followServices(api.engine, { account: api.account, cluster, id: 'bern', token: 't' });
+  const { services: list = [] } = present(await reader.next()).data;
+  return asObjects(list).map(({ domain }) => domain);
+}
+
+describe('a custom domain', () => {
+  it('is listed with what proves it, after which come the addresses of the clusters', async () => {
+    const { api, add } = await openDomainScene();
+    const made = await add('Apps.Example.ORG.');
+    expect(made).toEqual({
+      ...{ id: expect.any(String), domain: 'apps.example.org', target_cluster: 'proxy.example.com', type: 'custom' },
+      ...{ validated: false, status: 'pending', txt_name: '_heddle-domain.apps.example.org' },
+      txt_value: expect.stringMatching(/^heddle-domain=[\da-f]{40}$/),
+      ...{ supports_custom_ports: true, require_subdomain: false, supports_reputation: false, private: false },
+    });
+    const { txt_name: _, txt_value: __, ...free } = made;
+    const address = 'proxy.example.com';
+    expect((await api.call('GET', domains)).body).toEqual([
+      made,
+      { ...free, id: '', domain: address, type: 'free', validated: true, status: 'validated' },
+    ]);
+    expect((await add('other.example.org'))['txt_value']).not.toBe(made['txt_value']);
+    const [added] = (await api.call('GET', '/api/events/audit')).body;
+    expect([added.activity_code, added.meta]).toEqual([
+      'domain.add',
+      { domain: 'other.example.org', target_cluster: 'proxy.example.com' },
+    ]);
+  });
+
+  it('is deleted with 204, once', async () => {
+    const { api, add, events } = await openDomainScene();
+    const { id } = await add('apps.example.org');
+    const gone = await api.call('DELETE', `${domains}/${id}`);
+    expect([gone.status, gone.body]).toEqual([204, '']);
+    for (const [method, path] of [
+      ['DELETE', id],
+      ['GET', `${id}/validate`],
+    ] as const) {
+      const answer = await api.call(method, `${domains}/${path}`);
+      expect([answer.status, answer.body.message]).toEqual([404, `proxydomain ${id} not found`]);
+    }
+    expect(await events('domain.delete')).toHaveLength(1);
+  });
+
+  it.each<readonly [string, JsonObject, number, string]>([
+    ['no domain', { target_cluster: 'proxy.example.com' }, 422, 'field_required '],
+    ['no cluster', { domain: 'a.example.org' }, 422, 'field_required '],
+    ['no name', { domain: 'not a name' }, 422, 'domain_invalid /domain'],
+    ['a wildcard', { domain: '*.example.org' }, 422, 'domain_invalid /domain'],
+    ['a name too long for its proof', { domain: `${'a'.repeat(60)}.`.repeat(4) }, 422, 'value_too_long /domain'],
+    ['the address of a cluster', { domain: 'proxy.example.com' }, 422, 'domain_of_cluster /domain'],
+    ['a name below it', { domain: 'a.b.proxy.example.com' }, 422, 'domain_of_cluster /domain'],
+    ['a name that is there', { domain: 'taken.example.org' }, 409, 'value_taken /domain'],
+  ])('is refused with %s', async (_, body, status, problem) => {
+    const { api, add } = await openDomainScene();
+    await add('taken.example.org');
+    const cluster = problem === 'field_required ' ? {} : { target_cluster: 'proxy.example.com' };
+    const answer = await api.call('POST', domains, { ...cluster, ...body });
+    expect([answer.status, problemsOf(answer)]).toEqual([status, [problem]]);
+  });
+
+  it('may lead to a cluster that is not there yet', async () => {
+    const { add, names, read, prove, api } = await openDomainScene();
+    const made = await add('apps.example.org', { target_cluster: 'later.example.com' });
+    expect(made).not.toHaveProperty('private');
+    names.records.set('apps.example.org', cname('later.example.com'));
+    runChecks(api.engine, { firstRetryMs: 30 });
+    await expect
+      .poll(async () => (await read('apps.example.org'))['message'])
+      .toContain('and a CNAME record proves nothing while the account has no cluster later.example.com');
+    prove(made);
+    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
+  });
+});
+
+describe('what proves a custom domain', () => {
+  it.each<readonly [string, (names: Scene['names'], made: JsonObject) => unknown]>([
+    [
+      'the TXT record',
+      ({ records }, made) => records.set(String(made['txt_name']), { txt: [[String(made['txt_value'])]] }),
+    ],
+    ['a CNAME record', ({ records }) => records.set('apps.example.org', cname('proxy.example.com'))],
+    [
+      'one that leads below the cluster',
+      ({ records }) => records.set('apps.example.org', cname('EU1.proxy.example.com')),
+    ],
+    ['a wildcard CNAME record', ({ records }) => records.set('*.apps.example.org', cname('proxy.example.com'))],
+  ])('%s', async (_, put) => {
+    const { api, add, names, read, events } = await openDomainScene();
+    const made = await add('apps.example.org');
+    put(names, made);
+    runChecks(api.engine);
+    await expect.poll(async () => (await read('apps.example.org'))['validated']).toBe(true);
+    const shown = await read('apps.example.org');
+    expect(shown).toEqual({ ...made, validated: true, status: 'validated', checked_at: expect.any(String) });
+    expect((await events('domain.validate')).map(({ meta }) => meta)).toEqual([
+      { domain: 'apps.example.org', target_cluster: 'proxy.example.com', validated: 'true' },
+    ]);
+  });
+
+  it.each<readonly [string, (names: Scene['names']) => unknown, string]>([
+    [
+      'nothing',
+      () => undefined,
+      '(there is none), and no CNAME record of apps.example.org or *.apps.example.org leads to proxy.example.com (there is none); add one of them',
+    ],
+    [
+      'another text',
+      ({ records }) => records.set('_heddle-domain.apps.example.org', { txt: [['heddle-domain=`\u0007é']] }),
+      '(it says `heddle-domain=???`), and',
+    ],
+    [
+      'several texts',
+      ({ records }) => records.set('_heddle-domain.apps.example.org', { txt: [['a'], ['b']] }),
+      '(there are 2 of them, none is this one), and',
+    ],
+    [
+      'a long text',
+      ({ records }) => records.set('_heddle-domain.apps.example.org', { txt: [['x'.repeat(255), 'y']] }),
+      `(it says \`${'x'.repeat(100)}…\`), and`,
+    ],
+    [
+      'another target',
+      ({ records }) => records.set('apps.example.org', cname('shop.example.net')),
+      '(it leads to shop.example.net); add one of them',
+    ],
+    [
+      'a name that ends alike',
+      ({ records }) => records.set('apps.example.org', cname('evilproxy.example.com')),
+      '(it leads to evilproxy.example.com)',
+    ],
+    [
+      'a failing name server',
+      ({ records }) => records.set('_heddle-domain.apps.example.org', { code: 2 }),
+      '(no name server answers), and',
+    ],
+    [
+      'a silent name server',
+      ({ records }) => records.set('apps.example.org', { silent: true }),
+      '(no name server answers); add one of them',
+    ],
+  ])('not: %s', async (_, put, message) => {
+    const { api, add, names, read } = await openDomainScene();
+    const { txt_value } = await add('apps.example.org');
+    put(names);
+    runChecks(api.engine);
+    await expect.poll(async () => (await read('apps.example.org'))['message']).toContain(message);
+    const shown = await read('apps.example.org');
+    expect(shown).toMatchObject({ validated: false, status: 'pending' });
+    expect(shown['message']).toContain(`the TXT record _heddle-domain.apps.example.org does not say \`${txt_value}\``);
+    const status = (await api.call('GET', '/api/config/status')).body;
+    expect(status.domains).toEqual([{ id: expect.any(String), domain: 'apps.example.org', message: shown['message'] }]);
+  });
+
+  it('is looked for at once when somebody asks, and not more often than every few seconds', async () => {
+    const { api, add, names, prove, read } = await openDomainScene();
+    const made = await add('apps.example.org');
+    runChecks(api.engine);
+    await expect.poll(async () => (await read('apps.example.org'))['message']).toBeDefined();
+    prove(made);
+    await api.engine.database.asOwner(["update proxy_domains set checked_at = checked_at - interval '1 minute'"]);
+    const answer = await api.call('GET', `${domains}/${made.id}/validate`);
+    expect([answer.status, answer.body]).toEqual([202, '']);
+    await expect.poll(async () => (await read('apps.example.org'))['validated']).toBe(true);
+    const asked = names.asked.length;
+    for (let time = 0; time < 5; time += 1) await api.call('GET', `${domains}/${made.id}/validate`);
+    const [row] = await api.engine.database.lookUp<{ readonly later: boolean }>({
+      ...{ sql: 'select next_at > clock_timestamp() as later from proxy_domains', parameters: [] },
+    } as never);
+    expect([row?.later, names.asked.length]).toEqual([true, asked]);
+  });
+
+  it('is looked for by one of two servers, and by the other one when that stops', async () => {
+    const scene = await openDomainScene();
+    const { api, add, dns, names, prove, read } = scene;
+    await using second = await apiOn(api.engine.database, async () => {}, dns);
+    const first = runChecks(api.engine, { everyMs: 40, firstRetryMs: 40 });
+    const other = runChecks(second.engine, { everyMs: 40, firstRetryMs: 40 });
+    prove(await add('apps.example.org'));
+    await expect.poll(async () => (await read('apps.example.org'))['validated']).toBe(true);
+    await first.stop();
+    const before = names.asked.length;
+    await expect.poll(() => names.asked.length).toBeGreaterThan(before);
+    expect(await scene.events('domain.validate')).toHaveLength(1);
+    expect([first.reports, other.reports]).toEqual([[], []]);
+  });
+});
+
+describe('services of a custom domain', () => {
+  it('are offered from the moment that it is proved', async () => {
+    const scene = await openDomainScene();
+    const { api, add, prove, read } = scene;
+    const made = await add('apps.example.org');
+    const { body } = await api.call('POST', services, service('shop.apps.example.org'));
+    expect(body).not.toHaveProperty('proxy_cluster');
+    await api.call('POST', services, service('free.proxy.example.com'));
+    expect(await offered(scene)).toEqual(['free.proxy.example.com']);
+    const reader = followServices(api.engine, { account: api.account, cluster: scene.cluster, id: 'b', token: 't' });
+    await reader.next();
+    prove(made);
+    runChecks(api.engine);
+    await expect.poll(async () => (await read('apps.example.org'))['validated']).toBe(true);
+    expect((await reader.next())?.data).toMatchObject({ put: [{ domain: 'shop.apps.example.org' }], removed: [] });
+    expect(await reader.next()).toBeUndefined();
+    const shown = (await api.call('GET', `${services}/${body.id}`)).body;
+    expect(shown.proxy_cluster).toBe('proxy.example.com');
+  });
+
+  it('go on when the record vanishes, which the domain and an event say', async () => {
+    const scene = await openDomainScene();
+    const { api, add, names, prove, read, events } = scene;
+    const made = await add('apps.example.org');
+    await api.call('POST', services, service('shop.apps.example.org'));
+    prove(made);
+    const checks = runChecks(api.engine, { everyMs: 50, firstRetryMs: 10 });
+    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
+    // A name server that fails says nothing about the record.
+    names.records.set(String(made['txt_name']), { code: 2 });
+    await expect.poll(async () => (await read('apps.example.org'))['message']).toContain('no name server answers');
+    const asked = names.asked.length;
+    await expect.poll(() => names.asked.length).toBeGreaterThan(asked + 12);
+    expect((await read('apps.example.org'))['status']).toBe('validated');
+    names.records.delete(String(made['txt_name']));
+    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('lapsed');
+    expect(await offered(scene)).toEqual(['shop.apps.example.org']);
+    expect((await events('domain.lapse')).map(({ meta }) => meta)).toEqual([
+      {
+        ...{ domain: 'apps.example.org', target_cluster: 'proxy.example.com', validated: 'false' },
+        reason: expect.stringContaining('(there is none)'),
+      },
+    ]);
+    // What was found is there after a restart, and the record proves the domain again.
+    await checks.stop();
+    await using restarted = await apiOn(api.engine.database, async () => {}, scene.dns);
+    expect((await restarted.call('GET', domains)).body[0].status).toBe('lapsed');
+    prove(made);
+    runChecks(restarted.engine, { everyMs: 50, firstRetryMs: 10 });
+    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
+    expect(await events('domain.validate')).toHaveLength(2);
+  });
+
+  it('keep it from being deleted', async () => {
+    const { api, add } = await openDomainScene();
+    const outer = await add('example.org');
+    const { id } = await add('apps.example.org');
+    const made = await api.call('POST', services, service('shop.apps.example.org'));
+    const refused = await api.call('DELETE', `${domains}/${id}`);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      expect.stringContaining('has been linked to proxyservice: shop.apps.example.org; remove it there first'),
+    ]);
+    // It leads there by the longer one.
+    expect((await api.call('DELETE', `${domains}/${outer.id}`)).status).toBe(204);
+    await api.call('DELETE', `${services}/${made.body.id}`);
+    expect((await api.call('DELETE', `${domains}/${id}`)).status).toBe(204);
+  });
+
+  it('that were stored before a domain was proved stay writable', async () => {
+    const { api, add } = await openDomainScene();
+    const { body } = await api.call('POST', services, service('shop.apps.example.org'));
+    await add('apps.example.org');
+    const put = await api.call('PUT', `${services}/${body.id}`, service('shop.apps.example.org', { name: 'Shop' }));
+    expect([put.status, put.body.name]).toEqual([200, 'Shop']);
+  });
+
+  it('that are private are reached at the cluster of the domain', async () => {
+    const { api, add } = await openDomainScene();
+    const group = await api.group('staff');
+    const { id } = await add('apps.example.org');
+    const body = service('shop.apps.example.org', { private: true, access_groups: [group] });
+    const made = await api.call('POST', services, body);
+    const named = async () =>
+      (await api.call('GET', '/api/policies')).body
+        .map(({ name }: JsonObject) => name)
+        .includes('Access to shop.apps.example.org');
+    expect([made.status, await named()]).toEqual([200, true]);
+    await api.call('DELETE', `${services}/${made.body.id}`);
+    await api.call('DELETE', `${domains}/${id}`);
+    await api.call('POST', services, body);
+    expect(await named()).toBe(false);
+    await add('apps.example.org');
+    expect(await named()).toBe(true);
+  });
+});
+
+describe('a domain of two accounts', () => {
+  it('is theirs whose TXT record proves it first, and nobody squats on it', async () => {
+    const { api, add, read, prove, neighbour, names } = await openDomainScene();
+    const { headers } = await neighbour();
+    const ours = await add('apps.example.org');
+    const theirs = await add('apps.example.org', {}, headers);
+    expect(theirs['txt_value']).not.toBe(ours['txt_value']);
+    runChecks(api.engine, { everyMs: 50, firstRetryMs: 10 });
+    prove(theirs);
+    await expect.poll(async () => (await read('apps.example.org', headers))['status']).toBe('validated');
+    // Both texts are there: the first one keeps it.
+    const both = [theirs, ours].map(({ txt_value }) => [String(txt_value)]);
+    names.records.set(String(ours['txt_name']), { txt: both });
+    await expect
+      .poll(async () => (await read('apps.example.org'))['message'])
+      .toBe('another account of this server has proved apps.example.org; have it deleted there and its record removed');
+    await api.call('DELETE', `${domains}/${ours.id}`);
+    const again = await api.call('POST', domains, { domain: 'apps.example.org', target_cluster: 'proxy.example.com' });
+    expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('which has proved it')]);
+    await api.call('DELETE', `${domains}/${theirs.id}`, undefined, headers);
+    prove(await add('apps.example.org'));
+    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
+  });
+
+  it('goes over by a TXT record from the one that has a CNAME record alone, and from a lapsed one', async () => {
+    const scene = await openDomainScene();
+    const { api, add, read, prove, neighbour, names, events } = scene;
+    const { headers } = await neighbour();
+    await add('apps.example.org');
+    await api.call('POST', services, service('shop.apps.example.org'));
+    names.records.set('apps.example.org', cname('proxy.example.com'));
+    runChecks(api.engine, { everyMs: 50, firstRetryMs: 10 });
+    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
+    const theirs = await add('apps.example.org', {}, headers);
+    await expect
+      .poll(async () => (await read('apps.example.org', headers))['message'])
+      .toContain('add the TXT record, which goes before a CNAME record');
+    prove(theirs);
+    await expect.poll(async () => (await read('apps.example.org', headers))['status']).toBe('validated');
+    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('pending');
+    expect(await offered(scene)).toEqual([]);
+    expect(await events('domain.lapse')).toHaveLength(1);
+    names.records.delete(String(theirs['txt_name']));
+    names.records.delete('apps.example.org');
+    await expect.poll(async () => (await read('apps.example.org', headers))['status']).toBe('lapsed');
+    names.records.set('apps.example.org', cname('proxy.example.com'));
+    await expect
+      .poll(async () => [
+        (await read('apps.example.org'))['status'],
+        (await read('apps.example.org', headers))['status'],
+      ])
+      .toContain('validated');
+  });
+});
+
+describe('in documents', () => {
+  const domain = doc('ProxyDomain', 'apps', 'domain: apps.example.org\ntarget_cluster: proxy.example.com');
+  const shop = doc('ProxyService', 'shop', 'name: Shop\ndomain: shop.apps.example.org');
+  const files = (...texts: readonly string[]) => ({ files: texts.map((text, at) => ({ path: `${at}.yaml`, text })) });
+
+  it('a custom domain is made, led to another cluster and removed; what the checks found is in none of it', async () => {
+    const { api, prove, read } = await openDomainScene();
+    const apply = (...texts: readonly string[]) =>
+      api.call('POST', '/api/config/apply', { source: 'team', allowEmpty: true, ...files(...texts) });
+    expect((await apply(domain, shop)).status).toBe(200);
+    prove(await read('apps.example.org'));
+    runChecks(api.engine);
+    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
+    const revision = await api.revision();
+    expect((await apply(domain, shop)).body.plan.changes).toEqual([]);
+    expect(await api.revision()).toBe(revision);
+    const exported = await api.call('GET', '/api/config/export');
+    expect(JSON.stringify(exported.body)).not.toMatch(/validated|heddle-domain=/);
+    expect((await apply(domain.replace('proxy.', 'other.'), shop)).status).toBe(200);
+    expect(await read('apps.example.org')).toMatchObject({ target_cluster: 'other.example.com' });
+    expect((await apply()).status).toBe(200);
+    expect(await read('apps.example.org')).toEqual({});
+  });
+
+  it('one that services of others use stays, with a warning', async () => {
+    const { api, read } = await openDomainScene();
+    const apply = (...texts: readonly string[]) =>
+      api.call('POST', '/api/config/apply', { source: 'team', allowEmpty: true, ...files(...texts) });
+    await apply(domain);
+    await api.call('POST', services, service('shop.apps.example.org'));
+    const pruned = await apply();
+    expect(pruned.body.plan.warnings).toMatchObject([
+      { code: 'in_use', usedBy: ['proxyservice: shop.apps.example.org'] },
+    ]);
+    expect(await read('apps.example.org')).toMatchObject({ status: 'pending' });
+  });
+});

@@ -1,0 +1,129 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+
+/** What a name server answers about a name. */
+export interface Answer {
+  /** TXT records, each in its pieces. */
+  readonly txt?: readonly (readonly string[])[];
+  readonly cname?: readonly string[];
+  /** An error code of DNS in place of records; 0: there are none. */
+  readonly code?: number;
+  /** Nothing is answered at all. */
+  readonly silent?: true;
+}
+
+/** A name server of a test. */
+export interface NameServer {
+  /** Where it is asked: `127.0.0.1:5353`. */
+  readonly address: string;
+  /** By name; `*.` in front stands for every name below that is not there itself. Other names do not exist. */
+  readonly records: Map<string, Answer>;
+  /** The names and types that were asked for. */
+  readonly asked: string[];
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const types: Readonly<Record<number, 'txt' | 'cname'>> = { 16: 'txt', 5: 'cname' };
+const noSuchName = 3;
+/** Longer answers go over TCP. */
+const mostOverUdp = 512;
+
+/** Opens a name server on a port of UDP and TCP. */
+export async function openNameServer(): Promise<NameServer> {
+  const records = new Map<string, Answer>();
+  const asked: string[] = [];
+  const answer = (question: Buffer): Buffer | undefined => replyTo(question, records, asked);
+  const udp = createSocket('udp4');
+  udp.on('message', (question, { port, address }) => {
+    const reply = answer(question);
+    if (reply !== undefined) udp.send(reply.length > mostOverUdp ? truncated(question) : reply, port, address);
+  });
+  udp.bind(0, '127.0.0.1');
+  await once(udp, 'listening');
+  const { port } = udp.address();
+  const sockets = new Set<Socket>();
+  const tcp = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    let read = Buffer.alloc(0);
+    socket.on('data', (data) => {
+      read = Buffer.concat([read, data]);
+      if (read.length < 2 || read.length < 2 + read.readUInt16BE(0)) return;
+      const reply = answer(read.subarray(2, 2 + read.readUInt16BE(0)));
+      if (reply === undefined) return;
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(reply.length);
+      socket.end(Buffer.concat([length, reply]));
+    });
+  }).listen(port, '127.0.0.1');
+  await once(tcp, 'listening');
+  return {
+    address: `127.0.0.1:${port}`,
+    records,
+    asked,
+    async [Symbol.asyncDispose]() {
+      udp.close();
+      for (const socket of sockets) socket.destroy();
+      tcp.close();
+      await once(tcp, 'close');
+    },
+  };
+}
+
+/** A DNS message (RFC 1035): header, the question again, and the records. */
+function replyTo(question: Buffer, records: NameServer['records'], asked: string[]): Buffer | undefined {
+  const { name, type, end } = readQuestion(question);
+  asked.push(`${type} ${name}`);
+  const found = records.get(name) ?? records.get(`*.${name.slice(name.indexOf('.') + 1)}`) ?? { code: noSuchName };
+  if (found.silent === true) return undefined;
+  const answers = found.code === undefined ? recordsOf(found, type) : [];
+  const header = headerFor(question, 0x8180 | (found.code ?? 0));
+  header.writeUInt16BE(answers.length, 6);
+  return Buffer.concat([header, question.subarray(12, end), ...answers]);
+}
+
+function truncated(question: Buffer): Buffer {
+  return Buffer.concat([headerFor(question, 0x8380), question.subarray(12, readQuestion(question).end)]);
+}
+
+/** The header of an answer without records. */
+function headerFor(question: Buffer, flags: number): Buffer {
+  const header = Buffer.from(question.subarray(0, 12));
+  header.writeUInt16BE(flags, 2);
+  header.writeUInt16BE(0, 6);
+  header.writeUInt32BE(0, 8);
+  return header;
+}
+
+function readQuestion(question: Buffer) {
+  const labels: string[] = [];
+  let at = 12;
+  for (let length = question[at] ?? 0; length > 0; length = question[at] ?? 0) {
+    labels.push(question.toString('latin1', at + 1, at + 1 + length));
+    at += length + 1;
+  }
+  const type = types[question.readUInt16BE(at + 1)] ?? 'other';
+  return { name: labels.join('.').toLowerCase(), type, end: at + 5 };
+}
+
+/** A name that leads elsewhere has nothing but that. */
+function recordsOf({ txt = [], cname = [] }: Answer, type: string): readonly Buffer[] {
+  const aliases = cname.map((target) => record(5, nameBytes(target)));
+  return type === 'txt' ? [...aliases, ...txt.map((pieces) => record(16, textBytes(pieces)))] : aliases;
+}
+
+/** Its name is that of the question; class IN, a minute to live. */
+function record(type: number, data: Buffer): Buffer {
+  const head = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, 0]);
+  head.writeUInt16BE(data.length, 10);
+  return Buffer.concat([head, data]);
+}
+
+function textBytes(pieces: readonly string[]): Buffer {
+  return Buffer.concat(pieces.map((piece) => Buffer.from([piece.length, ...Buffer.from(piece, 'latin1')])));
+}
+
+function nameBytes(name: string): Buffer {
+  return Buffer.concat([...name.split('.'), ''].map((label) => Buffer.from([label.length, ...Buffer.from(label)])));
+}
