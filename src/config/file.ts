@@ -61,6 +61,7 @@ const written: { readonly [K in keyof Config]?: Written } = {
   outboundCa: { name: 'outboundCa', type: 'string' },
   outboundGuard: { name: 'outboundGuard', type: 'string' },
   directoryHosts: { name: 'directoryHosts', type: 'list' },
+  dnsServers: { name: 'dnsServers', type: 'list' },
 };
 
 const names = namesOf(written);

@@ -81,6 +81,7 @@
   "CLAIM_LAPSE" (include "heddle.seconds" .claimLapseSeconds)
   "CORS_ORIGINS" .corsOrigins
   "DIRECTORY_HOSTS" .directoryHosts
+  "DNS_SERVERS" .dnsServers
   "GEO_DATABASE" .geoDatabase
   "GIT_PROCESSES" .gitProcesses
   "GIT_SOURCES" .gitSources
