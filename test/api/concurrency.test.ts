@@ -111,6 +111,16 @@ const rules: readonly Rule[] = [
     body: (client) => service({ name: `app ${client}`, domain: 'taken.example.net' }),
   },
   {
+    rule: 'ProxyDomain domain',
+    path: () => '/api/reverse-proxies/domains',
+    body: (client) => ({
+      ...{
+        domain: client % 2 === 0 ? 'proved.example.net' : 'Proved.example.net',
+        target_cluster: 'proxy.example.com',
+      },
+    }),
+  },
+  {
     rule: 'EdrVendorA single',
     path: () => '/api/integrations/edr/vendor-a',
     body: () => ({
