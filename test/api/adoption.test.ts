@@ -18,6 +18,9 @@ async function fill(world: World, objects: number): Promise<void> {
   const [groups, nameservers] = [[await world.group()], [{ ip: '10.20.0.53' }]];
   await world.send('POST', '/api/dns/nameservers', { name: 'DNS', nameservers, enabled: true, groups, primary: true });
   await world.send('PUT', '/api/dns/settings', { disabled_management_groups: groups });
+  // Domains of reverse proxies are no part of what is walked here.
+  const domain = { domain: 'adopted.example.org', target_cluster: 'proxy.example.com' };
+  await world.send('POST', '/api/reverse-proxies/domains', domain);
   const count = async () => (await api.engine.snapshots.current(api.account)).size;
   for (let round = 0; round === 0 || (await count()) < objects; round += 1) {
     for (const { kind, row } of creations) {

@@ -18,6 +18,8 @@ const everNew: Readonly<Record<string, string>> = {
   'GET /metrics': 'the very request is counted',
   'GET /api/config/plans/{id}/outputs': 'it can be read once',
   'GET /api/config/backup': 'it is sent while it is read',
+  'GET /api/config/deliveries': 'what waits has waited longer each time',
+  'GET /api/reverse-proxies/domains/{domainId}/validate': 'it starts a check',
 };
 
 /** What tells about the account as a whole, and changes with everything. */

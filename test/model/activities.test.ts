@@ -17,7 +17,7 @@ const neverEmitted = {
     ...['account.setting.auto.update.always.enable', 'account.setting.auto.update.always.disable'],
   ],
   'parts of the service that are not here': [
-    ...['user.peer.session.extend', 'peer.job.create', 'domain.add', 'domain.delete', 'domain.validate'],
+    ...['user.peer.session.extend', 'peer.job.create'],
     ...['identityprovider.create', 'identityprovider.update', 'identityprovider.delete'],
   ],
 };
