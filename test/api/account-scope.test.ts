@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
@@ -211,11 +212,14 @@ describe('deleting an account', () => {
     await using other = await apiOn(api().engine.database, async () => {});
     const authorization = `Token ${owner.token}`;
     expect((await other.call('GET', '/api/groups', undefined, { authorization })).status).toBe(200);
-    const stream = api().app.inject({ method: 'GET', url: '/api/config/events', headers: { authorization } });
+    const asked = { method: 'GET', url: '/api/config/events', headers: { authorization } } as const;
+    const stream = await api().app.inject({ ...asked, payloadAsStream: true });
+    expect(stream.statusCode).toBe(200);
     const revision = await revisionOf(id);
     await owner('POST', '/api/groups', { name: 'news' });
     await owner('DELETE', `/api/accounts/${id}`);
-    expect((await stream).statusCode).toBe(200);
+    // It ends only when the server ends it.
+    expect(await text(stream.stream())).toMatch(/^retry: /);
     expect((await other.call('GET', '/api/groups', undefined, { authorization })).status).toBe(401);
     await expect(other.engine.snapshots.at(id, revision + 2)).rejects.toThrow(`account ${id} not found`);
     other.engine.notices.publish({ what: 'gone', account: id });

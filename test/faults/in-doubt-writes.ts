@@ -52,10 +52,10 @@ interface Said {
 
 /**
  * Writes of every shape while each connection to the database is cut at a random byte: before Postgres has begun, while it
- * works, or before its answer has come. Goes on until so many writes were in doubt.
+ * works, or before its answer has come. Goes on until so many writes were in doubt, and some of each of these shapes were done.
  */
 export async function writeInDoubt(
-  expected: { readonly doubts: number },
+  expected: { readonly doubts: number; readonly shapes?: readonly string[] },
   random: () => number,
 ): Promise<InDoubtWrites> {
   await using made = await testDatabase('postgres');
@@ -66,8 +66,10 @@ export async function writeInDoubt(
   const scene = await prepare(api, proxy, made.database);
   proxy.set('cutting');
   const said: Said[] = [];
+  const isDone = (shape: string): boolean => said.some((one) => one.shape === shape && one.status < 300);
+  const goesOn = (): boolean => counted.doubts() < expected.doubts || expected.shapes?.every(isDone) === false;
   const client = async (number: number): Promise<void> => {
-    for (let turn = 0; counted.doubts() < expected.doubts; turn++) said.push(...(await oneRound(scene, number, turn)));
+    for (let turn = 0; goesOn(); turn++) said.push(...(await oneRound(scene, number, turn)));
   };
   await Promise.all(Array.from({ length: 6 }, (_, number) => client(number)));
   proxy.set('clear');
