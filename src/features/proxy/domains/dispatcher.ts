@@ -43,8 +43,14 @@ export function runDomainChecks(options: DomainCheckOptions): () => Promise<void
   });
   let isAdopted = false;
   const dispatch = async (): Promise<void> => {
-    if (!isAdopted) await adoptDomains(engine.database);
-    isAdopted = true;
+    if (!isAdopted) {
+      // Before it begins: a domain that is committed meanwhile wants another look.
+      isAdopted = true;
+      await adoptDomains(engine.database).catch((error: unknown) => {
+        isAdopted = false;
+        throw error;
+      });
+    }
     const due = await findDueDomains(engine.database, { owner, limit: mostFound });
     engine.observer.report({ what: 'proxy_domains_unvalidated', domains: await countUnvalidated(engine.database) });
     for (const { account, domain } of due)
