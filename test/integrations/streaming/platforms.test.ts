@@ -125,6 +125,8 @@ test('a batch that failed goes on one by one when lists are asked for no longer'
     .poll(() => post.rows('select batch_end is null as without from deliveries'))
     .toEqual([{ without: false }]);
   await post.changeStream(id, { url, batch: null });
+  // What was on its way by the former settings is refused too.
+  await expect.poll(() => sink.attempts.some(({ body }) => !Array.isArray(body))).toBe(true);
   sink.usually();
   const bodies = () => sink.accepted.map(({ body }) => body as JsonObject);
   await expect.poll(() => groupsOf(bodies())).toEqual(['one', 'two', 'three']);
