@@ -1,18 +1,40 @@
-import { type Row, rows } from '../api/profile/table.ts';
+import { type Row, rows, type StatusRow } from '../api/profile/table.ts';
 import { page, table } from './markdown.ts';
 
 const about = `
 What differs between the interface as it is specified and the profile \`compatible\`. [Clients](../clients.md) says how to turn
-it on. Each row has a test of its name in \`test/api/profile/\`; operations that no row is about are the same in both.`;
+it on. Each row has a test of its name in the file beside it, in
+\`test/api/profile/\`; operations that no row is about are the same in both, which \`alike.test.ts\` there shows.`;
 
 /** The reference of the client profile: every difference. */
 export function clientPage(): string {
   const cells = rows.map((row) => {
     const [ours, theirs] = sides(row);
-    return [row.name, ours, theirs, row.clients];
+    return [row.name, ours, theirs, row.clients, code(testOf(row))];
   });
-  const differences = table(['What', 'Specification', 'Profile `compatible`', 'Needed by'], cells);
+  const differences = table(['What', 'Specification', 'Profile `compatible`', 'Needed by', 'Test'], cells);
   return page('Client profile', 'src/api/profile/table.ts', about, differences);
+}
+
+/** The file with the test of a row; `rows.test.ts` runs it and looks whether it is there. */
+function testOf({ differs }: Row): string {
+  switch (differs) {
+    case 'member':
+    case 'word':
+    case 'text':
+      return 'names.ts';
+    case 'path':
+    case 'default':
+      return 'paths.ts';
+    case 'limit':
+    case 'status':
+    case 'guard':
+      return 'requests.ts';
+    case 'operation':
+      return 'reads.ts';
+    default:
+      return differs satisfies never;
+  }
 }
 
 /** How it is in the specification and in the profile. */
@@ -32,7 +54,7 @@ function sides(row: Row): readonly [string, string] {
     case 'limit':
       return [`${code(row.member)} within its limits`, `from ${row.least} on; ${row.doc}`];
     case 'status':
-      return [`${row.from}`, row.body === undefined ? `${row.to}` : `${row.to} with ${code(JSON.stringify(row.body))}`];
+      return statuses(row);
     case 'operation':
       return ['not there', `${code(row.operation)}: ${row.doc}`];
     case 'guard':
@@ -43,6 +65,11 @@ function sides(row: Row): readonly [string, string] {
     default:
       return row satisfies never;
   }
+}
+
+function statuses({ from, to, body, none }: StatusRow): readonly [string, string] {
+  if (none !== undefined) return [`${from} with \`[]\``, `${to}`];
+  return [`${from}`, body === undefined ? `${to}` : `${to} with ${code(JSON.stringify(body))}`];
 }
 
 /** A replace keeps what is stored; a creation has a value for it. */

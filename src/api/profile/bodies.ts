@@ -69,7 +69,7 @@ export function translateAnswers(app: FastifyInstance, describe: () => JsonObjec
     if (etag !== undefined) void reply.header('etag', etagIn(request, String(etag)));
     const translation = translationOf(request);
     if (translation === undefined || typeof payload !== 'string' || !isJson(reply)) return payload;
-    return translated(translation, reply, payload);
+    return translated(translation, { request, reply, payload });
   });
 }
 
@@ -82,10 +82,18 @@ function isJson(reply: FastifyReply): boolean {
   return String(reply.getHeader('content-type') ?? '').startsWith('application/json');
 }
 
-async function translated(translation: Translation, reply: FastifyReply, payload: string): Promise<string> {
+/** An answer on its way out. */
+interface Sent {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly payload: string;
+}
+
+async function translated(translation: Translation, sent: Sent): Promise<string> {
+  const { reply, payload } = sent;
   const { statusCode: status } = reply;
-  const row = translation.statuses.find((one) => one.from === status && isAbout(one, payload));
-  if (row !== undefined) return withStatus(row, reply, payload);
+  const row = translation.statuses.find((one) => one.from === status && isAbout(one, sent));
+  if (row !== undefined) return withStatus(row, sent);
   if (status >= 400) return JSON.stringify(refusalIn(translation, parseJson(payload)));
   const { answer } = translation;
   return answer === undefined ? payload : inSlices(answerIn(answer, parseJson(payload)));
@@ -99,13 +107,24 @@ function* answerIn(shape: Shape, body: Json): Generator<undefined, string> {
   );
 }
 
-function isAbout({ message }: StatusRow, payload: string): boolean {
+function isAbout({ message, none }: StatusRow, { request, payload }: Sent): boolean {
+  if (none !== undefined) return payload === '[]' && parameterOf(request, none.parameter) !== undefined;
   const body = message === undefined ? undefined : parseJson(payload);
   return message === undefined || (isObject(body) && String(body['message']).startsWith(message));
 }
 
-function withStatus({ to, body }: StatusRow, reply: FastifyReply, payload: string): string {
+function parameterOf({ query }: FastifyRequest, name: string): Json | undefined {
+  // A query is an object of texts.
+  return (query as JsonObject)[name];
+}
+
+function withStatus({ to, body, none }: StatusRow, { request, reply, payload }: Sent): string {
   void reply.code(to).removeHeader('content-length');
+  if (none !== undefined) {
+    // What is not there has no version.
+    void reply.removeHeader('etag');
+    return JSON.stringify({ message: `${none.what}: ${parameterOf(request, none.parameter)} not found`, code: to });
+  }
   return body === undefined
     ? JSON.stringify({ ...(parseJson(payload) as JsonObject), code: to })
     : JSON.stringify(body);

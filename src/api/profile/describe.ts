@@ -82,12 +82,15 @@ function withExamples(shape: Shape | undefined, body: JsonObject): JsonObject {
 }
 
 /** An operation that answers with another status too, or with another body. */
-function withStatus(responses: JsonObject, { to, body }: StatusRow): JsonObject {
+function withStatus(responses: JsonObject, { to, body, none }: StatusRow): JsonObject {
   if (body === undefined) {
     const schema = { $ref: '#/components/schemas/Error' };
     return {
       ...responses,
-      [to]: { description: 'The condition is not met.', content: { 'application/json': { schema } } },
+      [to]: {
+        description: none === undefined ? 'The condition is not met.' : `There is no such ${none.what}.`,
+        content: { 'application/json': { schema } },
+      },
     };
   }
   const known = membersOf(responses[to]);

@@ -69,6 +69,8 @@ export interface StatusRow extends Named {
   readonly body?: Readonly<Record<string, never>>;
   /** How the message begins that this is about; absent: all answers of the status. */
   readonly message?: string;
+  /** An empty list is what this is about, when the query has this parameter: there is none of what it names. */
+  readonly none?: { readonly parameter: string; readonly what: string };
 }
 
 /** An operation that is there in this profile alone. */
@@ -293,6 +295,15 @@ export const rows: readonly Row[] = [
     to: 501,
     message: 'the TXT record ',
     clients: `${go}, ${dashboard}`,
+  },
+  {
+    name: 'a group that is asked for by name and not there',
+    differs: 'status',
+    operations: ['GET /api/groups'],
+    from: 200,
+    to: 404,
+    none: { parameter: 'name', what: 'group' },
+    clients: `${terraform}, ${go}`,
   },
   ...extraReads,
 ];

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { JsonObject } from '../../../src/lib/json.ts';
 import { addCluster } from '../../spec/world.ts';
 import { type ProfileScene, type RowTests, setupKey, sshRule } from './scene.ts';
 
@@ -30,6 +31,16 @@ export const names = (scene: ProfileScene): RowTests => {
       expect(cluster).not.toHaveProperty('supports_reputation');
       const specified = find((await ours('GET', '/api/reverse-proxies/clusters')).body);
       expect(specified).toMatchObject({ supports_reputation: true });
+      const body = { domain: 'rows.example.org', target_cluster: 'rows.example.com' };
+      const made = await theirs('POST', '/api/reverse-proxies/domains', body);
+      const listed: readonly JsonObject[] = (await theirs('GET', '/api/reverse-proxies/domains')).body;
+      const shown = listed.filter(({ target_cluster }) => target_cluster === 'rows.example.com');
+      expect(shown.map(({ type }) => type)).toEqual(['custom', 'free']);
+      for (const one of [made.body, ...shown]) {
+        expect(one).toHaveProperty('supports_crowdsec', true);
+        expect(one).not.toHaveProperty('supports_reputation');
+      }
+      expect((await ours('GET', '/api/reverse-proxies/domains')).body[0]).toMatchObject({ supports_reputation: true });
     },
 
     async 'the reputation mode of services'() {

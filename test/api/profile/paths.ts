@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { JsonObject } from '../../../src/lib/json.ts';
-import type { ProfileScene, RowTests } from './scene.ts';
+import { type ProfileScene, type RowTests, setupKey } from './scene.ts';
 
 const edr = '/api/integrations/edr';
 
@@ -53,6 +53,12 @@ export const paths = (scene: ProfileScene): RowTests => {
 
     'the kept api_token of endpoint security': () => expectKept(scene, ['sentinelone', 'fleetdm']),
     'the kept secret of endpoint security': () => expectKept(scene, ['intune', 'falcon']),
+
+    async 'setup keys without a limit of uses'() {
+      const made = await theirs('POST', '/api/setup-keys', { ...setupKey, usage_limit: null });
+      expect(made).toMatchObject({ status: 200, body: { usage_limit: 0 } });
+      expect((await ours('POST', '/api/setup-keys', { ...setupKey, usage_limit: null })).status).toBe(422);
+    },
 
     async 'the platform of a stream'() {
       for (const path of ['/api/event-streaming', '/api/integrations/event-streaming']) {

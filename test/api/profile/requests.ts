@@ -26,12 +26,6 @@ export const requests = (scene: ProfileScene): RowTests => {
         expect((await call('POST', '/api/setup-keys', { ...setupKey, expires_in })).status).toBe(422);
     },
 
-    async 'setup keys without a limit of uses'() {
-      const made = await theirs('POST', '/api/setup-keys', { ...setupKey, usage_limit: null });
-      expect(made).toMatchObject({ status: 200, body: { usage_limit: 0 } });
-      expect((await ours('POST', '/api/setup-keys', { ...setupKey, usage_limit: null })).status).toBe(422);
-    },
-
     async 'the usual port of a target'() {
       const [peer = ''] = await api().peers('port');
       await addCluster(api(), 'ports.example.com', {});
@@ -103,38 +97,16 @@ export const requests = (scene: ProfileScene): RowTests => {
       expect((await theirs('DELETE', path)).status).toBe(200);
     },
 
-    'the countries': () =>
-      expectRead(scene, '/api/locations/countries', (body) => {
-        expect(body).toHaveLength(250);
-        expect(body).toContainEqual({ country_name: 'Portugal', country_code: 'PT' });
-      }),
-
-    async 'the cities of a country'() {
-      const unknown = await theirs('GET', '/api/locations/countries/DE/cities');
-      expect(unknown).toMatchObject({ status: 412, body: { message: expect.stringContaining('HEDDLE_GEO_DATABASE') } });
-      expect((await theirs('GET', '/api/locations/countries/Germany/cities')).status).toBe(422);
+    async 'a group that is asked for by name and not there'() {
+      const path = `/api/groups?name=${encodeURIComponent('Lost & found')}`;
+      const missed = await theirs('GET', path);
+      expect(missed).toMatchObject({ status: 404, body: { message: 'group: Lost & found not found', code: 404 } });
+      expect(missed.headers).not.toHaveProperty('etag');
+      expect(await ours('GET', path)).toMatchObject({ status: 200, body: [] });
+      const id = await api().group('Lost & found');
+      expect((await theirs('GET', path)).body).toMatchObject([{ id, name: 'Lost & found' }]);
+      // Only a name is asked for: other lists may be empty.
+      expect(await theirs('GET', '/api/routes')).toMatchObject({ status: 200, body: [] });
     },
-
-    'the identity providers': () => expectRead(scene, '/api/identity-providers', (body) => expect(body).toEqual([])),
-    'directory sync with Google': () =>
-      expectRead(scene, '/api/integrations/google-idp', (body) => expect(body).toEqual([])),
-    'provisioning by Okta': () =>
-      expectRead(scene, '/api/integrations/okta-scim-idp', (body) => expect(body).toEqual([])),
-    'peers that endpoint security leaves alone': () =>
-      expectRead(scene, '/api/peers/edr/bypassed', (body) => expect(body).toEqual([])),
-    'the version of the server': () =>
-      expectRead(scene, '/api/instance/version', (body) => {
-        expect(body).toEqual({ management_current_version: '0.0.0-test', management_update_available: false });
-      }),
   };
 };
-
-/** What is there in this profile alone, for those with credentials. */
-async function expectRead({ api, ours, theirs }: ProfileScene, path: string, check: (body: unknown) => void) {
-  const read = await theirs('GET', path);
-  expect(read.status).toBe(200);
-  check(read.body);
-  expect((await ours('GET', path)).status).toBe(404);
-  const headers = { 'heddle-profile': 'compatible' };
-  expect((await api().app.inject({ url: path, headers })).statusCode).toBe(401);
-}

@@ -1,12 +1,20 @@
+import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { rows } from '../../../src/api/profile/table.ts';
 import { names } from './names.ts';
 import { paths } from './paths.ts';
+import { reads } from './reads.ts';
 import { requests } from './requests.ts';
 import { profileScene } from './scene.ts';
 
 const scene = profileScene();
-const tests = { ...names(scene), ...paths(scene), ...requests(scene) };
+const files = {
+  'names.ts': names(scene),
+  'paths.ts': paths(scene),
+  'requests.ts': requests(scene),
+  'reads.ts': reads(scene),
+};
+const tests = Object.assign({}, ...Object.values(files));
 
 // A row has one test, of its name, which is run here or missed.
 it.each(rows.map(({ name }) => name))('%s', async (name) => {
@@ -16,6 +24,17 @@ it.each(rows.map(({ name }) => name))('%s', async (name) => {
 
 it('has no test of a row that is gone, and no name twice', () => {
   const known = rows.map(({ name }) => name);
-  expect(Object.keys(tests).sort()).toEqual([...new Set(known)].sort());
+  expect(Object.values(files).flatMap(Object.keys).sort()).toEqual([...new Set(known)].sort());
   expect(known).toHaveLength(new Set(known).size);
+});
+
+it('is in the file that the reference names beside the row', async () => {
+  const page = await readFile(new URL('../../../docs/reference/client-profile.md', import.meta.url), 'utf8');
+  const lines = page.split('\n').filter((line) => line.endsWith('.ts` |'));
+  const named = lines.map((line) => line.split(' | '));
+  expect(named.map((cells) => [cells[0]?.slice(2), cells.at(-1)?.slice(1, -3)]).sort()).toEqual(
+    Object.entries(files)
+      .flatMap(([file, own]) => Object.keys(own).map((name) => [name, file]))
+      .sort(),
+  );
 });
