@@ -5,7 +5,7 @@ import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { cache } from './cache.ts';
+import { cache } from '../setup/cache.ts';
 
 const run = promisify(execFile);
 const module = fileURLToPath(new URL('./apiserver', import.meta.url));

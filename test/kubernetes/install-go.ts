@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
-import { cache } from './cache.ts';
+import { cache } from '../setup/cache.ts';
 
 /** What a Go module proxy serves as a toolchain, by the platforms of Node, with its SHA-256. */
 const version = '1.26.8';
