@@ -45,7 +45,6 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/commit/access-images.ts coming': 'the state itself, which is of one account',
   'src/features/peers/observed-peers.ts known': 'the peers themselves, which are of one account',
   'src/commit/commit.ts shared': 'commits under way, waited for at the end',
-  'src/features/config/archive/export.ts slugs': 'lives as long as one export',
   'src/commit/notices.ts listeners': 'who listens; every notice names its account',
   'src/commit/notices.ts missing': 'who listens; nothing is told',
   'src/commit/observe.ts listeners': 'who listens',

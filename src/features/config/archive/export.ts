@@ -1,5 +1,5 @@
 import { asObject, asObjects, equalJson, type Json, type JsonObject } from '../../../lib/json.ts';
-import { mapInSteps, runToEnd, sortInSteps } from '../../../lib/steps.ts';
+import { eachInSteps, mapInSteps, runToEnd, sortInSteps } from '../../../lib/steps.ts';
 import type { Kind } from '../../../model/declare/kind.ts';
 import { apiVersion, type Metadata } from '../../../model/document.ts';
 import { fieldsOn } from '../../../model/lower/shape.ts';
@@ -60,11 +60,11 @@ export function* exportInSteps(
   state: Snapshot,
   filter: ExportFilter,
 ): Generator<undefined, readonly ExportedDocument[]> {
-  const ambiguous = findAmbiguous(state);
-  const chosen = chooseObjects(state, filter, ambiguous);
-  const keys = createKeys(state);
+  const ambiguous = yield* findAmbiguous(state);
+  const chosen = yield* chooseObjects(state, filter, ambiguous);
+  const keys = yield* createKeys(state);
   const run: Run = {
-    ...{ state, keys, ambiguous, filter, names: namesOf(chosen, keys) },
+    ...{ state, keys, ambiguous, filter, names: yield* namesOf(chosen, keys) },
     mention: createMentions(state, keys, new Set(chosen.map(({ id }) => id))),
   };
   const documents = yield* mapInSteps(chosen, (object) => exportObject(run, state.registry.get(object.kind), object));
@@ -72,7 +72,11 @@ export function* exportInSteps(
 }
 
 /** The objects that become documents of their own. */
-function chooseObjects(state: Snapshot, filter: ExportFilter, ambiguous: ReadonlySet<string>): readonly StoredObject[] {
+function* chooseObjects(
+  state: Snapshot,
+  filter: ExportFilter,
+  ambiguous: ReadonlySet<string>,
+): Generator<undefined, readonly StoredObject[]> {
   const isExported = ({ kind: name, id, parent, declared }: StoredObject, kind: Kind) => {
     if (filter.id !== undefined) return id === filter.id;
     const inline = kind.parent?.inline !== undefined;
@@ -80,11 +84,14 @@ function chooseObjects(state: Snapshot, filter: ExportFilter, ambiguous: Readonl
     if (!isStatedBy(declared, filter.source)) return false;
     return !inline || ambiguous.has(id) || !isStatedBy(state.get(parent ?? '')?.declared ?? [], filter.source);
   };
-  return state.registry.kinds
-    .filter((kind) => kind.document.allowed && filter.isVisible?.(kind) !== false)
-    .flatMap((kind) =>
-      state.ofKind(kind.name).filter((object) => kind.isSystem?.(object) !== true && isExported(object, kind)),
-    );
+  const chosen: StoredObject[] = [];
+  for (const kind of state.registry.kinds) {
+    if (!kind.document.allowed || filter.isVisible?.(kind) === false) continue;
+    yield* eachInSteps(state.ofKind(kind.name), (object) => {
+      if (kind.isSystem?.(object) !== true && isExported(object, kind)) chosen.push(object);
+    });
+  }
+  return chosen;
 }
 
 /** Whether the source states the object; every object will do where no source is asked for. */
@@ -93,15 +100,17 @@ function isStatedBy(declared: StoredObject['declared'], source: string | undefin
 }
 
 /** Children without a key whose natural key a sibling has too. */
-function findAmbiguous(state: Snapshot): ReadonlySet<string> {
+function* findAmbiguous(state: Snapshot): Generator<undefined, ReadonlySet<string>> {
   const ambiguous = new Set<string>();
   for (const kind of state.registry.kinds.filter((item) => keyField(item) !== undefined)) {
     const siblings = new Map<string, StoredObject[]>();
-    for (const object of state.ofKind(kind.name)) {
+    yield* eachInSteps(state.ofKind(kind.name), (object) => {
       // A stored spec is canonical, so it has the shape that the fields give it.
       const place = `${object.parent}/${kind.naturalKey?.(object.spec)}`;
-      siblings.set(place, [...(siblings.get(place) ?? []), object]);
-    }
+      const others = siblings.get(place);
+      if (others === undefined) siblings.set(place, [object]);
+      else others.push(object);
+    });
     for (const equal of siblings.values())
       if (equal.length > 1) for (const { id, key } of equal) if (key === undefined) ambiguous.add(id);
   }
@@ -152,16 +161,23 @@ function parentOf({ key, parent = '' }: StoredObject, mention: (id: string) => s
  * What documents are called. The key of a child follows from its parent and itself, so that any name will do which is one:
  * its id makes it so where two children would be called the same, or one too long.
  */
-function namesOf(objects: readonly StoredObject[], keys: (id: string) => string): ReadonlyMap<string, string> {
-  const named = objects.map((object) => [object, plainName(object, keys)] as const);
+function* namesOf(
+  objects: readonly StoredObject[],
+  keys: (id: string) => string,
+): Generator<undefined, ReadonlyMap<string, string>> {
   const uses = new Map<string, number>();
-  for (const [{ kind }, name] of named) uses.set(`${kind}/${name}`, (uses.get(`${kind}/${name}`) ?? 0) + 1);
-  return new Map(
-    named.map(([{ kind, id }, name]) => {
-      const isOwn = uses.get(`${kind}/${name}`) === 1 && name.length <= longestName;
-      return [id, isOwn ? name : `${name.slice(0, 200).replace(/[-.]+$/, '')}-${id}`];
-    }),
-  );
+  const named = yield* mapInSteps(objects, (object) => {
+    const name = plainName(object, keys);
+    const use = `${object.kind}/${name}`;
+    uses.set(use, (uses.get(use) ?? 0) + 1);
+    return { id: object.id, name, use };
+  });
+  const names = new Map<string, string>();
+  yield* eachInSteps(named, ({ id, name, use }) => {
+    const isOwn = uses.get(use) === 1 && name.length <= longestName;
+    names.set(id, isOwn ? name : `${name.slice(0, 200).replace(/[-.]+$/, '')}-${id}`);
+  });
+  return names;
 }
 
 /** Of documents, and of resources of Kubernetes. */
@@ -219,12 +235,12 @@ function stateValue(field: AnyField, value: Json): Json | undefined {
 }
 
 /** The text by which documents name an object: its key, else one that follows from its name and, where that is not enough, its id. */
-function createKeys(state: Snapshot): (id: string) => string {
+function* createKeys(state: Snapshot): Generator<undefined, (id: string) => string> {
   const slugs = new Map<string, number>();
-  for (const object of state.objects()) {
+  yield* eachInSteps(state.objects(), (object) => {
     const slug = `${object.kind}/${object.key ?? slugOf(object)}`;
     slugs.set(slug, (slugs.get(slug) ?? 0) + 1);
-  }
+  });
   return (id) => {
     const object = state.get(id);
     if (object === undefined) return `id:${id}`;
