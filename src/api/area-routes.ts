@@ -10,9 +10,7 @@ import type { Cities } from '../features/peers/cities.ts';
 import type { Peering } from '../features/peers/peering.ts';
 import type { Hub } from '../features/peers/streams/hub.ts';
 import type { SourceRules } from '../features/sources/source-admin.ts';
-import type { JsonObject } from '../lib/json.ts';
 import type { Operation } from '../model/operation/operation.ts';
-import type { Profile } from '../model/profile.ts';
 import { access } from './config/access-routes.ts';
 import { archive } from './config/archive-routes.ts';
 import { deliveries } from './config/delivery-routes.ts';
@@ -26,6 +24,7 @@ import { revisions } from './config/revision-routes.ts';
 import { sources } from './config/source-routes.ts';
 import { status } from './config/status-routes.ts';
 import { webhook } from './config/webhook-routes.ts';
+import type { Describe } from './description.ts';
 import { otherReads } from './profile/other-reads.ts';
 import type { Limiter } from './rate-limit.ts';
 import { accessiblePeers } from './routes/accessible-peers.ts';
@@ -77,7 +76,7 @@ export interface Services {
   /** Runs before everything that makes a plan. */
   readonly planLimit: Limiter;
   /** The OpenAPI document of the interface in a profile. */
-  readonly describe: (profile: Profile) => JsonObject;
+  readonly describe: Describe;
 }
 
 /** Routes that are not of kinds, with their declarations. */

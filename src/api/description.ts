@@ -1,7 +1,8 @@
+import { runInSlices } from '../commit/slices.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import type { Edition } from '../model/edition.ts';
-import { lowerToOpenApi } from '../model/lower/openapi/openapi.ts';
+import { lowerToOpenApiInSteps } from '../model/lower/openapi/openapi.ts';
 import { pathsOf, schemasOf } from '../model/operation/openapi.ts';
 import type { Operation } from '../model/operation/operation.ts';
 import type { Profile } from '../model/profile.ts';
@@ -27,26 +28,32 @@ interface Described {
   readonly profile?: Profile;
 }
 
-/** By kinds: to write one takes 30 ms. */
-const descriptions = new WeakMap<Registry['kinds'], Map<string, JsonObject>>();
+/** Makes the description of an interface in a profile; absent: as it is specified. */
+export type Describe = (profile?: Profile) => Promise<JsonObject>;
 
-/** The OpenAPI document of the whole interface: kinds, and every operation beside theirs. */
-export function describeApi(registry: Registry, described: Described): JsonObject {
-  const known = descriptions.get(registry.kinds) ?? new Map<string, JsonObject>();
+/** By kinds: to write one takes 50 ms. */
+const descriptions = new WeakMap<Registry['kinds'], Map<string, Promise<JsonObject>>>();
+
+/** The OpenAPI document of the whole interface: kinds, and every operation beside theirs. Written once, in slices. */
+export function describeApi(registry: Registry, described: Described): Promise<JsonObject> {
+  const known = descriptions.get(registry.kinds) ?? new Map<string, Promise<JsonObject>>();
   descriptions.set(registry.kinds, known);
   const name = `${described.edition} ${described.version} ${described.profile ?? 'specification'}`;
-  const description = known.get(name) ?? writeDescription(registry, described);
+  const description = known.get(name) ?? runInSlices(writeDescription(registry, described));
   known.set(name, description);
   return description;
 }
 
-function writeDescription(registry: Registry, { version, edition, profile = 'specification' }: Described): JsonObject {
+function* writeDescription(
+  registry: Registry,
+  { version, edition, profile = 'specification' }: Described,
+): Generator<undefined, JsonObject> {
   const offered = declared.filter((operation) => (operation.edition ?? edition) === edition);
   const own = offered.filter((operation) => (operation.profile ?? profile) === profile);
-  const description = lowerToOpenApi(registry, {
-    ...{ version, edition },
-    extraPaths: pathsOf(own),
-    extraSchemas: schemasOf(own),
-  });
+  const extraPaths = pathsOf(own);
+  yield undefined;
+  const extraSchemas = schemasOf(own);
+  yield undefined;
+  const description = yield* lowerToOpenApiInSteps(registry, { version, edition, extraPaths, extraSchemas });
   return profile === 'compatible' ? describeTheirs(description) : description;
 }

@@ -16,14 +16,13 @@ import { type ConnectionListener, createHub } from '../features/peers/streams/hu
 import { createDomain } from '../features/proxy/domains/domains.ts';
 import { plainRules, type SourceRules } from '../features/sources/source-admin.ts';
 import { Unavailable } from '../model/errors.ts';
-import type { Profile } from '../model/profile.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { type AccessLine, addAccessLog, logEnd } from './access-log.ts';
 import { addEtags } from './answers/etags.ts';
 import { sendInParts, sliceLongAnswers } from './answers/long-answers.ts';
 import { areas, type Services } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
-import { describeApi, openOperations } from './description.ts';
+import { type Describe, describeApi, openOperations } from './description.ts';
 import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
 import { addHeaders, exposedHeaders, placeOf, requestId } from './headers.ts';
@@ -142,7 +141,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   refuseUnknownPaths(app);
   refuseOtherCharsets(app);
   const { edition } = engine.planEnvironment;
-  const describe = (as: Profile = 'specification') => describeApi(engine.registry, { version, edition, profile: as });
+  const describe: Describe = (as = 'specification') => describeApi(engine.registry, { version, edition, profile: as });
   guardAddresses(app, createParameterIndex(describe), refuseUnknown);
   paceMachines(app);
   const authenticate = createAuthHook(options.authenticator, engine);

@@ -17,15 +17,15 @@ export type AnswerCheck = (method: string, url: string, answer: Answer) => void;
 const checks = new Map<string, AnswerCheck>();
 
 /** Checks every answer by what the program says about itself in an edition. */
-export function createAnswerCheck(
+export async function createAnswerCheck(
   registry: Registry,
   edition: Edition,
   profile: Profile = 'specification',
-): AnswerCheck {
+): Promise<AnswerCheck> {
   const key = JSON.stringify([edition, registry.installation, profile]);
   // What operations declare is of the specification.
   const declared = profile === 'specification' ? declaredAnswers() : undefined;
-  const check = checks.get(key) ?? checkBy(describeApi(registry, { version: '0', edition, profile }), declared);
+  const check = checks.get(key) ?? checkBy(await describeApi(registry, { version: '0', edition, profile }), declared);
   checks.set(key, check);
   return check;
 }

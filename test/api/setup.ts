@@ -186,7 +186,7 @@ export async function apiOn(
     ...(trustProxy === undefined ? {} : { trustProxy }),
     report: (error) => defects.push(error),
   });
-  const check = createAnswerCheck(engine.registry, engine.planEnvironment.edition, profile?.profile);
+  const check = await createAnswerCheck(engine.registry, engine.planEnvironment.edition, profile?.profile);
   watchAnswers(app, check, (fault) => defects.push(fault));
   const call = createCall(app, check);
   return {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { areas } from '../../src/api/area-routes.ts';
 import { openOperations } from '../../src/api/description.ts';
 import { isObject, type Json, type JsonObject, membersOf } from '../../src/lib/json.ts';
-import { lowerToOpenApi } from '../../src/model/lower/openapi/openapi.ts';
+import { lowerToOpenApi, lowerToOpenApiInSteps } from '../../src/model/lower/openapi/openapi.ts';
 import { pathsOf, schemasOf } from '../../src/model/operation/openapi.ts';
 import type { AnyField } from '../../src/model/schema/field.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
@@ -61,6 +61,11 @@ describe('the OpenAPI document', () => {
 
   test('is the same whenever it is made', () => {
     expect(JSON.stringify(lowerToOpenApi(registry, options))).toBe(JSON.stringify(document));
+  });
+
+  test('is written in steps of one kind at the most, so that a server answers others meanwhile', () => {
+    const steps = [...lowerToOpenApiInSteps(registry, options)];
+    expect(steps.length).toBeGreaterThan(registry.kinds.filter(({ path }) => path !== undefined).length);
   });
 
   test('every reference leads somewhere', () => {

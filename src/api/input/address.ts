@@ -12,7 +12,7 @@ declare module 'fastify' {
 }
 
 /** The query parameters that an operation takes; `undefined` for a route that is not described. */
-export type KnownParameters = (method: string, route: string) => ReadonlySet<string> | undefined;
+export type KnownParameters = (method: string, route: string) => Promise<ReadonlySet<string> | undefined>;
 
 /**
  * Checks the address of a request before any look-up by it: no database is queried for a text that it cannot store, and
@@ -30,7 +30,7 @@ export function guardAddresses(
       return notFound(request, reply);
     const given = pairsOf(request.url);
     if (given.length === 0) return undefined;
-    const names = known(request.method, request.routeOptions.url ?? '');
+    const names = await known(request.method, request.routeOptions.url ?? '');
     const ignored = names === undefined ? [] : [...new Set(given.map(([name]) => name))].filter((it) => !names.has(it));
     const problems = [...faultsOf(given), ...(isStrict(request) ? ignored.map(unknownParameter) : [])];
     if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });

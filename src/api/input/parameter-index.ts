@@ -1,4 +1,5 @@
 import { asObject, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Describe } from '../description.ts';
 import type { KnownParameters } from './address.ts';
 
 /** By description. */
@@ -7,9 +8,9 @@ const indexes = new WeakMap<JsonObject, Index>();
 type Index = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The query parameters of every operation, read from the OpenAPI description when the first request brings any. */
-export function createParameterIndex(describe: () => JsonObject): KnownParameters {
-  return (method, route) => {
-    const description = describe();
+export function createParameterIndex(describe: Describe): KnownParameters {
+  return async (method, route) => {
+    const description = await describe();
     const index = indexes.get(description) ?? indexOf(description);
     indexes.set(description, index);
     return index.get(`${method === 'HEAD' ? 'GET' : method} ${route.replace(/:\w+/g, '{}')}`);

@@ -6,6 +6,7 @@ import { jsonInSteps, mapInSteps } from '../../lib/steps.ts';
 import { Conflict, InvalidInput } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import { callOf } from '../authenticate.ts';
+import type { Describe } from '../description.ts';
 import { etagIn } from './profile.ts';
 import type { Shape } from './shape.ts';
 import type { GuardRow, StatusRow } from './table.ts';
@@ -13,10 +14,10 @@ import { toOurs, toTheirs } from './translate.ts';
 import { type Translation, translationsOf } from './translations.ts';
 
 /** Translates the bodies of requests. `describe` makes the description of the specification. */
-export function translateRequests(app: FastifyInstance, engine: Engine, describe: () => JsonObject): void {
+export function translateRequests(app: FastifyInstance, engine: Engine, describe: Describe): void {
   const translationOf = finder(describe);
   app.addHook('preValidation', async (request) => {
-    const translation = translationOf(request);
+    const translation = await translationOf(request);
     for (const guard of translation?.guards ?? []) await guardEntries(engine, guard, request);
     const shape = translation?.request;
     if (shape === undefined || !isObject(request.body)) return;
@@ -61,21 +62,21 @@ function refuse(problems: InvalidInput['problems']): void {
 /**
  * Translates answers, when all else is done with them: what is kept of them, and compared, is of the specification.
  */
-export function translateAnswers(app: FastifyInstance, describe: () => JsonObject): void {
+export function translateAnswers(app: FastifyInstance, describe: Describe): void {
   const translationOf = finder(describe);
   app.addHook('onSend', async (request, reply, payload) => {
     if (request.profile === 'specification') return payload;
     const etag = reply.getHeader('etag');
     if (etag !== undefined) void reply.header('etag', etagIn(request, String(etag)));
-    const translation = translationOf(request);
+    const translation = await translationOf(request);
     if (translation === undefined || typeof payload !== 'string' || !isJson(reply)) return payload;
     return translated(translation, { request, reply, payload });
   });
 }
 
-function finder(describe: () => JsonObject) {
-  return ({ profile, method, routeOptions }: FastifyRequest): Translation | undefined =>
-    profile === 'specification' ? undefined : translationsOf(describe()).of(method, routeOptions.url ?? '');
+function finder(describe: Describe) {
+  return async ({ profile, method, routeOptions }: FastifyRequest): Promise<Translation | undefined> =>
+    profile === 'specification' ? undefined : translationsOf(await describe()).of(method, routeOptions.url ?? '');
 }
 
 function isJson(reply: FastifyReply): boolean {

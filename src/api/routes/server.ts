@@ -9,8 +9,8 @@ import { renderReference } from '../reference-page.ts';
 /** The server itself: whether it is there, what it counts, and its interface described for programs and for people. */
 export const server = implement(operations, (engine, { describe }, app) => {
   // They are written for the first who asks, or each start took longer.
-  const texts = eachOnce((profile) => JSON.stringify(describe(profile)));
-  const pages = eachOnce((profile) => renderReference(describe(profile)));
+  const texts = eachOnce(async (profile) => JSON.stringify(await describe(profile)));
+  const pages = eachOnce(async (profile) => renderReference(await describe(profile)));
   return {
     home({ request, reply }) {
       // The router takes `*`, which names no resource, for the root.
@@ -33,12 +33,14 @@ export const server = implement(operations, (engine, { describe }, app) => {
       void reply.headers(pageHeaders);
       return pages[request.profile]();
     },
-    description: ({ request, reply }) => reply.type('application/json; charset=utf-8').send(texts[request.profile]()),
+    async description({ request, reply }) {
+      return reply.type('application/json; charset=utf-8').send(await texts[request.profile]());
+    },
   };
 });
 
 /** A text of each profile. */
-function eachOnce(write: (profile: Profile) => string): Readonly<Record<Profile, () => string>> {
+function eachOnce(write: (profile: Profile) => Promise<string>): Readonly<Record<Profile, () => Promise<string>>> {
   return { specification: once(() => write('specification')), compatible: once(() => write('compatible')) };
 }
 

@@ -14,9 +14,9 @@ export interface ProfileScene {
 /** One server for all tests of a file. */
 export function profileScene(options: Parameters<typeof sharedApi>[0] = {}): ProfileScene {
   const api = sharedApi({ profile: { profile: 'specification', byHeader: true }, ...options });
-  const theirs: Call = (method, url, body, headers = {}) => {
+  const theirs: Call = async (method, url, body, headers = {}) => {
     const { app, engine } = api();
-    const check = createAnswerCheck(engine.registry, engine.planEnvironment.edition, 'compatible');
+    const check = await createAnswerCheck(engine.registry, engine.planEnvironment.edition, 'compatible');
     return createCall(app, check)(method, url, body, { ...headers, 'heddle-profile': 'compatible' });
   };
   return { api, ours: (...request) => api().call(...request), theirs };

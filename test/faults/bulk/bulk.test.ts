@@ -2,5 +2,5 @@ import { expect, it } from 'vitest';
 import { runInBulk } from './bulk-run.ts';
 
 it('thousands of documents are planned, applied and exported while others are answered', async () => {
-  expect(await runInBulk(3000, { share: 0.1, floor: 150 })).toEqual([]);
+  expect(await runInBulk(3000, { share: 0.1, floor: 75 })).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { asObject, asTexts, type JsonObject, membersOf } from '../../../lib/json.ts';
+import { runToEnd } from '../../../lib/steps.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Edition } from '../../edition.ts';
 import { errorResponses, errorSchemas, securitySchemes, sharedHeaders, sharedParameters } from './components.ts';
@@ -18,11 +19,18 @@ export interface OpenApiOptions {
 }
 
 /** The OpenAPI 3.1 document of the whole interface. */
-export function lowerToOpenApi(
+export function lowerToOpenApi(registry: Registry, options: OpenApiOptions): JsonObject {
+  return runToEnd(lowerToOpenApiInSteps(registry, options));
+}
+
+/** The same. Yields now and then. */
+export function* lowerToOpenApiInSteps(
   registry: Registry,
   { version, extraPaths = {}, extraSchemas = {}, edition }: OpenApiOptions,
-): JsonObject {
-  const paths = withQueryFaults(withScope(withWrites(withPaths(kindPaths(registry, edition), extraPaths))));
+): Generator<undefined, JsonObject> {
+  const own = yield* kindPaths(registry, edition);
+  const paths = withQueryFaults(withScope(withWrites(withPaths(own, extraPaths))));
+  yield undefined;
   return {
     openapi: '3.1.0',
     info: {

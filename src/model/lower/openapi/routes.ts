@@ -9,10 +9,14 @@ import { fieldsOn, type Surface, specSchema } from '../shape.ts';
 import { createExamples, type Examples } from './examples.ts';
 import { header, json, listOf, named, type Operation, operation, pathParameters, query } from './operation.ts';
 
-/** The path items of every kind that has endpoints in an edition. */
-export function kindPaths(registry: Registry, edition: Edition): JsonObject {
+/** The path items of every kind that has endpoints in an edition. Yields after each kind. */
+export function* kindPaths(registry: Registry, edition: Edition): Generator<undefined, JsonObject> {
   const examples = createExamples(registry);
-  const items = kindsOf(registry, edition).flatMap((kind) => pathItems(examples, kind));
+  const items: (readonly [string, JsonObject])[] = [];
+  for (const kind of kindsOf(registry, edition)) {
+    items.push(...pathItems(examples, kind));
+    yield undefined;
+  }
   return Object.fromEntries(items.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
