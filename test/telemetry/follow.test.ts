@@ -1,8 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { AccessLine } from '../../src/api/access-log.ts';
+import { restoreWholeAccount } from '../../src/features/config/archive/restore-account.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { runIn } from '../../src/telemetry/context.ts';
 import { startTelemetry } from '../../src/telemetry/otel.ts';
+import { backUp, keys } from '../api/archive-setup.ts';
 import { openScene } from '../api/delivery-scene.ts';
-import { testApi, token } from '../api/setup.ts';
+import { type TestApi, testApi, token } from '../api/setup.ts';
 import { attributeOf, settingsFor, startCollector } from './collector.ts';
 
 /** The span of the program that asks. */
@@ -72,3 +76,33 @@ it('one request is found by its id in the log, the audit log, the history, what 
   expect(exported).not.toContain(token);
   expect(exported).not.toContain('127.0.0.1/hook');
 });
+
+it('a restore is found by the id of its request, and what an operator restores by that of the command', async () => {
+  const api = await testApi('postgres', keys);
+  onTestFinished(() => api[Symbol.asyncDispose]());
+  const archive = await backUp(api);
+  await api.group('later');
+  const sent = await api.app.inject({
+    ...{ method: 'POST', url: `/api/config/restore?replace=${api.account}`, payload: archive },
+    headers: { authorization: `Token ${token}`, 'content-type': 'application/gzip', 'x-request-id': 'restore-1' },
+  });
+  expect(sent.statusCode).toBe(200);
+  expect(await foundBy(api, 'restore-1')).toEqual({
+    revisions: [sent.json().revision],
+    codes: ['config.rollback', 'group.delete'],
+  });
+
+  const run = () => restoreWholeAccount(api.engine, archive, { replace: api.account });
+  const { revision } = await runIn({ requestId: 'restore-2' }, run);
+  expect(await foundBy(api, 'restore-2')).toEqual({ revisions: [revision], codes: ['config.restored'] });
+});
+
+/** What the history and the audit log have about a request. */
+async function foundBy({ call }: Pick<TestApi, 'call'>, id: string) {
+  const events: readonly JsonObject[] = (await call('GET', '/api/events/audit')).body;
+  const found: readonly JsonObject[] = (await call('GET', `/api/config/revisions?request=${id}`)).body;
+  return {
+    revisions: found.map(({ revision }) => revision),
+    codes: events.filter(({ request_id }) => request_id === id).map(({ activity_code }) => activity_code),
+  };
+}

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { runIn } from '../../telemetry/context.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
@@ -43,20 +45,26 @@ export const operatorRestore = defineCommand({
       return printFailure(invocation, exit.error, 'Nothing was restored.');
     const archive = await readFile(file);
     const { replace } = flags;
+    // By it the restore is found in the audit log and the history, as requests are.
+    const requestId = randomUUID();
     const report = await withProgress(terminal, 'restoring', async () => {
       // Loaded when it is needed: most commands need neither a database nor an engine.
       const { withDatabase } = await import('../../app/offline.ts');
       const { restoreWholeAccount } = await import('../../features/config/archive/restore-account.ts');
       return withDatabase(config, (engine) =>
-        restoreWholeAccount(engine, archive, {
-          acceptUnsigned: flags['accept-unsigned'] === true,
-          ...(typeof replace === 'string' ? { replace } : {}),
-        }),
+        runIn({ requestId }, () =>
+          restoreWholeAccount(engine, archive, {
+            acceptUnsigned: flags['accept-unsigned'] === true,
+            ...(typeof replace === 'string' ? { replace } : {}),
+          }),
+        ),
       );
     });
-    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
+    if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report, request_id: requestId });
     else
-      terminal.out(`${describeRestored(report)}Start the server anew if it was started with --source or --config.\n`);
+      terminal.out(
+        `${describeRestored(report)}The audit log and the history have it by the request id ${requestId}.\nStart the server anew if it was started with --source or --config.\n`,
+      );
     return exit.ok;
   },
 });

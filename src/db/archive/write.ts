@@ -3,7 +3,9 @@ import { runToEnd } from '../../lib/steps.ts';
 import type { Actor } from '../../model/declare/actor.ts';
 import { Conflict, InvalidInput } from '../../model/errors.ts';
 import { emptySnapshot, type Snapshot } from '../../model/state/snapshot.ts';
+import { currentContext } from '../../telemetry/context.ts';
 import { recordOperatorAccount } from '../accounts/operator.ts';
+import { eventRow } from '../audit-entry.ts';
 import { deleteRows } from '../commit/account-rows.ts';
 import { commitStatement } from '../commit/commit-statement.ts';
 import { putBaseObjects } from '../commit/compaction.ts';
@@ -267,12 +269,10 @@ async function putRevision(run: Run, input: RestoreInput, revision: number): Pro
       plan_id: null,
     },
     ...{ plan_digest: null, request_id: requestId, summary: { restored: header.revision } },
+    http_request: currentContext().requestId ?? null,
   };
-  const event = {
-    ...{ revision: revision + 1, created_at: at, activity_code: 'config.restored', target_id: header.account },
-    ...{ initiator_id: actor.id, initiator_name: actor.name, initiator_email: actor.email ?? '' },
-    meta: { revision: String(header.revision), created_at: header.createdAt, program: header.program },
-  };
+  const meta = { revision: String(header.revision), created_at: header.createdAt, program: header.program };
+  const event = eventRow({ actor, event: { code: 'config.restored', target: header.account, meta }, at }, revision + 1);
   const parts = { new_revisions: [row], new_events: [event] };
   const { text, parameters } = runToEnd(commitStatement([header.account, revision, revision + 1, 1, null], parts));
   await run(text, parameters);
