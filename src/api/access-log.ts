@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Context, runIn } from '../telemetry/context.ts';
 import type { Span, Tracer } from '../telemetry/span.ts';
@@ -9,6 +10,8 @@ declare module 'fastify' {
     context: Context | undefined;
     /** The operator of the server asks. */
     byOperator: boolean;
+    /** What was wrong with its body, when it was answered past the framework. */
+    brokenBy: Broken | undefined;
   }
 }
 
@@ -18,14 +21,16 @@ export type AccessLine = {
   readonly level: 'debug' | 'info';
   readonly message: string;
   readonly request_id: string;
-  readonly method: string;
+  /** Absent, as the path is, of what could not be read. */
+  readonly method: string | undefined;
   /** Without the query, and without what may be a secret. */
-  readonly path: string;
+  readonly path: string | undefined;
   /** As the interface describes it; absent where nothing is. */
   readonly route: string | undefined;
   /** Absent when the client left before it was answered. */
   readonly status: number | undefined;
-  readonly duration_ms: number;
+  /** Absent when it was refused before it began. */
+  readonly duration_ms: number | undefined;
   /** The id of who asked; absent for strangers. */
   readonly actor: string | undefined;
   readonly account: string | undefined;
@@ -62,18 +67,43 @@ export function logEnd(request: FastifyRequest, reply: FastifyReply, write: (lin
 }
 
 function lineOf(request: FastifyRequest, reply: FastifyReply): AccessLine {
-  const { method, id } = request;
+  const { method, id, brokenBy } = request;
   const route = pathOf(request);
   const isAnswered = reply.raw.writableEnded;
-  const status = reply.raw.headersSent ? reply.raw.statusCode : undefined;
+  const status = brokenBy?.status ?? (reply.raw.headersSent ? reply.raw.statusCode : undefined);
   const isQuiet = ['GET', 'HEAD', 'OPTIONS'].includes(method) || route?.startsWith('/agent/') === true;
   return {
     level: isQuiet && (status ?? 0) < 400 ? 'debug' : 'info',
-    message: isAnswered ? 'request' : 'request, whose client left before its answer ended',
+    message: messageOf(isAnswered, brokenBy),
     ...{ request_id: id, method, path: safePath(request), route, status },
     duration_ms: Math.round(reply.elapsedTime * 10) / 10,
     ...callerOf(request),
     trace_id: request.context?.span?.traceId,
+  };
+}
+
+function messageOf(isAnswered: boolean, brokenBy: Broken | undefined): string {
+  if (brokenBy?.code !== undefined) return `request that could not be read (${brokenBy.code})`;
+  return isAnswered || brokenBy !== undefined ? 'request' : 'request, whose client left before its answer ended';
+}
+
+/** Why something was answered past the framework. */
+interface Broken {
+  readonly status: number;
+  /** What the parser calls it. */
+  readonly code?: string;
+}
+
+/** The line about what did not become a request; what could not be read is not shown, since anything may be in it. */
+export function lineOfBroken(id: string, broken: Broken, message: IncomingMessage | undefined): AccessLine {
+  return {
+    level: 'info',
+    message: messageOf(true, broken),
+    request_id: id,
+    method: message?.method,
+    path: message?.url === undefined ? undefined : shownPath(message.url, isWord),
+    status: broken.status,
+    ...{ route: undefined, duration_ms: undefined, actor: undefined, account: undefined, trace_id: undefined },
   };
 }
 
@@ -123,13 +153,17 @@ type Address = Pick<FastifyRequest, 'originalUrl' | 'params' | 'routeOptions' | 
 export function safePath(request: Address): string {
   const { originalUrl, params } = request;
   const isShown = pathOf(request) === undefined ? isWord : isName;
-  const [path = ''] = originalUrl.split(/[?#;]/, 1);
   const parameters = Object.entries((params ?? {}) as Readonly<Record<string, unknown>>);
   const secrets = parameters.flatMap(([name, value]) => (secretParameters.includes(name) ? [value] : []));
+  return shownPath(originalUrl, (part) => isShown(part) && !secrets.includes(part));
+}
+
+function shownPath(url: string, isShown: (part: string) => boolean): string {
+  const [path = ''] = url.split(/[?#;]/, 1);
   const shown = path
     .slice(0, longestPath)
     .split('/')
-    .map((part) => (isShown(part) && !secrets.includes(part) ? part : '****'));
+    .map((part) => (isShown(part) ? part : '****'));
   return `${shown.join('/')}${path.length > longestPath ? '…' : ''}`;
 }
 

@@ -17,11 +17,12 @@ import { createDomain } from '../features/proxy/domains/domains.ts';
 import { plainRules, type SourceRules } from '../features/sources/source-admin.ts';
 import { Unavailable } from '../model/errors.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
-import { type AccessLine, addAccessLog, logEnd } from './access-log.ts';
+import { type AccessLine, addAccessLog } from './access-log.ts';
 import { addEtags } from './answers/etags.ts';
 import { sendInParts, sliceLongAnswers } from './answers/long-answers.ts';
 import { areas, type Services } from './area-routes.ts';
 import { createAuthHook } from './authenticate.ts';
+import { refuseBrokenRequests, refuseMissingHosts } from './broken-requests.ts';
 import { type Describe, describeApi, openOperations } from './description.ts';
 import { drainConnections } from './drain.ts';
 import { createErrorHandler } from './errors.ts';
@@ -44,7 +45,7 @@ import {
   createRateLimit,
   limitAnonymous,
 } from './rate-limit.ts';
-import { refuseBrokenRequest, refuseMalformedRequests, refuseUnknown, refuseUnknownPaths } from './refusals.ts';
+import { refuseUnknown, refuseUnknownPaths } from './refusals.ts';
 import { addScim, scimRoutes } from './scim.ts';
 
 /** What the HTTP interface is built from. */
@@ -107,6 +108,7 @@ const maxParamLength = 500;
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const { engine, version, profile = specified, logAccess = () => undefined } = options;
   const planLimit = createPlanLimit(options.planRateLimit ?? 'off');
+  const broken = refuseBrokenRequests(logAccess);
   const app = Fastify({
     logger: false,
     bodyLimit: 1024 * 1024,
@@ -120,17 +122,14 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     http: { requireHostHeader: false },
     // Stopping waits for all requests in progress, the last ones included.
     return503OnClosing: false,
-    frameworkErrors: (_error, request, reply) => {
-      logEnd(request, reply, logAccess);
-      return refuseUnknown(request, reply);
-    },
-    clientErrorHandler: refuseBrokenRequest,
+    ...broken.handlers,
   });
+  broken.watch(app);
   addAccessLog(app, logAccess, engine.tracer);
   addHeaders(app, { https: options.https ?? false });
   chooseProfile(app, profile);
   const refuseOthers = refuseOtherMethods(app, maxParamLength);
-  refuseMalformedRequests(app);
+  refuseMissingHosts(app);
   await app.register(cors, corsOptions(options.corsOrigins ?? '*'));
   openListedRoutes(app, options.openEndpoints);
   drainConnections(app);

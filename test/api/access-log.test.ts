@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import type { AccessLine } from '../../src/api/access-log.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { createLog } from '../../src/log.ts';
-import { asOperator, sharedApi, token } from './setup.ts';
+import { exchange } from './exchange.ts';
+import { asOperator, sharedApi, testApi, token } from './setup.ts';
 
 const lines: AccessLine[] = [];
 const api = sharedApi({ logAccess: (line) => lines.push(line) });
@@ -106,4 +107,36 @@ it('no secret of a request reaches a line', async () => {
   expect(text).not.toMatch(/hunter2|nbi_|ada|eyJ|forged/);
   expect(text).not.toContain(invite.slice(4));
   expect(text).not.toContain(Buffer.from(secret).toString('base64url').slice(0, 20));
+});
+
+it('what is broken before it gets to a route is one line, with the id of its answer and nothing of what was sent', async () => {
+  await using api = await testApi('postgres', { logAccess: (line) => lines.push(line) });
+  const port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
+  const unread = { method: undefined, path: undefined, route: undefined };
+  const named = 'Host: a\r\nX-Request-Id: named\r\n';
+  const cases: readonly (readonly [string, object])[] = [
+    ['GET\r\n\r\n', { ...unread, status: 400, message: 'request that could not be read (HPE_INVALID_METHOD)' }],
+    [`GET /hunter2 hunter2 HTTP/1.1\r\nHost: a\r\n\r\n`, { ...unread, status: 400 }],
+    [`GET / HTTP/1.1\r\nHunter2 hunter2: x\r\n\r\n`, { ...unread, status: 400, level: 'info' }],
+    [
+      `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${'hunter2'.repeat(6_000)}\r\n\r\n`,
+      { ...unread, status: 431, message: 'request that could not be read (HPE_HEADER_OVERFLOW)' },
+    ],
+    [
+      `GET /healthz?hunter2 HTTP/1.1\r\n${named}Expect: miracles\r\n\r\n`,
+      { request_id: 'named', method: 'GET', path: '/healthz', status: 417, message: 'request' },
+    ],
+    [`CONNECT hunter2:443 HTTP/1.1\r\n${named}\r\n`, { request_id: 'named', method: 'CONNECT', status: 405 }],
+    [
+      `POST /api/groups HTTP/1.1\r\n${named}Authorization: Token ${token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nhunter2\r\n`,
+      { request_id: 'named', route: '/api/groups', status: 400, message: expect.stringContaining('CHUNK_SIZE') },
+    ],
+  ];
+  for (const [request, expected] of cases) {
+    lines.length = 0;
+    const answer = await exchange(port, request);
+    const id = /^x-request-id: (\S+)\r$/im.exec(answer)?.[1] ?? expect.fail(answer);
+    expect(await lineOf(id)).toMatchObject(expected);
+    expect([lines.length, JSON.stringify(lines)]).toEqual([1, expect.not.stringMatching(/hunter2/i)]);
+  }
 });
