@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asObject, asObjects, asTexts, type JsonObject } from '../../src/lib/json.ts';
 import { programVersion } from '../../src/version.ts';
@@ -54,6 +55,14 @@ describe('the executable', () => {
     const refs = new Set([bill.metadata.component, ...bill.components].map((item) => item['bom-ref']));
     for (const { ref, dependsOn } of bill.dependencies)
       expect([ref, ...dependsOn].filter((name) => !refs.has(name))).toEqual([]);
+  });
+
+  test('has a bill that is CycloneDX as its authors check it, which would find what is not', async () => {
+    const bill = readFileSync(`${executable}.cdx.json`, 'utf8');
+    const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot5);
+    expect(await validator.validate(bill)).toBeNull();
+    const faults = await validator.validate(bill.replaceAll('"id": "MIT"', '"id": "no licence"'));
+    expect(JSON.stringify(faults)).toContain('/licenses/0/license/id');
   });
 
   test('runs without anything beside it, in an empty environment', () => {

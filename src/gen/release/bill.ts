@@ -25,7 +25,8 @@ export function billOfMaterials(packages: readonly string[]): JsonObject {
     .map((edge) => ({ ...edge, dependsOn: asTexts(edge['dependsOn']).filter((name) => refs.has(name)) }));
   return {
     ...bill,
-    metadata: { ...metadata, component: self },
+    // npm describes what it would install, and this what was built.
+    metadata: { ...metadata, lifecycles: [{ phase: 'build' }], component: self },
     // What npm knows of them as tools of this project says nothing of the executable.
     components: [...components.map((item) => ({ ...item, scope: 'required', properties: [] })), node()],
     dependencies: [...dependencies, { ref: node()['bom-ref'], dependsOn: [] }],
