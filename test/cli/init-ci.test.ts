@@ -77,7 +77,9 @@ describe.each(systems)('the pipeline that heddle init --ci %s writes', (system, 
     });
     expect(pipeline.permissions).toEqual(system === 'github' ? { contents: 'read' } : undefined);
     const actions = [validate, plan, apply].flatMap(({ steps = [] }) => steps.flatMap(({ uses }) => uses ?? []));
-    expect(new Set(actions)).toEqual(new Set(system === 'github' ? ['actions/checkout@v4'] : []));
+    expect(new Set(actions)).toEqual(
+      new Set(system === 'github' ? ['actions/checkout@v4', 'actions/setup-node@v4'] : []),
+    );
   });
 });
 

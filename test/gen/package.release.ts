@@ -95,19 +95,6 @@ describe('the package', () => {
 describe('in a pipeline', () => {
   const documents = 'examples/ci/gitops/documents';
 
-  /** Runs a script with a folder of its own for what is installed globally. */
-  function shell(script: string): string {
-    const prefix = mkdtempSync(join(home, 'global-'));
-    const { PATH } = installed.env;
-    const env = {
-      ...installed.env,
-      PACKAGE: installed.archive,
-      npm_config_prefix: prefix,
-      PATH: `${prefix}/bin:${PATH}`,
-    };
-    return execFileSync('bash', ['-euo', 'pipefail', '-c', script], { env, encoding: 'utf8', stdio: 'pipe' });
-  }
-
   test('the GitHub Action makes `heddle` a command', () => {
     const { runs, inputs } = parse(readFileSync('examples/ci/github-action/action.yml', 'utf8'));
     expect(Object.keys(inputs)).toEqual(['package']);
@@ -130,6 +117,34 @@ describe('in a pipeline', () => {
     expect(calls.length).toBe(1);
     expect(calls.map(callFault)).toEqual([undefined]);
   });
+});
+
+describe.each(['github', 'gitlab'])('the pipeline that `heddle init --ci %s` writes', (system) => {
+  /** What a job runs, with what it shares with others in front. */
+  function scriptOf(pipeline: Pipeline, job: string): string {
+    const { steps = [], script = [] } = (pipeline.jobs ?? pipeline)[job] ?? {};
+    const lines = [...(pipeline.default?.before_script ?? []), ...script, ...steps.flatMap(({ run }) => run ?? [])];
+    return lines.join('\n');
+  }
+
+  test('validates, plans and applies by the package, without an image', async () => {
+    const top = mkdtempSync(join(home, 'repository-'));
+    mkdirSync(join(top, '.git'));
+    const made = await runHeddle(['init', 'mesh', '--ci', system], { program, cwd: top });
+    expect(made.code).toBe(0);
+    const path = system === 'github' ? '.github/workflows/heddle.yaml' : '.gitlab-ci.yml';
+    const pipeline = parse(readFileSync(join(top, path), 'utf8')) as Pipeline;
+    await using server = await serveHeddle([], { program, cwd: top });
+    const env = {
+      ...{ HEDDLE_SERVER: server.url, HEDDLE_TOKEN: readFileSync(join(top, '.heddle/token'), 'utf8').trim() },
+      GITHUB_STEP_SUMMARY: join(top, 'summary'),
+    };
+    const run = (job: string) => shell(scriptOf(pipeline, job), { cwd: top, more: env });
+    run('validate');
+    expect(run('plan')).toContain('engineering-to-servers');
+    expect(run('apply')).toContain('Applied as revision');
+    expect(await server.stop()).toBe(0);
+  }, 120_000);
 });
 
 describe('the installed program', () => {
@@ -172,6 +187,37 @@ describe('the installed program', () => {
     expect([code, err]).toEqual([1, expect.stringMatching(/\.heddle cannot be written; .* --data-dir/)]);
   });
 });
+
+/** Where a script runs, and variables that it has. */
+interface ShellOptions {
+  readonly cwd?: string;
+  readonly more?: Readonly<Record<string, string>>;
+}
+
+/** A pipeline whose jobs stand under `jobs` (GitHub), or beside its settings (GitLab). */
+type Pipeline = {
+  readonly default?: { readonly before_script: readonly string[] };
+  readonly jobs?: Readonly<Record<string, Job>>;
+} & Readonly<Record<string, Job>>;
+
+interface Job {
+  readonly steps?: readonly { readonly run?: string }[];
+  readonly script?: readonly string[];
+}
+
+/** Runs a script with a folder of its own for what is installed globally. */
+function shell(script: string, { cwd = process.cwd(), more = {} }: ShellOptions = {}): string {
+  const prefix = mkdtempSync(join(home, 'global-'));
+  const { PATH } = installed.env;
+  const env = {
+    ...installed.env,
+    ...{ PACKAGE: installed.archive, HEDDLE_PACKAGE: installed.archive },
+    ...more,
+    npm_config_prefix: prefix,
+    PATH: `${prefix}/bin:${PATH}`,
+  };
+  return execFileSync('bash', ['-euo', 'pipefail', '-c', script], { env, cwd, encoding: 'utf8', stdio: 'pipe' });
+}
 
 function isBuiltin(name: string): boolean {
   return process.getBuiltinModule(name) !== undefined;

@@ -14,6 +14,9 @@ export const ciFiles: Readonly<Record<CiSystem, { readonly path: string; text(di
 
 const planToken = `of a service user, made with \`plan_only\`: it may look and plan, and write nothing`;
 
+/** It has no dependencies but a Node, which is there: nothing else is installed, and no script of a package runs. */
+const installation = `npm install --global --omit=optional --ignore-scripts --no-audit --no-fund "$HEDDLE_PACKAGE"`;
+
 function githubFile(directory: string): string {
   const word = shellWord(directory);
   return `# Every change of the documents is validated, and its plan is shown in the summary of the run. What is on the main branch is
@@ -22,7 +25,8 @@ function githubFile(directory: string): string {
 # The repository needs (Settings, Secrets and variables, Actions):
 #
 #   HEDDLE_SERVER        a variable: the address of the server
-#   HEDDLE_IMAGE         a variable: the image of your Heddle
+#   HEDDLE_PACKAGE       a variable: where the package of your Heddle is, the file that \`npm pack\` writes: its address, or its
+#                        path in this repository
 #   HEDDLE_PLAN_TOKEN    a secret: a token ${planToken}
 #   HEDDLE_APPLY_TOKEN   a secret of the environment mesh only, which lets the main branch alone use it and may ask for a
 #                        reviewer: a token of a service user that may change the account
@@ -40,20 +44,17 @@ permissions:
 
 env:
   HEDDLE_SERVER: \${{ vars.HEDDLE_SERVER }}
-  HEDDLE_IMAGE: \${{ vars.HEDDLE_IMAGE }}
-  # Makes \`heddle\` a command that runs in the image, on the files of the repository and with the variables above.
-  MAKE_COMMAND: |
-    mkdir -p "$HOME/bin"
-    printf '#!/bin/sh\\nexec docker run --rm --user "$(id -u):$(id -g)" --volume "$PWD:/config" --workdir /config --env HEDDLE_SERVER --env HEDDLE_TOKEN "$HEDDLE_IMAGE" "$@"\\n' > "$HOME/bin/heddle"
-    chmod +x "$HOME/bin/heddle"
-    echo "$HOME/bin" >> "$GITHUB_PATH"
+  HEDDLE_PACKAGE: \${{ vars.HEDDLE_PACKAGE }}
 
 jobs:
   validate:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@v4
-      - run: eval "$MAKE_COMMAND"
+      - uses: actions/setup-node@v4
+        with:
+          node-version: "24"
+      - run: ${installation}
       # Needs no server and no token; shows every problem beside its line.
       - run: |
           heddle validate ${word} --format github
@@ -67,7 +68,10 @@ jobs:
       HEDDLE_TOKEN: \${{ secrets.HEDDLE_PLAN_TOKEN }}
     steps:
       - uses: actions/checkout@v4
-      - run: eval "$MAKE_COMMAND"
+      - uses: actions/setup-node@v4
+        with:
+          node-version: "24"
+      - run: ${installation}
       # 0: planned. 3: a guard would stop it, and the plan says which one. Anything else fails here, with the reason.
       - run: |
           code=0
@@ -88,7 +92,10 @@ jobs:
       HEDDLE_TOKEN: \${{ secrets.HEDDLE_APPLY_TOKEN }}
     steps:
       - uses: actions/checkout@v4
-      - run: eval "$MAKE_COMMAND"
+      - uses: actions/setup-node@v4
+        with:
+          node-version: "24"
+      - run: ${installation}
       # Exits with 3 when a guard stops the plan: \`heddle approve\` lets the plan that it names through.
       - run: |
           heddle apply ${word} --auto-approve
@@ -103,15 +110,16 @@ function gitlabFile(directory: string): string {
 # The project needs variables (Settings, CI/CD):
 #
 #   HEDDLE_SERVER        the address of the server
-#   HEDDLE_IMAGE         the image of your Heddle
+#   HEDDLE_PACKAGE       where the package of your Heddle is, the file that \`npm pack\` writes: its address, or its path in this
+#                        repository
 #   HEDDLE_PLAN_TOKEN    masked: a token ${planToken}
 #   HEDDLE_APPLY_TOKEN   masked and protected, for the environment mesh: a token of a service user that may change the account
 stages: [validate, plan, apply]
 
 default:
-  image:
-    name: $HEDDLE_IMAGE
-    entrypoint: [""]
+  image: node:24-bookworm-slim
+  before_script:
+    - ${installation}
 
 workflow:
   rules:
