@@ -1,7 +1,8 @@
-import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { PlanEnvironment } from '../../src/model/declare/plan-environment.ts';
 import type { Document } from '../../src/model/document.ts';
 import type { Problem } from '../../src/model/problem.ts';
+import { isEmpty } from '../../src/model/schema/field.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
 import type { FileRules } from '../../src/model/sources/file-rules.ts';
 import { plainSettings, type SourceSettings } from '../../src/model/sources/settings.ts';
@@ -233,15 +234,23 @@ export function deleteOn(state: Snapshot, id: string, more: Partial<RequestConte
   return planDelete({ ...contextOf(state), ...more }, registry.get(before.kind), before);
 }
 
-/** The stored spec as a request says it: membership is a list. */
+/** The stored spec as a request says it: membership is a list, and entries have no members that answers leave out as empty. */
 export function bodyOf(spec: JsonObject): JsonObject {
-  const isMembers = (name: string, value: Json) =>
-    name === 'peers' && typeof value === 'object' && !Array.isArray(value);
+  const isMembers = (name: string, value: Json) => name === 'peers' && isObject(value);
   return Object.fromEntries(
     Object.entries(spec).map(([name, value]) => [
       name,
-      isMembers(name, value) ? Object.keys(value as JsonObject) : value,
+      isMembers(name, value) ? Object.keys(value as JsonObject) : withShownEntries(value),
     ]),
+  );
+}
+
+function withShownEntries(value: Json): Json {
+  if (!Array.isArray(value)) return value;
+  return value.map((entry: Json) =>
+    isObject(entry)
+      ? Object.fromEntries(Object.entries(entry).filter(([, member]) => !isEmpty(member as Json)))
+      : entry,
   );
 }
 

@@ -10,14 +10,14 @@ const spec = {
   description: string({ doc: 'What the test is for.', default: '' }),
   from: ref('Group', {
     doc: 'The group whose peers would open the connection, each of them. Give either this or `fromResource`.',
-    omitEmpty: true,
+    omitEmpty: 'always',
   }),
-  fromResource: typedRef({ peer: 'Peer' }, { doc: 'One peer in place of `from`.', omitEmpty: true }),
+  fromResource: typedRef({ peer: 'Peer' }, { doc: 'One peer in place of `from`.', omitEmpty: 'always' }),
   to: ref('Group', {
     doc: 'The group whose peers and resources would be reached, each of them. Give either this or `toResource`.',
-    omitEmpty: true,
+    omitEmpty: 'always',
   }),
-  toResource: typedRef(resourceKinds, { doc: 'One peer or resource in place of `to`.', omitEmpty: true }),
+  toResource: typedRef(resourceKinds, { doc: 'One peer or resource in place of `to`.', omitEmpty: 'always' }),
   protocol: oneOf(protocols, {
     doc: 'The traffic that the test is about.',
     default: 'all',
@@ -25,7 +25,7 @@ const spec = {
   port: optionalString({
     doc: 'A port as text, or a range such as `8000-8010`; without it the test is about all of them, for `ssh` about its usual one.',
     format: portOrRange,
-    omitEmpty: true,
+    omitEmpty: 'always',
   }),
   expect: oneOf(['allow', 'deny'], {
     doc: 'Whether all of it must pass between every pair, or nothing of it between any.',

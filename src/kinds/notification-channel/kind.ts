@@ -80,7 +80,7 @@ const spec = {
         omitEmpty: true,
       }),
     },
-    { doc: 'Whom or what the message goes to. Its members depend on the type.', whole: true },
+    { doc: 'Whom or what the message goes to. Its members depend on the type.', whole: true, omitEmpty: true },
   ),
   event_types: setOf(string({ doc: 'The code of an activity.', format: activityCode }), {
     doc: 'The events that the channel sends.',

@@ -93,17 +93,17 @@ const ruleFields = {
   sources: refs('Group', {
     doc: 'Groups whose peers open the connections. Give either this or `sourceResource`.',
     answer: 'summaries',
-    omitEmpty: true,
+    omitEmpty: 'always',
   }),
-  sourceResource: typedRef(resourceKinds, { doc: 'One peer or resource in place of `sources`.', omitEmpty: true }),
+  sourceResource: typedRef(resourceKinds, { doc: 'One peer or resource in place of `sources`.', omitEmpty: 'always' }),
   destinations: refs('Group', {
     doc: 'Groups whose peers and resources are reached. Give either this or `destinationResource`.',
     answer: 'summaries',
-    omitEmpty: true,
+    omitEmpty: 'always',
   }),
   destinationResource: typedRef(resourceKinds, {
     doc: 'One peer or resource in place of `destinations`.',
-    omitEmpty: true,
+    omitEmpty: 'always',
   }),
 };
 

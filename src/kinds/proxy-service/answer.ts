@@ -1,7 +1,6 @@
-import { asObjects, type Json, type JsonObject } from '../../lib/json.ts';
+import { asObjects, type JsonObject } from '../../lib/json.ts';
 import { parseAddress } from '../../lib/net/address.ts';
 import type { State } from '../../model/declare/kind.ts';
-import { isEmpty } from '../../model/schema/field.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { isOfKind, type Stored } from '../../model/state/stored.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
@@ -11,15 +10,10 @@ import { targetsOf } from './placing.ts';
 import { portOf } from './ports.ts';
 import { enabledAuth } from './rules.ts';
 
-/** The answer with the hosts that follow from the targets, without restrictions where none was given. */
+/** The answer with the hosts that follow from the targets. */
 export function showService(body: JsonObject, service: Stored<'ProxyService'>, state: State): JsonObject {
-  const { access_restrictions: restrictions, ...rest } = body;
   const targets = asObjects(body['targets']).map((shown, at) => showHost(shown, targetsOf(service)[at], state));
-  return {
-    ...rest,
-    targets,
-    ...(isEmpty(restrictions) ? {} : { access_restrictions: restrictions as Json }),
-  };
+  return { ...body, targets };
 }
 
 function showHost(shown: JsonObject, target: Target | undefined, state: State): JsonObject {

@@ -20,12 +20,12 @@ const spec = {
   network: optionalString({
     doc: 'The range of addresses that is reached, such as 10.20.0.0/16. Give either this or `domains`.',
     format: cidr,
-    omitEmpty: true,
+    omitEmpty: 'always',
   }),
   domains: setOf(string({ doc: 'A domain, `*.` in front for all names below it.', format: wildcardDomain }), {
     doc: 'Domains whose addresses are reached. Give either this or `network`.',
     maxItems: 32,
-    omitEmpty: true,
+    omitEmpty: 'always',
   }),
   metric: metricField('Priority among routes to the same place; the lowest number wins.'),
   masquerade: masqueradeField,

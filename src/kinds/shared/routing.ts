@@ -8,7 +8,7 @@ export const routingPeer = ref('Peer', { doc: 'The peer that routes. Give either
 /** The peers by way of which something is reached. */
 export const routingGroups = refs('Group', {
   doc: 'Groups whose peers route. Give either this or `peer`.',
-  omitEmpty: true,
+  omitEmpty: 'always',
 });
 
 /** What is reached by way of one peer is not reached by way of groups. */

@@ -87,7 +87,7 @@ function fieldsSchema(fields: Fields, names: SchemaNames): FieldsSchema {
 
 /** An unset text or `ref` is shown as `""`; any other field is absent when it has no value or is empty and left out then. */
 function isAlwaysShown(field: AnyField): boolean {
-  if (field.omitEmpty === true || field.asGiven === true) return false;
+  if (field.omitEmpty !== undefined || field.asGiven === true) return false;
   if (field.type === 'secret') return field.required === true || field.read === 'empty';
   const hasDefault = field.default !== undefined || field.documentDefault !== undefined;
   return field.required === true || hasDefault || field.type === 'ref' || field.type === 'string';

@@ -89,11 +89,11 @@ function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path:
     // What was stored before the field had a default has it all the same.
     const stored = spec[name] ?? field.default;
     const value = path === '' ? shownValue(lowering.object, name, field, stored) : stored;
-    if (field.omitEmpty === true && isEmpty(value)) continue;
-    if (field.asGiven === true && isUngiven(lowering, field, value, path === '' ? name : `${path}.${name}`)) continue;
-    const lowered =
-      value === undefined ? absent(field) : lowerValue(lowering, field, value, path === '' ? name : `${path}.${name}`);
-    if (lowered !== undefined) result[name] = lowered;
+    const place = path === '' ? name : `${path}.${name}`;
+    if (field.asGiven === true && isUngiven(lowering, field, value, place)) continue;
+    const lowered = value === undefined ? absent(lowering, field, place) : lowerValue(lowering, field, value, place);
+    if (lowered === undefined || (isOmitted(field, lowered) && !lowering.given.has(place))) continue;
+    result[name] = lowered;
   }
   return result;
 }
@@ -109,10 +109,21 @@ function shownValue({ derived }: StoredObject, name: string, field: AnyField, va
   return isChosen ? (derived[name] ?? value) : value;
 }
 
-/** An unset scalar text is `""`, and so is a secret that is shown so; an absent object is left out. */
-function absent(field: AnyField): Json | undefined {
-  if (field.type === 'secret' && field.read === 'empty') return '';
-  return field.type === 'ref' || field.type === 'string' ? '' : undefined;
+/** Whether a value says as little as its absence. */
+function isOmitted({ omitEmpty }: AnyField, value: Json): boolean {
+  return omitEmpty !== undefined && isEmpty(value);
+}
+
+/**
+ * An unset scalar text is `""`, and so is a secret that is shown so; an absent object is left out, unless it was given, or
+ * members of it, with nothing in them.
+ */
+function absent(lowering: Lowering, field: AnyField, path: string): Json | undefined {
+  if (field.type === 'secret') return field.read === 'empty' || lowering.given.has(path) ? '' : undefined;
+  if (field.type === 'ref' || field.type === 'string') return '';
+  const isGiven =
+    field.type === 'object' && [...lowering.given].some((one) => one === path || one.startsWith(`${path}.`));
+  return isGiven ? lowerFields(lowering, field.fields, {}, path) : undefined;
 }
 
 function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: string): Json {
@@ -194,6 +205,14 @@ function lowerEntries(
   const ids = new Map(Object.entries(entryIdsOf(lowering.object)[path] ?? {}));
   return keyedEntries(field.key, entries).map(([key, entry]) => ({
     ...(field.ids ? { id: ids.get(key) ?? '' } : {}),
-    ...lowerFields(lowering, field.fields, entry, path),
+    ...lowerFields(withinEntry(lowering, path, key), field.fields, entry, path),
   }));
+}
+
+/** What was given of one entry of a keyed list, as the paths of its members have it. */
+function withinEntry(lowering: Lowering, path: string, key: string): Lowering {
+  if (lowering.given.size === 0) return lowering;
+  const begin = `${path}[${key}].`;
+  const own = [...lowering.given].filter((one) => one.startsWith(begin));
+  return { ...lowering, given: new Set(own.map((one) => `${path}.${one.slice(begin.length)}`)) };
 }

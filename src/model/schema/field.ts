@@ -52,11 +52,12 @@ export interface FieldOptions {
   readonly failsafe?: Json;
   /** `true` exists in the hosted edition alone. */
   readonly cloudOnly?: boolean;
-  /** Responses leave the member out when it is empty (`""`, `[]`, `{}`). */
-  readonly omitEmpty?: boolean;
   /**
-   * Responses leave the member out while it has its default, unless it was given that value. Not inside keyed lists.
+   * Responses leave the member out when it is empty (`""`, `[]`, `{}`), unless it was given so; `always`: then too, for members
+   * of which one excludes the other.
    */
+  readonly omitEmpty?: true | 'always';
+  /** Responses leave the member out while it has its default, unless it was given that value. */
   readonly asGiven?: boolean;
   /** The switch beside the field without which it means nothing: requests that do not turn it on may say here what they like. */
   readonly onlyWith?: string;

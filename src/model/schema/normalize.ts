@@ -11,7 +11,7 @@ import {
 import type { Fault, Kind } from '../declare/kind.ts';
 import type { StoredObject } from '../state/object.ts';
 import { elementName, keyedEntries, type ListOrder } from './entries.ts';
-import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { type AnyField, entriesOf, type Fields, isEmpty } from './field.ts';
 
 /** A canonical spec and what could not be made canonical. */
 export interface Normalized {
@@ -19,7 +19,7 @@ export interface Normalized {
   readonly faults: readonly Fault[];
   /** The order in which the elements of sets and keyed lists were written; those of one element are left out. */
   readonly order: ListOrder;
-  /** The paths of members that were given their default value, where answers show the difference. */
+  /** The paths of members that were given their default value, or nothing, where answers show the difference. */
   readonly given: readonly string[];
 }
 
@@ -68,12 +68,17 @@ function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: st
         ? undefined
         : defaultOf(field)
       : normalizeValue(field, raw as Json, run, `${pointer}/${name}`, `${prefix}${name}`);
-    if (value === undefined) continue;
-    result[name] = value;
-    if (field.asGiven === true && !isAbsent(field, raw) && equalJson(value, defaultOf(field)))
-      run.given.push(`${prefix}${name}`);
+    if (isNoted(field, raw, value)) run.given.push(`${prefix}${name}`);
+    if (value !== undefined) result[name] = value;
   }
   return result;
+}
+
+/** Whether it has to be known that a member was given: without that its value would not be shown. */
+function isNoted(field: AnyField, raw: Json | undefined, value: Json | undefined): boolean {
+  if (raw === undefined || raw === null) return false;
+  if (field.omitEmpty === true && isEmpty(raw)) return true;
+  return field.asGiven === true && !isAbsent(field, raw) && equalJson(value, defaultOf(field));
 }
 
 /** `null` is absent everywhere; an empty text is absent where no text could be empty. */
@@ -152,14 +157,17 @@ function normalizeEntries(
   pointer: string,
   path: string,
 ): readonly JsonObject[] {
-  const inner = items.map((): Record<string, readonly string[]> => ({}));
+  const inner = items.map(() => ({ order: {} as Record<string, readonly string[]>, given: [] as string[] }));
   const entries = items.map((item, at) =>
-    normalizeFields(fields, item, { ...run, stated: false, order: inner[at] ?? {} }, `${pointer}/${at}`, ''),
+    normalizeFields(fields, item, { ...run, stated: false, ...inner[at] }, `${pointer}/${at}`, ''),
   );
   const names = keyedEntries(key, entries).map(([name]) => name);
   if (names.length > 1) run.order[path] = names;
-  for (const [at, name] of names.entries())
-    for (const [list, order] of Object.entries(inner[at] ?? {})) run.order[`${path}[${name}].${list}`] = order;
+  for (const [at, name] of names.entries()) {
+    const { order = {}, given = [] } = inner[at] ?? {};
+    for (const [list, elements] of Object.entries(order)) run.order[`${path}[${name}].${list}`] = elements;
+    run.given.push(...given.map((member) => `${path}[${name}].${member}`));
+  }
   return sortEntries(key, entries);
 }
 
@@ -215,8 +223,8 @@ function finish(kind: Kind, normalized: Normalized): Normalized {
 const member = 'given_defaults';
 
 /**
- * Paths of members that were given the value which they have by default: answers show them, and leave out those that
- * were not given. The spec is the same in both cases, so that comparisons of specs see no difference.
+ * Paths of members that were given the value which they have by default, or nothing: answers show them, and leave out those
+ * that were not given. The spec is the same in both cases, so that comparisons of specs see no difference.
  */
 export function givenDefaultsOf({ derived }: Pick<StoredObject, 'derived'>): ReadonlySet<string> {
   // Written by `withGivenDefaults` alone.

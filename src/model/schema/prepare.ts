@@ -55,12 +55,22 @@ function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope)
     const value = body[name] as Json;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (field === undefined) reportUnknown(fields, name, value, run, scope);
-    else if (field.onlyWith !== undefined && body[field.onlyWith] !== true) continue;
+    else if (isOff(field, body) && !isEmptyList(value)) continue;
     else if (value !== null && !isBlankReference(field, value))
       result[name] = prepareValue(field, value, run, { ...scope, pointer: pointerTo(scope.pointer, name) });
     else if (field.required === true && isList(field) && field.missing === undefined) result[name] = [];
   }
   return result;
+}
+
+/** Whether a member has no meaning, because the switch beside it is not turned on. */
+function isOff({ onlyWith }: AnyField, body: JsonObject): boolean {
+  return onlyWith !== undefined && body[onlyWith] !== true;
+}
+
+/** Nothing reads as nothing, with a meaning or without. */
+function isEmptyList(value: Json): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function reportUnknown(fields: Fields, name: string, value: Json, run: Run, scope: Scope): void {

@@ -73,7 +73,9 @@ export function planCreate(
     ...seed,
     ...uncommitted(context.now),
   };
-  const edits = [{ after: asWritten(kind, undefined, after, canonical), arranged: true as const, given: read.given }];
+  const edits = [
+    { after: asWritten(kind, undefined, after, canonical, read.spec), arranged: true as const, given: read.given },
+  ];
   const outcome = guarded(finishPlan({ ...finishing(context, kind), ...settling(context), edits }), context);
   return { ...outcome, id, ignored: read.ignored };
 }
@@ -104,7 +106,7 @@ export function planReplace(
   const derived = { ...before.derived, ...(entries.ids === undefined ? {} : { entry_ids: entries.ids }), ...facts };
   const name = String(content.spec[kind.nameField] ?? '');
   const replaced = { ...before, ...content, name, derived, updatedAt: context.now };
-  const after = asWritten(kind, before, replaced, canonical);
+  const after = asWritten(kind, before, replaced, canonical, read.spec);
   const same =
     isSame(kind, before, content) &&
     equalJson(after.derived, before.derived) &&
@@ -133,10 +135,11 @@ function asWritten(
   before: StoredObject | undefined,
   after: StoredObject,
   { order, given }: Normalized,
+  body: JsonObject,
 ): StoredObject {
   const lists = { lists: order, whole: true };
   const arranged = withMemberOrder(kind, before, withListOrder(kind.spec, before, after, lists), lists);
-  return withGivenDefaults(arranged, given, () => true);
+  return withGivenDefaults(arranged, given, (name) => kind.merge !== true || body[name] !== undefined);
 }
 
 /** What there is one of has its key from the start. */

@@ -61,7 +61,7 @@ function trimmed(fields: Fields, spec: JsonObject): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
     const value = spec[name];
-    if (value === undefined || (field.omitEmpty === true && isEmpty(value))) continue;
+    if (value === undefined || (field.omitEmpty !== undefined && isEmpty(value))) continue;
     const entries = field.type === 'keyed' ? asObjects(value) : undefined;
     result[name] =
       field.type === 'keyed' && entries !== undefined ? entries.map((entry) => trimmed(field.fields, entry)) : value;

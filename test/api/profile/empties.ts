@@ -1,0 +1,108 @@
+import { isObject, type Json, type JsonObject } from '../../../src/lib/json.ts';
+import type { Described } from '../described.ts';
+import { asObject, resolved } from '../example-ids.ts';
+
+/** A body that gives one member nothing, or says nothing about it. */
+export interface Variant {
+  /** The member, by the path of its names. */
+  readonly member: string;
+  readonly body: Json;
+  /** Where it is in the body. */
+  readonly at: readonly (string | number)[];
+  /** What was sent of it; absent: it is left out. */
+  readonly sent?: Json;
+}
+
+/** Bodies of an operation, each of which has one list, map, object or text that is empty, or lacks one member. */
+export function variantsOf(document: JsonObject, { operation }: Described, example: Json): readonly Variant[] {
+  const content = asObject(asObject(operation['requestBody'])?.['content']);
+  const schema = asObject(asObject(content?.['application/json'])?.['schema']) ?? {};
+  return placesIn(document, schema, example, []).flatMap(({ at, empty }) => {
+    const member = at.map((name) => (typeof name === 'number' ? '*' : name)).join('/');
+    return [
+      { member, at, sent: empty, body: withValue(example, at, empty) },
+      { member, at, body: withValue(example, at, undefined) },
+    ];
+  });
+}
+
+interface Place {
+  readonly at: readonly (string | number)[];
+  readonly empty: Json;
+}
+
+/** The members that may be empty, in a value and in those that it has. */
+function placesIn(document: JsonObject, schema: JsonObject, value: Json, at: Place['at']): readonly Place[] {
+  if (Array.isArray(value)) {
+    const [first] = value as readonly Json[];
+    return first === undefined ? [] : placesIn(document, itemsOf(document, schema), first, [...at, 0]);
+  }
+  if (!isObject(value)) return [];
+  const members = Object.entries(propertiesOf(document, schema));
+  return members.flatMap(([name, member]) => {
+    const inner = asObject(member) ?? {};
+    const empty = emptyOf(document, inner);
+    const present = (value as JsonObject)[name];
+    return [
+      ...(empty === undefined ? [] : [{ at: [...at, name], empty }]),
+      ...(present === undefined ? [] : placesIn(document, inner, present, [...at, name])),
+    ];
+  });
+}
+
+function itemsOf(document: JsonObject, schema: JsonObject): JsonObject {
+  return asObject(parts(document, schema).find(({ items }) => items !== undefined)?.['items']) ?? {};
+}
+
+function propertiesOf(document: JsonObject, schema: JsonObject): JsonObject {
+  return Object.assign({}, ...parts(document, schema).map((part) => part['properties'] ?? {}));
+}
+
+/** Whether answers of an operation always show a member. */
+export function isAlwaysShown(document: JsonObject, { answer }: Described, at: Place['at']): boolean {
+  let schema = asObject(asObject(answer.content?.['application/json'])?.['schema']) ?? {};
+  let shown = true;
+  for (const name of at) {
+    if (typeof name === 'number') {
+      schema = itemsOf(document, schema);
+      continue;
+    }
+    shown = parts(document, schema).some(({ required }) => Array.isArray(required) && required.includes(name));
+    schema = asObject(propertiesOf(document, schema)[name]) ?? {};
+  }
+  return shown;
+}
+
+/** A schema with those that it is made of. */
+function parts(document: JsonObject, schema: JsonObject): readonly JsonObject[] {
+  const found = resolved(document, schema);
+  const inner = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => (found[keyword] ?? []) as readonly JsonObject[]);
+  return [found, ...inner.flatMap((part) => parts(document, part))];
+}
+
+function emptyOf(document: JsonObject, schema: JsonObject): Json | undefined {
+  for (const { type, enum: words } of parts(document, schema)) {
+    const types = Array.isArray(type) ? type : [type];
+    if (types.includes('array')) return [];
+    if (types.includes('object')) return {};
+    if (types.includes('string') && words === undefined) return '';
+  }
+  return undefined;
+}
+
+function withValue(value: Json, [name, ...rest]: Place['at'], given: Json | undefined): Json {
+  if (Array.isArray(value))
+    return value.map((item: Json, index) => (index === name ? (withValue(item, rest, given) ?? null) : item));
+  const object = value as JsonObject;
+  const next = rest.length === 0 ? given : withValue(object[String(name)] ?? {}, rest, given);
+  const { [String(name)]: _, ...others } = object;
+  return next === undefined ? others : { ...object, [String(name)]: next };
+}
+
+/** What a body has at a place. */
+export function valueAt(value: Json | undefined, at: Place['at']): Json | undefined {
+  return at.reduce<Json | undefined>((inner, name) => {
+    if (Array.isArray(inner)) return inner[Number(name)];
+    return isObject(inner) ? (inner as JsonObject)[String(name)] : undefined;
+  }, value);
+}

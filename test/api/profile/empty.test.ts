@@ -1,0 +1,186 @@
+import { expect, it } from 'vitest';
+import { ourPath } from '../../../src/api/profile/paths.ts';
+import { isObject, type Json, type JsonObject } from '../../../src/lib/json.ts';
+import type { Profile } from '../../../src/model/profile.ts';
+import type { Described } from '../described.ts';
+import { createScene, inTheirOrder, isCreation, type Scene } from '../example-scene.ts';
+import { type TestApi, testApi } from '../setup.ts';
+import { isAlwaysShown, type Variant, valueAt, variantsOf } from './empties.ts';
+import { collectionOf, isReplace, readOf } from './reading-back.ts';
+
+/** What reads otherwise than it was sent, by the collection and the member, and why. */
+const declared: Readonly<Record<string, string>> = {
+  '/api/routes domains': 'excludes `network`: the unused one of two is absent',
+  '/api/policies rules/*/sourceResource': 'excludes `sources`',
+  '/api/policies rules/*/destinationResource': 'excludes `destinations`',
+  '/api/peers/{peerId}/ingress/ports port_ranges': 'excludes `direct_port`',
+  '/api/policies rules/*/id': 'the server chooses it',
+  '/api/groups resources': 'groups always list them',
+  '/api/reverse-proxies/services targets/*/host': 'it follows from the target',
+  '/api/event-streaming config': 'a replace changes the members that it names',
+  '/api/integrations/event-streaming config': 'a replace changes the members that it names',
+  '/api/integrations/directory-idp client_id': 'a replace changes the members that it names',
+  '/api/integrations/directory-idp tenant_id': 'a replace changes the members that it names',
+  '/api/integrations/directory-idp connector_id': 'a replace changes the members that it names',
+  '/api/integrations/scim-idp prefix': 'a replace changes the members that it names',
+  '/api/integrations/scim-idp connector_id': 'a replace changes the members that it names',
+};
+
+/** Members that answers never show. */
+const secrets = /(client_secret|api_token|secret|vendor-d client_id|password|pin|value)$/;
+
+interface Seen {
+  readonly different: string[];
+  /** The members that were sent empty and accepted. */
+  readonly empty: Set<string>;
+  /** Those that were left out and not shown. */
+  readonly absent: Set<string>;
+}
+
+it.each(['specification', 'compatible'] as const)(
+  'what was sent empty reads empty, and what was never given is absent, as the profile %s has it',
+  async (profile) => {
+    const { api, scene, document } = await openScene(profile);
+    await using _ = api;
+    const seen: Seen = { different: [], empty: new Set(), absent: new Set() };
+    const creations = scene.operations.filter((of) => isCreation(of, scene.operations));
+    await inTheirOrder(scene, creations, async (of) => {
+      await compareAll({ api, scene, document, of }, seen, createAndRead);
+      expect(await scene.attempt(of)).toEqual([]);
+    });
+    const replaces = scene.operations.filter(isReplace);
+    await inTheirOrder(scene, replaces, (of) => compareAll({ api, scene, document, of }, seen, replaceAndRead));
+    expect([...new Set(seen.different)].filter((one) => declared[one] === undefined)).toEqual([]);
+    expect(seen.empty.size).toBeGreaterThan(60);
+    expect([...seen.empty]).toEqual(expect.arrayContaining(optional));
+    expect([...seen.absent]).toEqual(expect.arrayContaining(optional));
+  },
+  120_000,
+);
+
+it('a replace that changes the members that it names keeps what others were given, which documents never say', async () => {
+  const { api } = await openScene('specification');
+  await using _ = api;
+  const path = '/api/integrations/directory-idp';
+  const made = await api.call('POST', path, {
+    ...{ client_secret: 'c2VjcmV0', client_id: 'client', tenant_id: 'tenant', host: 'microsoft.com' },
+    ...{ sync_interval: 300, connector_id: '' },
+  });
+  expect(made.body).toMatchObject({ connector_id: '' });
+  const changed = await api.call('PUT', `${path}/${made.body.id}`, { sync_interval: 600 });
+  expect(changed.body).toEqual({ ...made.body, sync_interval: 600 });
+  const group = await api.group('staff');
+  const rule = { ...{ name: 'web', enabled: true, action: 'accept', protocol: 'tcp', bidirectional: false } };
+  const rules = ['web', 'mail'].map((name) => ({
+    ...rule,
+    name,
+    sources: [group],
+    destinations: [group],
+    ports: ['80'],
+  }));
+  const [web = {}, mail = {}] = rules;
+  const body = { name: 'staff', enabled: true, rules: [web, { ...mail, port_ranges: [] }] };
+  const policy = await api.call('POST', '/api/policies', body);
+  expect(policy.body.rules.map((one: JsonObject) => one['port_ranges'])).toEqual([undefined, []]);
+  // Only what is given differs, which is a change all the same.
+  const revision = await api.revision();
+  const ids = policy.body.rules.map((one: JsonObject) => one['id']);
+  const again = {
+    ...body,
+    rules: [
+      { ...web, id: ids[0], port_ranges: [] },
+      { ...mail, id: ids[1] },
+    ],
+  };
+  const put = await api.call('PUT', `/api/policies/${policy.body.id}`, again);
+  expect(put.body.rules.map((one: JsonObject) => one['port_ranges'])).toEqual([[], undefined]);
+  expect(await api.revision()).toBe(revision + 1);
+  expect((await api.call('GET', '/api/config/export')).body).not.toContain('port_ranges');
+});
+
+/** Members that are shown only as they were given. */
+const optional = [
+  '/api/integrations/notifications/channels target',
+  '/api/integrations/notifications/channels target/emails',
+  '/api/integrations/notifications/channels target/headers',
+  '/api/integrations/edr/vendor-c match_attributes/required_policies',
+  '/api/policies rules/*/ports',
+  '/api/policies rules/*/port_ranges',
+  '/api/policies rules/*/authorized_groups',
+  '/api/reverse-proxies/services auth/header_auths',
+  '/api/reverse-proxies/services access_restrictions',
+  '/api/reverse-proxies/services access_restrictions/allowed_cidrs',
+  '/api/reverse-proxies/services access_groups',
+  '/api/reverse-proxies/services targets/*/path',
+  '/api/reverse-proxies/services targets/*/options/custom_headers',
+  '/api/reverse-proxies/services targets/*/options/request_timeout',
+  '/api/routes access_control_groups',
+];
+
+interface Place {
+  readonly api: TestApi;
+  readonly scene: Scene;
+  readonly document: JsonObject;
+  readonly of: Described;
+}
+
+async function openScene(profile: Profile) {
+  const txt = new Map<string, readonly string[]>();
+  const api = await testApi('postgres', {
+    edition: 'hosted',
+    profile: { profile, byHeader: false },
+    resolveTxt: async (name) => txt.get(name) ?? [],
+  });
+  const document: JsonObject = (await api.call('GET', '/api/openapi.json')).body;
+  return { api, document, scene: await createScene(api, 'hosted', txt) };
+}
+
+/** Sends each body that lacks something or has something empty; what is refused for that is not stored. */
+async function compareAll(
+  place: Place,
+  { different, empty, absent }: Seen,
+  sendAndRead: (place: Place, variant: Variant) => Promise<Json | undefined>,
+): Promise<void> {
+  const { scene, document, of } = place;
+  const read = readOf(of, scene.operations);
+  const example = scene.exampleOf(of);
+  if (read === undefined || example === undefined) return;
+  for (const variant of variantsOf(document, of, example)) {
+    const { at, sent, member } = variant;
+    const name = `${ourPath(collectionOf(of))} ${member}`;
+    const body = secrets.test(name) ? undefined : await sendAndRead(place, variant);
+    if (body === undefined) continue;
+    const shown = valueAt(body, at);
+    if (sent !== undefined) empty.add(name);
+    else if (shown === undefined) absent.add(name);
+    const isAsSent = sent === undefined ? shown === undefined : JSON.stringify(shown) === JSON.stringify(sent);
+    if (!isAsSent && !(sent === undefined && isAlwaysShown(document, read, at))) different.push(name);
+  }
+}
+
+/** What is read of an object that is made and deleted again. */
+async function createAndRead({ api, scene, of }: Place, { body }: Variant): Promise<Json | undefined> {
+  const { url, headers } = await scene.locate(of);
+  const made = await api.call('POST', url, body, headers);
+  if (made.status !== 200) return undefined;
+  const isItem = readOf(of, scene.operations)?.path !== of.path;
+  const where = isItem ? `${url}/${made.body.id}` : url;
+  const read = await api.call('GET', where, undefined, headers);
+  expect((await api.call('DELETE', where, undefined, headers)).status).toBe(200);
+  return readBody(read.body);
+}
+
+async function replaceAndRead({ api, scene, of }: Place, { body }: Variant): Promise<Json | undefined> {
+  const { url, headers } = await scene.locate(of);
+  const answer = await api.call('PUT', url, body, headers);
+  if (answer.status !== 200) return undefined;
+  const read = readOf(of, scene.operations);
+  const where = read === undefined ? { url, headers } : await scene.locate(read);
+  return readBody((await api.call('GET', where.url, undefined, where.headers)).body);
+}
+
+function readBody(body: unknown): Json {
+  expect(isObject(body)).toBe(true);
+  // Answers are JSON.
+  return body as Json;
+}
