@@ -2,7 +2,7 @@ import { InvalidInput } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Invocation } from './command.ts';
 import { exitCodeOf, isExpected } from './exit.ts';
-import { type Format, formatFailure } from './formats.ts';
+import type { Format } from './formats.ts';
 import { printable } from './terminal/paint.ts';
 import { renderProblems } from './terminal/problems.ts';
 import type { Terminal } from './terminal/terminal.ts';
@@ -17,12 +17,12 @@ export interface FailureDocument {
 export type ResultForm = 'json' | Format | undefined;
 
 /** Prints an error and returns the exit code. */
-export function reportFailure(terminal: Terminal, error: unknown, form: ResultForm): number {
+export async function reportFailure(terminal: Terminal, error: unknown, form: ResultForm): Promise<number> {
   const code = exitCodeOf(error);
   const message = error instanceof Error ? error.message : String(error);
   const problems = isExpected(error) ? error.problems : [];
   if (form === 'json') writeJson(terminal, failureDocument(message, code, problems));
-  else if (form !== undefined) terminal.out(formatFailure(form, message, problems));
+  else if (form !== undefined) terminal.out(await formatted(form, message, problems));
   if (!isExpected(error)) {
     terminal.note(`Heddle met a defect of its own: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
   } else {
@@ -33,6 +33,11 @@ export function reportFailure(terminal: Terminal, error: unknown, form: ResultFo
     if (isListed) terminal.note(renderProblems(problems, terminal.notePaint));
   }
   return code;
+}
+
+/** Loaded when it is needed: what writes these forms knows all about plans, and every command would wait for it. */
+async function formatted(form: Format, message: string, problems: readonly Problem[]): Promise<string> {
+  return (await import('./render/formats.ts')).formatFailure(form, message, problems);
 }
 
 /** What is listed below a sentence need not stand in its brackets too. */

@@ -1,6 +1,5 @@
 import { settings } from '../config.ts';
 import type { Command, Flag, Flags, Invocation } from './command.ts';
-import { sourceFlag } from './plan/source-name.ts';
 
 /** The flag of `--json`. */
 export const jsonFlag: Flags = {
@@ -10,6 +9,14 @@ export const jsonFlag: Flags = {
 /** The flag of `--strict-files`. */
 export const strictFlag: Flags = {
   'strict-files': { doc: 'Refuse files that hold no documents of ours, which are ignored with a note otherwise.' },
+};
+
+/** The flag that names the source of pushed documents. */
+export const sourceFlag = {
+  'source-name': {
+    placeholder: 'NAME',
+    doc: 'Source in whose name the documents are stated (default: `source` in the heddle.yaml of the directory).',
+  },
 };
 
 /** The flags of commands that plan documents on a server. */

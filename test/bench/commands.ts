@@ -1,38 +1,62 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeProgram } from '../../src/gen/release/program.ts';
+import { makeExecutable } from '../setup/executable.ts';
 import type { Benchmark, Row } from './result.ts';
 import { inTurns, time } from './timing.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const quickstart = join(root, 'examples/quickstart');
+
+/** The words of a command, and how many times the reference it may take in the package. */
+const measured = [
+  { words: ['version'], most: 2.5 },
+  { words: ['fmt', '--check', quickstart], most: 6 },
+  { words: ['validate', quickstart], most: 8 },
+] as const;
 
 /**
- * From the start of the process of a short command to its end, with the files of the package and a Node that has compiled
- * them before. The reference is a Node that does nothing. On an idle machine it takes 35 ms.
+ * From the start of the process of a short command to its end, in each of the ways to have the program; Node has compiled the
+ * files of the package and of the checkout before. The reference is a Node that does nothing. On an idle machine it takes 35 ms.
  */
 export const commands: Benchmark = {
   name: 'commands',
   async run(stand) {
     const launcher = await installIn(await stand.directory());
-    const run = (words: readonly string[]) => (): Promise<number> =>
-      time(() => {
-        const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
-        if (status !== 0) throw new Error(stderr);
-      });
-    const row = async (what: string, words: readonly string[], most: number): Promise<Row> => {
-      const start = run([launcher, ...words]);
-      await start();
-      const measured = await inTurns(9, start, run(['-e', '0']));
-      return { what, ...measured, unit: 'ms', budget: { is: 'at most', value: most } };
-    };
-    return [
-      await row('heddle version, start to end', ['version'], 3),
-      await row('heddle validate of the quick start', ['validate', join(root, 'examples/quickstart')], 6),
+    const executable = makeExecutable();
+    const ways = [
+      { name: 'package', start: [process.execPath, launcher], isJudged: true },
+      { name: 'executable', start: [executable], isJudged: false },
+      { name: 'checkout', start: [process.execPath, join(root, 'src/heddle.js')], isJudged: false },
     ];
+    const rows: Row[] = [];
+    for (const { words, most } of measured) {
+      for (const { name, start, isJudged } of ways) {
+        const what = `heddle ${words[0]} of the ${name}, start to end`;
+        const budget = isJudged ? { budget: { is: 'at most', value: most } as const } : {};
+        const command = () => run([...start, ...words]);
+        await command();
+        rows.push({
+          what,
+          ...(await inTurns(9, command, () => run([process.execPath, '-e', '0']))),
+          unit: 'ms',
+          ...budget,
+        });
+      }
+    }
+    rmSync(dirname(executable), { recursive: true });
+    return rows;
   },
 };
+
+function run([program = '', ...words]: readonly string[]): Promise<number> {
+  return time(() => {
+    const { status, stderr } = spawnSync(program, words, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+  });
+}
 
 /** The files of the package. */
 async function installIn(folder: string): Promise<string> {

@@ -4,8 +4,9 @@ import { defineCommand, type Invocation } from '../command.ts';
 import { exit } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag, textsOf } from '../flags.ts';
-import { formatFlag, formatOf, formatValid } from '../formats.ts';
+import { formatFlag, formatOf } from '../formats.ts';
 import { driftProblems, driftSummary, renderDrift } from '../render/drift.ts';
+import { formatValid } from '../render/formats.ts';
 import { requireSource } from '../sources/source-names.ts';
 
 export const drift = defineCommand({

@@ -3,7 +3,7 @@ import { defineCommand } from '../command.ts';
 import { exit, exitCodeOfProblems } from '../exit.ts';
 import { writeJson } from '../failure.ts';
 import { jsonFlag, strictFlag } from '../flags.ts';
-import { type Format, formatFailure, formatFlag, formatOf, formatValid } from '../formats.ts';
+import { type Format, formatFlag, formatOf } from '../formats.ts';
 import { collectFiles, pathArgument } from '../plan/files.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { count, renderProblems, renderWarnings } from '../terminal/problems.ts';
@@ -53,7 +53,7 @@ export const validate = defineCommand({
       warnings,
     };
     if (flags['json'] === true) writeJson(terminal, result);
-    else if (format !== undefined) terminal.out(formatResult(format, result));
+    else if (format !== undefined) terminal.out(await formatResult(format, result));
     else terminal.out(renderResult(result, terminal.paint));
     return code;
   },
@@ -63,7 +63,9 @@ interface Result extends OfflineResult {
   readonly files: number;
 }
 
-function formatResult(format: Format, result: Result): string {
+async function formatResult(format: Format, result: Result): Promise<string> {
+  // Loaded when it is needed, with all that it knows about plans.
+  const { formatFailure, formatValid } = await import('../render/formats.ts');
   const { problems, warnings } = result;
   if (problems.length > 0) return formatFailure(format, '', problems, warnings);
   return formatValid(format, validText(result), warnings);

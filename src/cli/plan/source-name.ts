@@ -6,14 +6,6 @@ import { InvalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Invocation } from '../command.ts';
 
-/** The flag that names the source of pushed documents. */
-export const sourceFlag = {
-  'source-name': {
-    placeholder: 'NAME',
-    doc: 'Source in whose name the documents are stated (default: `source` in the heddle.yaml of the directory).',
-  },
-};
-
 /**
  * The source in whose name documents are stated: that of the flag, or the one that the settings of all directories name.
  * There is no other: whatever a source states no longer is deleted, so nothing is stated by accident. Throws `InvalidInput`.

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import type { Environment } from '../../config.ts';
 import { type Paint, paint } from './paint.ts';
 
@@ -70,6 +69,8 @@ function createWriter(stream: Output) {
 }
 
 async function confirm(streams: NodeJS.Process, question: string): Promise<boolean> {
+  // Loaded when it is needed: few commands ask.
+  const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: streams.stdin, output: streams.stderr });
   // Ctrl-C or Ctrl-D: a no, and the cursor still stands behind the question.
   const left = new Promise<string>((resolve) => lines.once('close', () => resolve('\n')));
