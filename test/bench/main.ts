@@ -6,6 +6,7 @@ import { directory } from './directory.ts';
 import { endpointSecurity } from './endpoint-security.ts';
 import { enrolment } from './enrolment.ts';
 import { http } from './http.ts';
+import { install } from './install.ts';
 import { kubernetes } from './kubernetes/kubernetes.ts';
 import { large } from './large.ts';
 import { lists } from './lists.ts';
@@ -54,6 +55,7 @@ const benchmarks: readonly Benchmark[] = [
   directory,
   kubernetes,
   scim,
+  install,
 ];
 
 const unknown = values.only.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name));

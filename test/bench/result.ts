@@ -4,7 +4,7 @@ import type { Stand } from './stand.ts';
 export interface Row {
   readonly what: string;
   readonly figure: number;
-  readonly unit: 'ms' | '/s' | 'MB' | 'kB' | '';
+  readonly unit: 'ms' | 's' | '/s' | 'MB' | 'kB' | '';
   /** The same measured for the reference, in this run. */
   readonly reference?: number;
   /** What the ratio may be, or the figure itself where there is no reference; absent: only reported. */
