@@ -1,35 +1,23 @@
-import type { Call } from '../../../commit/engine.ts';
-import { type Report, reportOnce } from '../../../commit/report-once.ts';
+import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import { dropOrphanedSyncs, findPendingSyncs, syncLease } from '../../../db/directory-sync/pending.ts';
-import type { LeaseKeeper } from '../../../db/leases/lease-keeper.ts';
 import { leaseOwner } from '../../../db/leases/leases.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { PlanView } from '../../../operations/config/plan.ts';
 import { viewInSteps } from '../../../plan/view/view.ts';
 import { readablePlan } from '../../config/plans/readable-plans.ts';
-import { keepLooking } from '../deliveries/looks.ts';
-import { createHeldWork, type HeldWork, type Hold, ownerName } from '../held-work.ts';
+import { createDueWork, type DueWork, type DueWorkOptions } from '../due-work.ts';
+import type { Hold } from '../held-work.ts';
 import type { Applied } from './apply.ts';
 import { type SyncOptions, type SyncOutcome, syncDirectory } from './sync.ts';
 
 /** How a server reads directories. */
-export interface DirectoryOptions extends SyncOptions {
-  /** When this server is gone, another one goes on after so long. */
-  readonly leaseSeconds: number;
-  /** Renews leases while this thread is busy; absent: nothing does. */
-  readonly leases?: Pick<LeaseKeeper, 'hold' | 'letGo'> | undefined;
-  /** How often to look for what no notice says. */
-  readonly pollMs?: number;
-  /** How long commits are collected before it looks. */
-  readonly gatherMs?: number;
+export interface DirectoryOptions extends SyncOptions, DueWorkOptions {
+  readonly engine: Engine;
   /** How long a request waits for the end of its sync. */
   readonly answerMs?: number;
-  readonly report: Report<'warn' | 'error'>;
 }
 
-const usualPollMs = 5000;
-const usualGatherMs = 200;
 const usualAnswerMs = 25_000;
 const atOnce = { inAll: 16, ofAccount: 4 };
 
@@ -59,82 +47,48 @@ export interface DirectorySyncs {
 
 /** Creates the syncs of a server. */
 export function createDirectorySyncs(options: DirectoryOptions): DirectorySyncs {
-  const owner = ownerName(options.engine);
-  const report = reportOnce(options.report);
-  const failed = (error: unknown): void =>
-    report('error', `directory syncs: ${error instanceof Error ? error.message : String(error)}; it is tried again`);
-  let look = (): void => undefined;
-  const work = createHeldWork({ ...options, owner, atOnce, failed: (_, error) => failed(error), ended: () => look() });
+  const { engine } = options;
+  const work = createDueWork(options, {
+    // Plans are approved under the same notice as those of sources.
+    ...{ name: 'directory syncs', atOnce, notices: ['revision', 'sources', 'gone'] },
+    async look({ owner, start, lookWithin }) {
+      await dropOrphanedSyncs(engine.database);
+      const pending = await findPendingSyncs(engine.database, owner, mostFound);
+      engine.observer.report({
+        what: 'directory_syncs_failing',
+        failing: pending.filter(({ failing }) => failing).length,
+      });
+      const sync = async (hold: Hold, integration: string): Promise<void> =>
+        void (await syncDirectory(options, hold, integration));
+      for (const { account, integration, dueInMs } of pending) {
+        if (dueInMs > 0) lookWithin(dueInMs);
+        else void start({ account, lease: `${syncLease}${integration}` }, (hold) => sync(hold, integration));
+      }
+    },
+  });
   return {
     requestSync: (call, { id, spec }, { dryRun }) =>
       spec['enabled'] === false && !dryRun
         ? Promise.resolve(disabled)
-        : requestSync({ options, owner, work }, call, id, dryRun),
-    run() {
-      const { stop, soon } = lookForSyncs({ options, owner, work }, failed);
-      look = soon;
-      return async () => {
-        await Promise.all([stop(), work.stop()]);
-      };
-    },
+        : requestSync({ options, work }, call, id, dryRun),
+    run: () => work.run(),
   };
 }
 
 interface Parts {
   readonly options: DirectoryOptions;
-  readonly owner: string;
-  readonly work: HeldWork;
-}
-
-function lookForSyncs({ options, owner, work }: Parts, failed: (error: unknown) => void) {
-  const { engine, pollMs = usualPollMs, gatherMs = usualGatherMs } = options;
-  const dispatch = async (): Promise<void> => {
-    await dropOrphanedSyncs(engine.database);
-    const pending = await findPendingSyncs(engine.database, owner, mostFound);
-    engine.observer.report({
-      what: 'directory_syncs_failing',
-      failing: pending.filter(({ failing }) => failing).length,
-    });
-    for (const { account, integration, dueInMs } of pending) {
-      if (dueInMs > 0) looks.within(Math.max(dueInMs, gatherMs));
-      else work.start({ account, lease: `${syncLease}${integration}` }, (hold) => sync(hold, integration));
-    }
-  };
-  const sync = async (hold: Hold, integration: string): Promise<void> => {
-    await syncDirectory(options, hold, integration);
-  };
-  const looks = keepLooking(() => dispatch().catch(failed), { pollMs, gatherMs });
-  const soon = (): void => looks.within(gatherMs);
-  const unlisten = [
-    engine.notices.on(({ what }) => {
-      // Plans are approved under the same notice as those of sources.
-      if (what === 'revision' || what === 'sources' || what === 'gone') soon();
-    }),
-    engine.notices.onMissed(soon),
-  ];
-  return {
-    soon,
-    async stop(): Promise<void> {
-      for (const end of unlisten) end();
-      await looks.stop();
-    },
-  };
+  readonly work: DueWork;
 }
 
 const disabled: SyncAnswer = { result: 'the integration is disabled: nothing was synced' };
 const busy: SyncAnswer = { result: 'a sync is under way already; the logs say what comes of it' };
 
-async function requestSync(
-  { options, owner, work }: Parts,
-  call: Call,
-  id: string,
-  dryRun: boolean,
-): Promise<SyncAnswer> {
+async function requestSync({ options, work }: Parts, call: Call, id: string, dryRun: boolean): Promise<SyncAnswer> {
   const { engine, answerMs = usualAnswerMs } = options;
   const { account, actor } = call;
   const lease = `${syncLease}${id}`;
   const holder = await leaseOwner(engine.database, account, lease);
-  if (holder !== undefined && holder !== owner) return busy;
+  if (holder !== undefined && holder !== work.owner) return busy;
   let outcome: Promise<SyncOutcome> | undefined;
   const sync = async (hold: Hold): Promise<void> => {
     outcome = syncDirectory(options, hold, id, { by: actor.name, dryRun });

@@ -1,0 +1,113 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createDueWork, type DueWork, type WorkParts } from '../../src/features/integrations/due-work.ts';
+import { createObject } from '../../src/objects/objects.ts';
+import { newOffice } from '../commit/office.ts';
+
+/** An office with work that looks when there is a reason, and what it reports. */
+async function openWork(parts: Partial<WorkParts> = {}, pollMs = 3_600_000) {
+  const office = await newOffice('postgres');
+  const reports: string[] = [];
+  const work = createDueWork(
+    { engine: office.engine, leaseSeconds: 30, pollMs, gatherMs: 5, report: (_, message) => reports.push(message) },
+    {
+      ...{ name: 'the work', atOnce: { inAll: 2, ofAccount: 2 }, notices: ['domains'] },
+      look: async () => undefined,
+      ...parts,
+    },
+  );
+  let stop: (() => Promise<void>) | undefined;
+  let stopped: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    stopped ??= Promise.resolve(stop?.());
+    return stopped;
+  };
+  onTestFinished(async () => {
+    await end();
+    await office[Symbol.asyncDispose]();
+  });
+  const run = (): void => {
+    stop ??= work.run();
+  };
+  return { ...office, work, reports, run, end };
+}
+
+test('what is to be taken up while something is taken up has another turn', async () => {
+  const entered: (() => void)[] = [];
+  const looks: string[] = [];
+  const { work, run } = await openWork({
+    adopt: () => new Promise<void>((resolve) => void entered.push(resolve)),
+    look: async ({ owner }) => void looks.push(owner),
+  });
+  run();
+  await expect.poll(() => entered.length).toBe(1);
+  work.adopt();
+  entered[0]?.();
+  await expect.poll(() => entered.length).toBe(2);
+  expect(looks).toHaveLength(1);
+  entered[1]?.();
+  await expect.poll(() => looks).toEqual([work.owner, work.owner]);
+});
+
+test('what could not be taken up is reported once and taken up by the next look, ahead of what is due', async () => {
+  const done: string[] = [];
+  const { reports, run } = await openWork(
+    {
+      adopt: async () => {
+        done.push('adopt');
+        if (done.length < 3) throw new Error('the store is away');
+      },
+      look: async () => void done.push('look'),
+    },
+    5,
+  );
+  run();
+  await expect.poll(() => done.slice(0, 5)).toEqual(['adopt', 'adopt', 'adopt', 'look', 'look']);
+  expect(reports).toEqual(['the work: the store is away; it is tried again']);
+});
+
+test('it looks after its notices and after what it hears, until it is stopped', async () => {
+  const looks: string[] = [];
+  const heard: number[] = [];
+  const hear = ({ revision }: { readonly revision: number }, { lookWithin }: DueWork): void => {
+    heard.push(revision);
+    lookWithin(0);
+  };
+  const { engine, account, call, run, end } = await openWork({
+    look: async ({ owner }) => void looks.push(owner),
+    hear,
+  });
+  run();
+  await expect.poll(() => looks.length).toBe(1);
+  engine.notices.publish({ what: 'domains', account });
+  await expect.poll(() => looks.length).toBe(2);
+  const group = engine.registry.get('Group');
+  const { object } = await createObject(engine, call, group, { name: 'one' }, { strict: true });
+  await expect.poll(() => looks.length).toBe(3);
+  expect(heard).toEqual([object.updatedRevision]);
+  await end();
+  await createObject(engine, call, group, { name: 'two' }, { strict: true });
+  engine.notices.publish({ what: 'domains', account });
+  expect(heard).toEqual([object.updatedRevision]);
+});
+
+test('a job that is started before it runs is done, one that fails is reported by its name, and the end waits for both', async () => {
+  const ended: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const { work, account, reports, run, end } = await openWork({ nameOf: ({ lease }) => `the job ${lease}` });
+  await work.start({ account, lease: 'early' }, async () => void ended.push('early'));
+  run();
+  await work.start({ account, lease: 'broken' }, async () => {
+    throw new Error('no');
+  });
+  expect(reports).toEqual(['the job broken: no; it is tried again']);
+  const late = work.start({ account, lease: 'late' }, async ({ signal }) => {
+    await gate.promise;
+    ended.push(`late ${signal.aborted}`);
+  });
+  const stopped = end();
+  gate.resolve();
+  await stopped;
+  expect(ended).toEqual(['early', 'late true']);
+  await late;
+  expect(work.start({ account, lease: 'after' }, async () => undefined)).toBeUndefined();
+});
