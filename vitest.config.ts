@@ -5,10 +5,11 @@ import { ProcessesFirst } from './test/setup/sequencer.ts';
 
 /**
  * `--mode soak` runs the long loops (`*.soak.ts`) in place of the tests, `--mode kubernetes` those that need an API server of
- * Kubernetes (`*.kube.ts`), `--mode release` those of what is published (`*.release.ts`); `--mode pure` starts no database.
+ * Kubernetes (`*.kube.ts`), `--mode release` those of what is published (`*.release.ts`), clients generated from its
+ * description included; `--mode pure` starts no database.
  */
 const suffixes: Readonly<Record<string, string>> = { soak: 'soak', kubernetes: 'kube', release: 'release' };
-const withoutDatabase = ['pure', 'release'];
+const withoutDatabase = ['pure'];
 
 export default defineConfig(({ mode }) => ({
   test: {

@@ -156,7 +156,7 @@ export const invites = {
     doc: 'Works once. From then on you sign in with the address and this password.',
     params: { token },
     body: inviteAcceptance,
-    answer: object({ success: boolean({ doc: 'True.' }) }, { doc: '' }),
+    answer: object({ success: boolean({ doc: 'True.' }) }, { doc: 'The user is there.', schema: 'AcceptedInvite' }),
     noStore: true,
     errors: ['conflict', 'precondition'],
     example: { body: { password: 'correct horse' }, answer: { success: true } },

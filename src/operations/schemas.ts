@@ -12,7 +12,7 @@ export const schemas = {
     summary: 'Read the JSON Schema of the documents of a kind',
     doc: 'Draft 7, for editors. `all` is the schema of every document. The `x-` keywords say how units merge.',
     params: { kind: string({ doc: 'A kind that documents may have, or `all`.' }) },
-    answer: json({ type: 'object' }, { doc: '' }),
+    answer: json({ type: 'object', additionalProperties: true }, { doc: '' }),
     example: {
       params: { kind: 'Policy' },
       answer: { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Policy' },

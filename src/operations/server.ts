@@ -62,7 +62,7 @@ export const server = {
     id: 'readOpenApi',
     path: '/api/openapi.json',
     summary: 'Read this document',
-    answer: json({ type: 'object' }, { doc: '' }),
+    answer: json({ type: 'object', additionalProperties: true }, { doc: '' }),
     example: { answer: { openapi: '3.1.0', info: { title: 'Heddle', version: '0.1.0' }, paths: {} } },
   }),
 };

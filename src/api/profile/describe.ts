@@ -1,23 +1,71 @@
 import { asList, asObject, isObject, type Json, type JsonObject, membersOf } from '../../lib/json.ts';
+import { named } from '../../model/lower/openapi/operation.ts';
 import { theirPath } from './paths.ts';
-import type { Differences, Shape } from './shape.ts';
-import type { LimitRow, StatusRow } from './table.ts';
+import { type Differences, rowsOf, type Shape } from './shape.ts';
+import { type LimitRow, rows, type StatusRow } from './table.ts';
 import { toTheirs } from './translate.ts';
 import { type Translation, translationsOf } from './translations.ts';
 
 /** The description of the interface as the profile has it: its paths, names, values and statuses. */
 export function describeTheirs(description: JsonObject): JsonObject {
-  const { operations, schemas } = translationsOf(description);
-  const paths = Object.entries(membersOf(description['paths'])).map(([path, item]) => [
+  const own = withOwnReplacements(description);
+  const { operations, schemas } = translationsOf(own);
+  const paths = Object.entries(membersOf(own['paths'])).map(([path, item]) => [
     theirPath(path),
     mapMembers(asObject(item), (method, operation) => {
+      if (method === 'parameters') return textIds(path) ? asList(operation).map(asText) : operation;
       const translation = operations.get(`${method.toUpperCase()} ${path}`);
       const rewritten = rewrite(operation, schemas);
       return translation === undefined ? rewritten : describeOperation(translation, asObject(rewritten));
     }),
   ]);
-  const components = rewrite(description['components'] ?? {}, schemas);
+  const components = rewrite(own['components'] ?? {}, schemas);
   return { ...description, paths: Object.fromEntries(paths), components };
+}
+
+/** Whether ids in a path are numbers of the specification and texts of the profile. */
+function textIds(path: string): boolean {
+  return rowsOf(rows, `PUT ${path}`, 'answer').some((row) => row.differs === 'text' && row.member === 'id');
+}
+
+function asText(parameter: Json): JsonObject {
+  const { schema, ...rest } = asObject(parameter);
+  return { ...rest, schema: { ...asObject(schema), type: 'string' } };
+}
+
+/** The replaces that may leave out what a creation has to say have a schema of their own for it. */
+const shorterReplaces: ReadonlySet<string> = new Set(
+  rows
+    .filter((row) => row.differs === 'default')
+    .flatMap(({ operations }) => operations)
+    .filter((name) => name.startsWith('PUT ')),
+);
+
+function withOwnReplacements(description: JsonObject): JsonObject {
+  const components = membersOf(description['components']);
+  const schemas: Record<string, Json> = { ...membersOf(components['schemas']) };
+  const paths = mapMembers(membersOf(description['paths']), (path, item) =>
+    mapMembers(asObject(item), (method, operation) =>
+      shorterReplaces.has(`${method.toUpperCase()} ${path}`)
+        ? withBodySchema(asObject(operation), (name) => {
+            const own = name.replace(/Request$/, 'Replacement');
+            schemas[own] ??= { ...asObject(schemas[name]) };
+            return own;
+          })
+        : operation,
+    ),
+  );
+  return { ...description, paths, components: { ...components, schemas } };
+}
+
+/** An operation with another named schema for its body. */
+function withBodySchema(operation: JsonObject, rename: (name: string) => string): JsonObject {
+  const body = membersOf(operation['requestBody']);
+  const content = mapMembers(membersOf(body['content']), (_type, media) => {
+    const reference = String(membersOf(asObject(media)['schema'])['$ref']);
+    return { ...asObject(media), schema: named(rename(reference.split('/').at(-1) ?? '')) };
+  });
+  return { ...operation, requestBody: { ...body, content } };
 }
 
 /** The same value, with every schema in it that differs as the profile has it. */
@@ -34,16 +82,31 @@ function rewriteObject(shape: Shape, schema: JsonObject): JsonObject {
   const theirs = (name: string) => shape.renamed.find(({ ours }) => ours === name)?.theirs ?? name;
   const properties = Object.entries(membersOf(schema['properties'])).map(([name, property]) => {
     const leaf = shape.members.get(name);
+    const mayGo = shape.defaults.some(({ member }) => member === name);
     const limit = shape.limits.find(({ member }) => member === name);
-    const named = leaf === undefined ? asObject(property) : rewriteLeaf(leaf, asObject(property));
-    return [theirs(name), limit === undefined ? named : unlimited(named, limit)];
+    const renamed = leaf === undefined ? asObject(property) : rewriteLeaf(leaf, asObject(property));
+    const free = limit === undefined ? renamed : unlimited(renamed, limit);
+    return [theirs(name), mayGo ? orNull(free) : free];
   });
   const { required } = schema;
+  const isNeeded = (name: Json) => !shape.defaults.some(({ member }) => member === name);
   return {
     ...schema,
     properties: Object.fromEntries(properties),
-    ...(required === undefined ? {} : { required: asList(required).map((name) => theirs(String(name))) }),
+    ...(required === undefined
+      ? {}
+      : {
+          required: asList(required)
+            .filter(isNeeded)
+            .map((name) => theirs(String(name))),
+        }),
   };
+}
+
+/** Given as `null` it says as little as when it is absent. */
+function orNull(schema: JsonObject): JsonObject {
+  const { type = 'string', enum: words } = schema;
+  return { ...schema, type: [type, 'null'], ...(words === undefined ? {} : { enum: [...asList(words), null] }) };
 }
 
 /** A value of another type, or of other words. */
@@ -95,7 +158,7 @@ function withStatus(responses: JsonObject, { to, body, none }: StatusRow): JsonO
   }
   const known = membersOf(responses[to]);
   const content = mapMembers(membersOf(known['content']), (_type, media) => {
-    const empty = { type: 'object', maxProperties: 0, description: 'There is none.' };
+    const empty = { type: 'object', additionalProperties: false, description: 'There is none.' };
     return { ...asObject(media), schema: { anyOf: [asObject(media)['schema'] ?? {}, empty] } };
   });
   return { ...responses, [to]: { ...known, content } };

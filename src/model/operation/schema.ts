@@ -23,13 +23,16 @@ export function schemaOfFields(fields: Fields, purpose: Purpose, doc = ''): Json
   };
 }
 
-/** JSON Schema of the value of one field. */
+/**
+ * JSON Schema of the value of one field. The description states the default in words: generators of clients read `default`
+ * as a member that is always there, and ask for it in requests.
+ */
 export function schemaOfField(field: AnyField, purpose: Purpose): JsonObject {
-  const { default: fallback } = field;
+  const { default: fallback, doc } = field;
+  const isStated = purpose === 'request' && isScalar(fallback);
   return {
     ...shapeOf(field, purpose),
-    ...described(field.doc, purpose),
-    ...(purpose === 'request' && isScalar(fallback) ? { default: fallback } : {}),
+    ...described(isStated ? `${doc} Default: ${JSON.stringify(fallback)}.`.trimStart() : doc, purpose),
   };
 }
 

@@ -65,7 +65,7 @@ export const archive = {
         string({ doc: 'The namespace that resources of Kubernetes name.', format: namespace, maxLength: 63 }),
       ),
     },
-    answer: list(json<JsonObject>({ type: 'object' }, { doc: '' }), { doc: '' }),
+    answer: list(json<JsonObject>({ type: 'object', additionalProperties: true }, { doc: '' }), { doc: '' }),
     alsoAs: {
       'application/yaml': 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: developers\nspec: {}\n',
     },

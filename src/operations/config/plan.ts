@@ -177,6 +177,18 @@ export const applied = object(
   { doc: 'What became of a plan.', schema: 'Applied' },
 );
 
+/** An operation of RFC 6902. */
+const patchOperation: JsonObject = {
+  type: 'object',
+  required: ['op', 'path'],
+  properties: {
+    op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+    path: { type: 'string' },
+    from: { type: 'string' },
+    value: {},
+  },
+};
+
 /** What a plan does to the specs of objects, as JSON patches. */
 export const patches = list(
   object(
@@ -185,7 +197,7 @@ export const patches = list(
       key: subject.key,
       id: string({ doc: 'Its id; `@Kind/key` of an object yet to be made.' }),
       action: oneOf(planActions, { doc: 'What is done.' }),
-      patch: list(json<JsonObject>({ type: 'object' }, { doc: '' }), {
+      patch: list(json<JsonObject>(patchOperation, { doc: '' }), {
         doc: 'Operations of RFC 6902, references as ids.',
       }),
     },

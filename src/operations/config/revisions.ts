@@ -11,7 +11,7 @@ const stated = object(
     file: string({ doc: 'The file.' }),
     line: count({ doc: 'The line in the file.' }),
     exclusive: optional(boolean({ doc: 'Nobody else adds members.' })),
-    spec: json({ type: 'object' }, { doc: 'What it states.' }),
+    spec: json({ type: 'object', additionalProperties: true }, { doc: 'What it states.' }),
   },
   { doc: 'What a source states about an object.' },
 );
@@ -35,7 +35,7 @@ const change = object(
     ),
     metadata: optional(
       json(
-        { type: 'object' },
+        { type: 'object', additionalProperties: true },
         {
           doc: 'What changed beside the spec: `key`, `owner`, `parent`, `protected`, `aliases`, `overrides`. `null`: not there any more.',
         },
@@ -62,7 +62,10 @@ const head = {
   request_id: optional(
     string({ doc: 'The `X-Request-Id` of the request that made it; absent when the server made it by itself.' }),
   ),
-  counts: json<JsonObject>({ type: 'object' }, { doc: 'How many objects were made, changed and deleted.' }),
+  counts: json<JsonObject>(
+    { type: 'object', additionalProperties: { type: 'integer' } },
+    { doc: 'How many objects were made, changed and deleted.' },
+  ),
   rollback: optional(
     json<ValueOf<typeof rollback>>(named('Rollback'), { doc: 'What it went back to, if it rolled back.' }),
   ),

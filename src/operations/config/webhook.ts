@@ -18,8 +18,11 @@ export const webhook = {
       account: optional(string({ doc: 'The account of the source; without it the account of this server.' })),
     },
     // They are signed as they were sent, byte by byte.
-    bytesBody: { types: ['*'], content: jsonBody({ type: 'object' }, { ref: 'refs/heads/main' }) },
-    answer: json({ type: 'object' }, { doc: '' }),
+    bytesBody: {
+      types: ['*'],
+      content: jsonBody({ type: 'object', additionalProperties: true }, { ref: 'refs/heads/main' }),
+    },
+    answer: json({ type: 'object', additionalProperties: false }, { doc: '' }),
     status: 202,
     errors: ['unauthenticated'],
     example: { answer: {} },

@@ -134,9 +134,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(other.body.paths)).toContain('/api/integrations/edr/falcon');
     expect(Object.keys(other.body.paths)).not.toContain('/api/integrations/edr/vendor-d');
     expect(other.body.components.schemas.SetupKey.properties.id.type).toBe('string');
-    expect(other.body.components.schemas.PolicyRequest.properties.rules.items.properties.protocol.enum).toContain(
-      'netbird-ssh',
-    );
+    expect(other.body.components.schemas.PolicyRuleRequest.properties.protocol.enum).toContain('netbird-ssh');
     expect(JSON.stringify(other.body)).not.toContain('"quantum_safe_enabled":');
   });
 });

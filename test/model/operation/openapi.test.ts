@@ -56,7 +56,7 @@ it('the OpenAPI document describes an operation by its declaration, with named s
           description: 'From below.',
         },
         colours: { type: 'array', items: { type: 'string', maxLength: 4096 }, description: 'Its colours.' },
-        height: { type: 'integer', minimum: 0, maximum: 9, default: 3, description: 'How high.' },
+        height: { type: 'integer', minimum: 0, maximum: 9, description: 'How high. Default: 3.' },
       },
     },
     Board: {

@@ -74,7 +74,8 @@ export const sharedParameters: JsonObject = {
       '`handling=strict` turns members of the body and parameters of the query that nothing knows into a 422.',
     schema: text,
   },
-  Account: {
+  // Another name than that of the schema: generated clients have both in one place.
+  InAccount: {
     name: 'account',
     in: 'query',
     required: false,

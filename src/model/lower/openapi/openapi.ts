@@ -3,6 +3,7 @@ import { runToEnd } from '../../../lib/steps.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Edition } from '../../edition.ts';
 import { errorResponses, errorSchemas, securitySchemes, sharedHeaders, sharedParameters } from './components.ts';
+import { nameInnerSchemas } from './inner-schemas.ts';
 import { kindPaths, kindSchemas } from './routes.ts';
 import { withQueryFaults, withScope, withWrites } from './writes.ts';
 
@@ -44,7 +45,7 @@ export function* lowerToOpenApiInSteps(
     tags: tagsOf(paths).map((name) => ({ name })),
     paths,
     components: {
-      schemas: { ...kindSchemas(registry, edition), ...extraSchemas, ...errorSchemas },
+      schemas: nameInnerSchemas({ ...kindSchemas(registry, edition), ...extraSchemas, ...errorSchemas }),
       responses: errorResponses,
       parameters: sharedParameters,
       headers: sharedHeaders,

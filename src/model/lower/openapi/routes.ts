@@ -186,7 +186,7 @@ const verbs: Readonly<Record<Verb, Describe>> = {
   }),
   delete: (kind) => ({
     parameters: [header('IfMatch')],
-    ...(kind.deleteReply === 'object' ? { answer: json({ type: 'object' }, {}) } : {}),
+    ...(kind.deleteReply === 'object' ? { answer: json(empty, {}) } : {}),
     ...(kind.deleteReply === 'no_content' ? { status: 204 } : {}),
     errors: sorted(...always, ...[404, 409, 412, 422], ...(canBeLinked(kind) ? [400] : [])),
   }),
@@ -199,6 +199,9 @@ function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
   const summary = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${what} of kind ${kind.name}`;
   return { id, tag: kind.module, summary, ...verbs[verb](kind, examples) };
 }
+
+/** An empty JSON object. */
+const empty: JsonObject = { type: 'object', additionalProperties: false };
 
 /** Whether an object can only be made under certain conditions, or in another edition. */
 function hasConditions(kind: Kind): boolean {

@@ -7,7 +7,7 @@ export function withScope(paths: JsonObject): JsonObject {
   return mapOperations(paths, (_, operation) => {
     if (operation['security'] !== undefined) return operation;
     const parameters = asObjects(operation['parameters'] ?? []);
-    return { ...operation, parameters: [...parameters, { $ref: '#/components/parameters/Account' }] };
+    return { ...operation, parameters: [...parameters, { $ref: '#/components/parameters/InAccount' }] };
   });
 }
 

@@ -1,0 +1,108 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { describeApi } from '../../../src/api/description.ts';
+import { isObject, type Json, type JsonObject, membersOf, pointerTo } from '../../../src/lib/json.ts';
+import { registry } from '../../model/product.ts';
+
+const describeIt = (edition: 'self-hosted' | 'hosted') =>
+  describeApi(registry, { version: '0.0.0', edition, profile: 'compatible' });
+
+const descriptions = { 'self-hosted': await describeIt('self-hosted'), hosted: await describeIt('hosted') };
+
+describe.each(['self-hosted', 'hosted'] as const)(
+  'the description of the profile compatible, %s edition',
+  (edition) => {
+    const description = descriptions[edition];
+
+    it('passes a validator of OpenAPI 3.1 that is not ours', async () => {
+      const { valid, errors } = await new Validator().validate(structuredClone(description) as JsonObject);
+      expect([valid, errors]).toEqual([true, undefined]);
+    });
+
+    it('has examples that are valid by their schemas', () => {
+      const ajv = new Ajv2020({ strict: false, allErrors: true });
+      addFormats.default(ajv);
+      ajv.addSchema({ $id: 'openapi', ...description });
+      const shown = [...examplesIn(description)];
+      expect(shown.length).toBeGreaterThan(200);
+      const faults = shown.flatMap(([pointer, example]) => {
+        const validate = ajv.compile({ $ref: `openapi#${pointer}/schema` });
+        return validate(example) ? [] : [[pointer, validate.errors]];
+      });
+      expect(faults).toEqual([]);
+    });
+  },
+);
+
+describe('what the profile compatible lets be absent', () => {
+  const description = descriptions.hosted;
+  const { schemas } = description['components'] as { readonly schemas: JsonObject };
+
+  it.each([
+    ['PUT', '/api/integrations/edr/sentinelone', 'api_token', 'string'],
+    ['PUT', '/api/integrations/edr/intune', 'secret', 'string'],
+    ['PUT', '/api/integrations/edr/fleetdm', 'api_token', 'string'],
+    ['PUT', '/api/integrations/edr/falcon', 'secret', 'string'],
+    ['PUT', '/api/event-streaming/{id}', 'platform', 'string'],
+    ['PUT', '/api/integrations/event-streaming/{id}', 'platform', 'string'],
+    ['POST', '/api/setup-keys', 'usage_limit', 'integer'],
+  ])('is no required member of %s %s, and may be null: %s', (method, path, member, type) => {
+    const { required, properties } = bodyOf(method, path);
+    expect(required).not.toContain(member);
+    expect(membersOf(properties)[member]).toMatchObject({ type: [type, 'null'] });
+  });
+
+  it.each([
+    ['POST', '/api/integrations/edr/sentinelone', 'api_token'],
+    ['POST', '/api/integrations/edr/intune', 'secret'],
+    ['POST', '/api/event-streaming', 'platform'],
+    ['PUT', '/api/integrations/edr/falcon', 'client_id'],
+  ])('is required by all else: %s %s, %s', (method, path, member) => {
+    const { required, properties } = bodyOf(method, path);
+    expect(required).toContain(member);
+    expect(membersOf(properties)[member]).toMatchObject({ type: 'string' });
+  });
+
+  it('leaves the description of the specification as it is', async () => {
+    const { components } = await describeApi(registry, { version: '0.0.0', edition: 'hosted' });
+    const specified = membersOf(membersOf(components)['schemas']);
+    expect(specified['EdrVendorAReplacement']).toBeUndefined();
+    expect(membersOf(specified['SetupKeyRequest'])['required']).toContain('usage_limit');
+  });
+
+  it.each([
+    ['/api/setup-keys/{keyId}', 'string'],
+    ['/api/event-streaming/{id}', 'integer'],
+  ])('ids in paths are of the type that objects show: %s, %s', (path, type) => {
+    const { parameters, get } = itemOf(path);
+    expect(parameters).toMatchObject([{ in: 'path', schema: { type } }]);
+    const answer = membersOf(membersOf(membersOf(get)['responses'])['200']);
+    expect(membersOf(membersOf(schemaOf(answer))['properties'])['id']).toMatchObject({ type });
+  });
+
+  function itemOf(path: string): JsonObject {
+    return membersOf(membersOf(description['paths'])[path]);
+  }
+
+  function bodyOf(method: string, path: string): JsonObject {
+    return schemaOf(membersOf(membersOf(itemOf(path)[method.toLowerCase()])['requestBody']));
+  }
+
+  function schemaOf({ content }: JsonObject): JsonObject {
+    const { schema } = membersOf(membersOf(content)['application/json']);
+    return membersOf(schemas[String(membersOf(schema)['$ref']).split('/').at(-1) ?? '']);
+  }
+});
+
+/** Every example beside its schema, with the place of both. */
+function* examplesIn(value: Json, pointer = ''): Generator<readonly [string, Json]> {
+  if (Array.isArray(value)) for (const [at, item] of value.entries()) yield* examplesIn(item, `${pointer}/${at}`);
+  else if (isObject(value)) {
+    const members = value as JsonObject;
+    if (members['example'] !== undefined && members['schema'] !== undefined) yield [pointer, members['example']];
+    for (const [name, item] of Object.entries(members))
+      yield* examplesIn(item, pointerTo(pointer, encodeURIComponent(name)));
+  }
+}
