@@ -7,7 +7,6 @@ export interface IdInputs {
 const alphabet = '0123456789abcdefghijklmnopqrstuv';
 const lastCount = 0xffff;
 const randomBytes = 6;
-const length = 20;
 
 /**
  * Makes a source of 20-character ids (base32hex of 4 bytes seconds, 2 bytes counter, 6 random bytes each): the next one
@@ -17,31 +16,32 @@ const length = 20;
 export function createIdSource(inputs: IdInputs): () => string {
   let seconds = 0;
   let count = 0;
+  const bytes = new Uint8Array(4 + 2 + randomBytes);
+  const view = new DataView(bytes.buffer);
   return () => {
     const now = Math.floor(inputs.now() / 1000);
     if (now > seconds) [seconds, count] = [now, 0];
     else if (count < lastCount) count += 1;
     else [seconds, count] = [seconds + 1, 0];
-    return encode([...bytesOf(seconds, 4), ...bytesOf(count, 2), ...inputs.random(randomBytes)]);
+    view.setUint32(0, seconds);
+    view.setUint16(4, count);
+    bytes.set(inputs.random(randomBytes), 6);
+    return encode(bytes);
   };
 }
 
 /** 96 bits in 20 characters of 5 bits; the last four of the 100 bits are zero. */
-function encode(bytes: readonly number[]): string {
+function encode(bytes: Uint8Array): string {
   let text = '';
-  let [pending, bits] = [0, 0];
-  for (const byte of [...bytes, 0]) {
+  let pending = 0;
+  let bits = 0;
+  for (const byte of bytes) {
     pending = (pending << 8) | byte;
-    for (bits += 8; bits >= 5 && text.length < length; ) {
+    for (bits += 8; bits >= 5; ) {
       bits -= 5;
       text += alphabet[pending >>> bits];
       pending &= (1 << bits) - 1;
     }
   }
-  return text;
-}
-
-/** The last bytes of a number, the highest first. */
-function bytesOf(value: number, count: number): readonly number[] {
-  return Array.from({ length: count }, (_, at) => Math.floor(value / 2 ** (8 * (count - 1 - at))) & 0xff);
+  return text + alphabet[pending << (5 - bits)];
 }

@@ -12,13 +12,25 @@ export function canonicalJson(value: Json | undefined): string {
 export function sortedJson<Value extends Json>(value: Value): Value;
 export function sortedJson(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  if (isList(value)) return value.map((item: Json) => sortedJson(item));
+  if (isList(value)) return value.map(sortedItem);
   const result: Record<string, Json> = {};
-  for (const name of Object.keys(value).sort()) {
+  const names = Object.keys(value);
+  // As most are: sorting copies what it sorts.
+  if (!isSorted(names)) names.sort();
+  for (const name of names) {
     const member = value[name];
     if (member !== undefined) result[name] = sortedJson(member);
   }
   return result;
+}
+
+function sortedItem(item: Json): Json {
+  return sortedJson(item);
+}
+
+function isSorted(names: readonly string[]): boolean {
+  for (let at = 1; at < names.length; at += 1) if (String(names[at - 1]) > String(names[at])) return false;
+  return true;
 }
 
 /** Deep equality of JSON values; the order of members does not matter, the order of lists does. */
@@ -26,10 +38,22 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (a === undefined || b === undefined || a === null || b === null) return false;
   if (typeof a !== 'object' || typeof b !== 'object') return false;
-  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, index) => equalJson(item, b[index]));
-  if (isList(b)) return false;
+  if (isList(a)) return isList(b) && equalItems(a, b);
+  return !isList(b) && equalMembers(a, b);
+}
+
+// Loops, as above: both are called for every value of every plan, and functions that are called back cost more.
+function equalItems(a: readonly Json[], b: readonly Json[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += 1) if (!equalJson(a[at], b[at])) return false;
+  return true;
+}
+
+function equalMembers(a: JsonObject, b: JsonObject): boolean {
   const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => name in b && equalJson(a[name], b[name]));
+  if (names.length !== Object.keys(b).length) return false;
+  for (const name of names) if (!(name in b && equalJson(a[name], b[name]))) return false;
+  return true;
 }
 
 /** The value of a JSON text. Throws `SyntaxError`. */

@@ -116,14 +116,25 @@ export function portable(value: Json, created: ReadonlyMap<string, string>): Jso
   if (created.size === 0) return value;
   if (typeof value === 'string') return replaceId(value, created);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    const items = value.map((item) => portable(item, created));
-    const moved = items.some((item, at) => typeof item === 'string' && item !== value[at]);
-    return moved ? items.sort((a, b) => (String(a) < String(b) ? -1 : 1)) : items;
+  return Array.isArray(value) ? portableItems(value, created) : portableMembers(value as JsonObject, created);
+}
+
+// Loops: functions that are called back are compiled into each other here, again and again.
+function portableItems(values: readonly Json[], created: ReadonlyMap<string, string>): Json {
+  const items: Json[] = [];
+  let isMoved = false;
+  for (const value of values) {
+    const item = portable(value, created);
+    isMoved ||= typeof item === 'string' && item !== value;
+    items.push(item);
   }
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [replaceId(name, created), portable(item, created)]),
-  );
+  return isMoved ? items.sort((a, b) => (String(a) < String(b) ? -1 : 1)) : items;
+}
+
+function portableMembers(value: JsonObject, created: ReadonlyMap<string, string>): JsonObject {
+  const members: Record<string, Json> = {};
+  for (const name of Object.keys(value)) members[replaceId(name, created)] = portable(value[name] as Json, created);
+  return members;
 }
 
 /** An id stands alone, or in the brackets of a unit path. */

@@ -1,4 +1,4 @@
-import { type Json, parseJson } from '../../lib/json.ts';
+import { type Json, type JsonObject, parseJson } from '../../lib/json.ts';
 import { limits } from '../limits.ts';
 import { keyFault, numberFault, stringFault } from './values.ts';
 
@@ -42,12 +42,17 @@ function isClean(value: Json, depth: number, counts: { members: number; nodes: n
   if (typeof value === 'number') return numberFault(value) === undefined;
   if (typeof value !== 'object' || value === null) return true;
   if (depth >= limits.depth) return false;
-  if (Array.isArray(value)) return value.every((item: Json) => isClean(item, depth + 1, counts));
-  return Object.entries(value).every(([key, member]) => {
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isClean(item, depth + 1, counts)) return false;
+    return true;
+  }
+  const members = value as JsonObject;
+  for (const key of Object.keys(members)) {
     counts.members += 1;
     counts.nodes += 1;
-    return keyFault(key, false) === undefined && isClean(member, depth + 1, counts);
-  });
+    if (keyFault(key, false) !== undefined || !isClean(members[key] as Json, depth + 1, counts)) return false;
+  }
+  return true;
 }
 
 interface Scan {

@@ -2,7 +2,7 @@ import { asList, asObject, asObjects, canonicalJson, type Json, type JsonObject 
 import { sha256 } from '../../lib/node-pure.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { StoredObject } from '../state/object.ts';
-import { type AnyField, entriesOf, type Fields } from './field.ts';
+import { type AnyField, createFieldFinder, entriesOf, type Fields } from './field.ts';
 
 /**
  * The order in which sets and keyed lists were last written: path of the list to the names of its elements. The spec itself
@@ -44,7 +44,9 @@ export function withListOrder(
   const order: Record<string, readonly string[]> = {};
   for (const [path, names] of lists) {
     const stated = given.lists[path] ?? names;
-    const preferred = given.whole ? stated : [...(known[path] ?? former.get(path) ?? []), ...stated];
+    const earlier = given.whole ? undefined : (known[path] ?? former.get(path));
+    if (names.length < 2 || (stated === names && earlier === undefined)) continue;
+    const preferred = earlier === undefined ? stated : [...earlier, ...stated];
     const arranged = arrange(names, preferred);
     if (arranged.some((name, at) => name !== names[at])) order[path] = arranged;
   }
@@ -109,10 +111,9 @@ function namesIn(fields: Fields, spec: JsonObject): ReadonlyMap<string, readonly
 }
 
 function addNames(found: Map<string, readonly string[]>, fields: Fields, spec: JsonObject, prefix: string): void {
-  for (const [name, field] of entriesOf(fields)) {
-    // Membership is not read: it may be large, and its order is kept with its elements.
-    const value = field.type === 'members' ? undefined : spec[name];
-    if (value === undefined) continue;
+  for (const name of listedFields(fields)) {
+    const [field, value] = [fields[name], spec[name]];
+    if (field === undefined || value === undefined) continue;
     const path = `${prefix}${name}`;
     if (field.type === 'object') addNames(found, field.fields, asObject(value), `${path}.`);
     else if (field.type === 'keyed') {
@@ -125,6 +126,9 @@ function addNames(found: Map<string, readonly string[]>, fields: Fields, spec: J
     } else if (isSet(field)) found.set(path, asList(value).map(elementName));
   }
 }
+
+/** Membership is not among them: it may be large, and its order is kept with its elements. */
+const listedFields = createFieldFinder((field) => field.type === 'keyed' || isSet(field));
 
 function isSet(field: AnyField): boolean {
   return field.type === 'refs' || (field.type === 'list' && (field.set || field.anyOrder === true));

@@ -355,9 +355,32 @@ const entries = new WeakMap<Fields, readonly (readonly [string, AnyField])[]>();
 
 /** The fields of a map with their names, in declared order; declarations are never edited, so they are listed once. */
 export function entriesOf(fields: Fields): readonly (readonly [string, AnyField])[] {
-  const known = entries.get(fields) ?? Object.entries(fields);
-  entries.set(fields, known);
-  return known;
+  const known = entries.get(fields);
+  if (known !== undefined) return known;
+  const listed = Object.entries(fields);
+  entries.set(fields, listed);
+  return listed;
+}
+
+/**
+ * Finds the fields of a map that are of some types, or have such fields inside; declarations are never edited, so that
+ * each map is looked through once. Most values of a spec are none of what a walk through it looks for.
+ */
+export function createFieldFinder(isSought: (field: AnyField) => boolean): (fields: Fields) => ReadonlySet<string> {
+  const known = new WeakMap<Fields, ReadonlySet<string>>();
+  const holds = (field: AnyField): boolean => {
+    if (isSought(field)) return true;
+    if (field.type === 'list') return holds(field.of);
+    return (field.type === 'keyed' || field.type === 'object') && find(field.fields).size > 0;
+  };
+  const find = (fields: Fields): ReadonlySet<string> => {
+    const present = known.get(fields);
+    if (present !== undefined) return present;
+    const found = new Set(entriesOf(fields).flatMap(([name, field]) => (holds(field) ? [name] : [])));
+    known.set(fields, found);
+    return found;
+  };
+  return find;
 }
 
 /** Whether a value says nothing: absent, `null`, `""`, `[]` or `{}`. */

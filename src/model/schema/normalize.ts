@@ -46,10 +46,16 @@ function normalizeIn(fields: Fields, spec: JsonObject, stated: boolean): Normali
 /** The value of a field that nothing states: its default, in canonical form. */
 export function defaultOf(field: AnyField): Json | undefined {
   const value = field.default ?? field.documentDefault;
-  if (value !== undefined)
-    return normalizeValue(field, value, { stated: false, faults: [], order: {}, given: [] }, '', '');
-  return undefined;
+  if (value === undefined) return undefined;
+  const known = defaults.get(field);
+  if (known !== undefined) return known;
+  const canonical = normalizeValue(field, value, { stated: false, faults: [], order: {}, given: [] }, '', '');
+  if (canonical !== undefined) defaults.set(field, canonical);
+  return canonical;
 }
+
+/** Declarations are never edited, nor are values. */
+const defaults = new WeakMap<AnyField, Json>();
 
 interface Run {
   readonly stated: boolean;

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
-import type { AnyField, Fields } from './field.ts';
+import { type AnyField, createFieldFinder, type Fields } from './field.ts';
 
 /** One place in a spec that names another object. */
 export interface Mention {
@@ -16,26 +16,44 @@ export interface Mention {
 type Rename = (mention: Mention) => string | undefined;
 
 /**
- * A copy of the spec in which every reference is replaced by what `rename` says; `undefined` drops it.
+ * The spec in which every reference is replaced by what `rename` says; `undefined` drops it.
  * Works on stated and on full specs, on keys and on ids alike.
  */
 export function mapReferences(fields: Fields, spec: JsonObject, rename: Rename, pointer = '', path = ''): JsonObject {
+  const referring = referringFields(fields);
+  if (referring.size === 0) return spec;
   const result: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(spec)) {
-    const field = fields[name];
-    const mapped =
-      field === undefined
-        ? value
-        : mapValue(
-            fieldOfType(field, spec),
-            value,
-            rename,
-            `${pointer}/${name}`,
-            path === '' ? name : `${path}.${name}`,
-          );
+  for (const name of Object.keys(spec)) {
+    const value = spec[name] as Json;
+    const field = referring.has(name) ? fields[name] : undefined;
+    const mapped = field === undefined ? value : mapMember(field, name, { spec, rename, pointer, path });
     if (mapped !== undefined) result[name] = mapped;
   }
   return result;
+}
+
+const referringFields = createFieldFinder(({ type }) => referenceTypes.has(type));
+
+const referenceTypes: ReadonlySet<AnyField['type']> = new Set([
+  'ref',
+  'refs',
+  'members',
+  'typedRef',
+  'refMap',
+  'refByType',
+]);
+
+interface Walk {
+  readonly spec: JsonObject;
+  readonly rename: Rename;
+  readonly pointer: string;
+  readonly path: string;
+}
+
+function mapMember(field: AnyField, name: string, { spec, rename, pointer, path }: Walk): Json | undefined {
+  const value = spec[name] as Json;
+  const inner = path === '' ? name : `${path}.${name}`;
+  return mapValue(fieldOfType(field, spec), value, rename, `${pointer}/${name}`, inner);
 }
 
 /** A reference whose kind the member beside it says, as the plain one that it is; without a kind it is no reference. */

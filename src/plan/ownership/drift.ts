@@ -49,8 +49,10 @@ export function driftOfObject(
   const declared = object.declared.filter((by) => source === undefined || by.source === source);
   if (declared.length === 0) return [];
   const kind = snapshot.registry.get(object.kind);
+  const missed = declared.filter((by) => by.exclusive === true || !holds(kind.spec, object, by.stated));
+  if (missed.length === 0) return [];
   const seen = new Set<string>();
-  return declared
+  return missed
     .flatMap((by) => driftFrom(snapshot, kind, object, by, now))
     .filter(({ path }) => !seen.has(path) && seen.add(path));
 }
@@ -83,7 +85,6 @@ function driftFrom(
   by: Declaration,
   now: string,
 ): readonly Drift[] {
-  if (by.exclusive !== true && holds(kind.spec, object, by.stated)) return [];
   const current = unitsOf(kind.spec, completeSpec(object));
   const stated = unitsOf(kind.spec, by.stated);
   const missed = [...stated].filter(([path, value]) => !isStated(kind, path, value, current.get(path)));

@@ -1,5 +1,5 @@
-import { asList, asObject, asTexts, equalJson, type JsonObject } from '../../lib/json.ts';
-import { type Fields, isDivided } from '../../model/schema/field.ts';
+import { asList, asObject, asTexts, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { type AnyField, type Fields, isDivided } from '../../model/schema/field.ts';
 import { type Content, originsOf } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import { sourceOrigin } from './membership.ts';
@@ -20,15 +20,20 @@ export function isUnchanged(
 
 /** Whether everything stated already has its value. */
 export function holds(fields: Fields, content: Content, stated: JsonObject): boolean {
-  return Object.entries(stated).every(([name, value]) => {
-    const field = fields[name];
-    if (field?.type === 'members')
-      return asTexts(value).every((id) => originsOf(content, name, id).includes(sourceOrigin));
-    const current = content.spec[name];
-    if (field !== undefined && isDivided(field))
-      return holds(field.fields, { spec: asObject(current ?? {}) }, asObject(value));
-    if (field?.type === 'refs' || (field?.type === 'list' && field.set))
-      return asList(value).every((item) => asList(current).includes(item));
-    return equalJson(current, value);
-  });
+  for (const name of Object.keys(stated))
+    if (!holdsMember(fields[name], name, content, stated[name] as Json)) return false;
+  return true;
+}
+
+function holdsMember(field: AnyField | undefined, name: string, content: Content, value: Json): boolean {
+  if (field?.type === 'members')
+    return asTexts(value).every((id) => originsOf(content, name, id).includes(sourceOrigin));
+  const current = content.spec[name];
+  if (field !== undefined && isDivided(field))
+    return holds(field.fields, { spec: asObject(current ?? {}) }, asObject(value));
+  if (field?.type === 'refs' || (field?.type === 'list' && field.set)) {
+    const present = asList(current);
+    return asList(value).every((item) => present.includes(item));
+  }
+  return equalJson(current, value);
 }

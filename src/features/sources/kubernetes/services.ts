@@ -24,8 +24,26 @@ export interface WithServices {
  * documents do. Throws `ApiError`, `Unreachable` when the API server cannot answer.
  */
 export async function resolveServices(options: ServicesOptions, stated: readonly Stated[]): Promise<WithServices> {
-  const found = await Promise.all(stated.map((one) => resolveOne(options, one)));
-  return { stated: found.map(({ stated }) => stated), problems: found.flatMap(({ problems }) => problems) };
+  const naming = stated.filter(namesService);
+  const found = await Promise.all(naming.map((one) => resolveOne(options, one)));
+  const resolved = new Map(found.map((one, at) => [naming[at], one.stated]));
+  return {
+    stated: stated.map((one) => resolved.get(one) ?? one),
+    problems: found.flatMap(({ problems }) => problems),
+  };
+}
+
+/** Whether a resource, or a child of it, names one; few of thousands do. */
+function namesService({ kind: { service, childServices = [] }, resource }: Stated): boolean {
+  if (service === undefined && childServices.length === 0) return false;
+  const spec = membersOf(resource.spec);
+  if (service !== undefined && isObject(spec[service.member])) return true;
+  return childServices.some(({ list, member }) => childrenOf(spec[list]).some((child) => isObject(child[member])));
+}
+
+/** The API server lets in nothing but objects there. */
+function childrenOf(stated: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(stated) ? stated.map((one) => membersOf(one)) : [];
 }
 
 async function resolveOne(
@@ -73,8 +91,7 @@ async function resolveList(
   stated: Json | undefined,
   { list, child }: { readonly list: string; readonly child: ServiceMember },
 ) {
-  // The API server lets in nothing but objects there.
-  const children = Array.isArray(stated) ? stated.map((one) => membersOf(one)) : [];
+  const children = childrenOf(stated);
   if (!children.some((one) => isObject(one[child.member]))) return undefined;
   const found = await Promise.all(children.map((one) => resolveMember(options, one, child)));
   const faults = found.flatMap((one, at) =>
