@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { adoptDomains, findDueDomains } from '../../src/db/proxy/domains.ts';
 import { followServices } from '../../src/features/proxy/services.ts';
 import { asObjects, type JsonObject } from '../../src/lib/json.ts';
+import { rowsOf } from '../commit/office.ts';
 import { present } from '../setup/present.ts';
 import { doc } from './documents.ts';
 import { problemsOf } from './problems.ts';
@@ -391,4 +393,19 @@ describe('in documents', () => {
     ]);
     expect(await read('apps.example.org')).toMatchObject({ status: 'pending' });
   });
+});
+
+it('of an account whose domains wait for long, only so many are looked at ahead of those of other accounts', async () => {
+  const { api, add, neighbour } = await openDomainScene();
+  for (const at of [1, 2, 3]) await add(`apps${at}.example.org`);
+  const bea = await neighbour();
+  await add('apps.birch.example', {}, bea.headers);
+  const { database } = api.engine;
+  await adoptDomains(database);
+  await rowsOf(
+    database,
+    `update proxy_domains set next_at = now() - case account_id when '${bea.account}' then interval '1 minute' else interval '1 hour' end returning 1`,
+  );
+  const due = await findDueDomains(database, { owner: 'here', most: { inAll: 3, ofAccount: 2 } });
+  expect(due.map(({ account }) => account)).toEqual([api.account, api.account, bea.account]);
 });

@@ -9,21 +9,28 @@ export interface DueDomain {
   readonly domain: string;
 }
 
-/** The custom domains of all accounts that are due, those first that have waited longest; what another server is at is left out. */
+/**
+ * The custom domains of all accounts that are due, those first that have waited longest; what another server is at is left out.
+ * Of one account there are only so many: those that wait for a free slot would otherwise leave no room for others.
+ */
 export async function findDueDomains(
   database: Database,
-  { owner, limit }: { readonly owner: string; readonly limit: number },
+  { owner, most }: { readonly owner: string; readonly most: { readonly inAll: number; readonly ofAccount: number } },
 ): Promise<readonly DueDomain[]> {
-  return database.lookUp(statement<DueDomain>(dueText, [owner, limit]));
+  return database.lookUp(statement<DueDomain>(dueText, [owner, most.inAll, most.ofAccount]));
 }
 
-const dueText = `select d.account_id as account, d.domain_id as domain from proxy_domains d
+const dueText = `select account, domain from (
+select d.account_id as account, d.domain_id as domain, d.next_at,
+  row_number() over (partition by d.account_id order by d.next_at nulls first) as place
+from proxy_domains d
 join objects o on o.account_id = d.account_id and o.id = d.domain_id
 left join leases l on l.account_id = d.account_id and l.name = 'proxy-domain/' || d.domain_id
   and l.until > clock_timestamp() and l.owner <> $1
 where l.name is null
   and (d.next_at is null or d.next_at <= clock_timestamp() or d.tried_revision is distinct from o.updated_revision)
-order by d.next_at nulls first limit $2`;
+) due where place <= $3
+order by next_at nulls first limit $2`;
 
 /** How many custom domains of all accounts are not validated. */
 export async function countUnvalidated(database: Database): Promise<number> {

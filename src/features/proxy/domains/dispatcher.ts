@@ -7,8 +7,8 @@ import { type CheckOptions, checkDomain } from './check.ts';
 export type DomainCheckOptions = CheckOptions & DueWorkOptions;
 
 const atOnce = { inAll: 16, ofAccount: 4 };
-/** How many domains are looked at together. */
-const mostFound = 1000;
+/** How many domains that are due are looked at together, and how many of one account. */
+const mostFound = { inAll: 1000, ofAccount: 100 };
 
 /**
  * Looks for the records that prove the custom domains of all accounts, again and again. Any number of servers may: each domain is
@@ -21,7 +21,7 @@ export function runDomainChecks(options: DomainCheckOptions): () => Promise<void
     nameOf: ({ lease }) => `the check \`${lease}\``,
     adopt: () => adoptDomains(engine.database),
     async look({ owner, start }) {
-      const due = await findDueDomains(engine.database, { owner, limit: mostFound });
+      const due = await findDueDomains(engine.database, { owner, most: mostFound });
       engine.observer.report({ what: 'proxy_domains_unvalidated', domains: await countUnvalidated(engine.database) });
       for (const { account, domain } of due)
         void start({ account, lease: `proxy-domain/${domain}` }, (hold) => checkDomain(options, hold, domain));
