@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { exchange } from './exchange.ts';
 import { sharedApi, testApi, token } from './setup.ts';
 
 const api = sharedApi();
@@ -131,16 +131,3 @@ describe('bodies', () => {
     }
   });
 });
-
-function exchange(port: number, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(text));
-    let received = '';
-    socket.setEncoding('utf8');
-    socket.on('data', (chunk) => {
-      received += chunk;
-    });
-    socket.on('close', () => resolve(received));
-    socket.on('error', (error) => (received === '' ? reject(error) : resolve(received)));
-  });
-}
