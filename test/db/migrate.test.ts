@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
@@ -216,6 +217,37 @@ eachEngine('the schema (%s)', (engine) => {
     );
     // How secrets are sealed is read with every account, and changed by the server alone.
     expect(granted).toEqual([{ privileges: 'DELETE INSERT SELECT UPDATE' }, { privileges: 'SELECT' }]);
+  });
+});
+
+describe('an upgrade whose process is killed in the middle', () => {
+  const unfinished: Migration = {
+    ...next,
+    // Postgres looks for its client only when it is told to.
+    statements: ['set local client_connection_check_interval = 100', ...next.statements, 'select pg_sleep(600)'],
+  };
+  const program = `
+    import { openDatabase } from '${programFile('src/db/database.ts')}';
+    import { migrate } from '${programFile('src/db/migrate.ts')}';
+    const [url, migrations] = process.argv.slice(1);
+    await migrate(await openDatabase({ url }), { migrations: JSON.parse(migrations) });`;
+
+  it('has changed nothing, so that the former program goes on and the next attempt does all of it', async () => {
+    await using test = await testDatabase('postgres');
+    const { execArgv, env } = serverProcess();
+    const child = spawn(
+      process.execPath,
+      [...execArgv, '--input-type=module', '-e', program, test.url ?? '', JSON.stringify([...migrations, unfinished])],
+      { env, stdio: 'inherit' },
+    );
+    const sleeping =
+      "select from pg_stat_activity where datname = current_database() and query = 'select pg_sleep(600)'";
+    await expect.poll(() => ask(test.database, sleeping)).toHaveLength(1);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await migrate(test.database)).toEqual([]);
+    await expect(ask(test.database, 'select note from accounts')).rejects.toMatchObject({ code: '42703' });
+    expect(await migrate(test.database, { migrations: [...migrations, next] })).toEqual([next.name]);
   });
 });
 

@@ -97,6 +97,38 @@ describe('the executable', () => {
   });
 });
 
+describe('an executable on a machine that it is not for', () => {
+  // The shell says it, since nothing of the program runs; the page has what it says with the way out.
+  const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
+
+  /** Another executable, in which some bytes are others, and what a shell says of it. */
+  function complaintAbout(find: Buffer, put: Buffer): string {
+    const copy = join(ownDirectory(), 'heddle');
+    const bytes = readFileSync(executable);
+    const at = bytes.indexOf(find);
+    expect(at).toBeGreaterThan(0);
+    put.copy(bytes, at);
+    writeFileSync(copy, bytes, { mode: 0o755 });
+    const { status, stderr } = spawnSync('bash', ['-c', `${copy} version`], { encoding: 'utf8' });
+    expect([126, 127]).toContain(status);
+    return stderr;
+  }
+
+  test('is refused with words that the page explains, when the machine is of another kind', () => {
+    // The kind of machine stands behind the type of the file in its head.
+    const [x64, arm64] = [Buffer.from([0x3e, 0]), Buffer.from([0xb7, 0])];
+    const complaint = process.arch === 'x64' ? complaintAbout(x64, arm64) : complaintAbout(arm64, x64);
+    const [said] = complaint.match(/cannot execute binary file: Exec format error/) ?? expect.fail(complaint);
+    expect(page).toContain(`| \`${said}\` |`);
+  });
+
+  test('is refused with words that the page explains, when there is no loader for it', () => {
+    const complaint = complaintAbout(Buffer.from('/ld-linux-'), Buffer.from('/ld-other-'));
+    const [said] = complaint.match(/required file not found|No such file or directory/) ?? expect.fail(complaint);
+    expect(page).toContain(`${said}\``);
+  });
+});
+
 describe('the image', () => {
   let layout: Layout;
   let image: Program;
