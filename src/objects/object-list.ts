@@ -72,11 +72,12 @@ function foundIn(state: Snapshot, claimed: readonly PendingClaim[]): Found {
 }
 
 function standingOf(object: StoredObject, status: ObjectStatus): ObjectStanding {
-  const { kind, key, name, id, owner, declared, updatedRevision } = object;
+  const { kind, key, aliases = [], name, id, owner, declared, updatedRevision } = object;
   const places = declared.map(({ source, file, line }) => ({ source, file, line }));
   return {
     kind,
     ...(key === undefined ? {} : { key }),
+    ...(aliases.length === 0 ? {} : { previousKeys: aliases }),
     ...{ name, id, status },
     ...(owner === undefined ? {} : { owner }),
     declared: [...places].sort((a, b) => Number(b.source === owner) - Number(a.source === owner)),

@@ -1,10 +1,14 @@
-import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { replaceFile } from '../../src/cli/write-file.ts';
+import { formatFile } from '../../src/documents/format/format.ts';
+import * as kinds from '../../src/kinds/index.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { runHere } from './collect.ts';
+import { sharedServer } from './served.ts';
 
 const canonical = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: a\n';
 const other = "kind: Group\napiVersion: heddle.dev/v1\nmetadata:\n    name: 'a'\n";
@@ -105,6 +109,70 @@ describe('heddle fmt', () => {
       out: `wrote ${join(directory, 'a.yaml')}\n`,
     });
     expect(await textAt(directory, 'a.yaml')).toBe(policy.replace('old', 'new'));
+  });
+});
+
+const server = sharedServer();
+
+describe('heddle fmt --drop-previous-names', () => {
+  const group = (name: string, metadata: string) =>
+    `apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: ${name}\n${metadata}spec:\n  name: ${name}\n`;
+
+  it('removes the names of renames that were applied, no others, and what it leaves changes nothing', async () => {
+    const { env, heddle } = server();
+    const directory = await directoryOf({ 'a.yaml': [group('old', ''), group('listed', '')].join('---\n') });
+    const apply = () => heddle(['apply', directory, '--source-name', 'renaming', '--auto-approve']);
+    expect((await apply()).code).toBe(0);
+    const annotated = '  annotations:\n    heddle.dev/previous-names: "listed, never"\n';
+    const done = '  # Kept.\n  previousNames: [old] # gone by May\n  labels: {a: b} # stays\n';
+    const renamed = [group('new', done), group('noted', annotated)].join('---\n');
+    await writeFile(join(directory, 'a.yaml'), renamed);
+    const drop = ['fmt', '--drop-previous-names', directory];
+    // Not applied yet: the plan needs the names.
+    expect((await runHere(drop, env)).note).toContain('1 file written');
+    expect(await textAt(directory, 'a.yaml')).toContain('previousNames: [old] # gone by May');
+    expect((await apply()).code).toBe(0);
+    // An object knows every name that its document lists, whether or not something had it.
+    await writeFile(join(directory, 'b.yaml'), group('other', '  previousNames: [older]\n'));
+    expect(await runHere(drop, env)).toMatchObject({ code: 0, out: `wrote ${join(directory, 'a.yaml')}\n` });
+    expect(await textAt(directory, 'a.yaml')).toBe(
+      [group('new', '  # Kept.\n  labels: { a: b } # stays\n'), group('noted', '')].join('---\n'),
+    );
+    expect(await textAt(directory, 'b.yaml')).toContain('previousNames: [older]');
+    await rm(join(directory, 'b.yaml'));
+    const { code, out } = await heddle(['plan', directory, '--source-name', 'renaming', '--detailed-exitcode']);
+    expect([code, out]).toEqual([0, expect.stringContaining('No changes')]);
+    // Other sources still find it by the name that it had.
+    const key = 'apiVersion: heddle.dev/v1\nkind: SetupKey\nmetadata:\n  name: k\nspec:\n  name: k\n  type: reusable\n';
+    await writeFile(join(directory, 'key.yaml'), `${key}  expires_in: 86400\n  auto_groups: [old]\n`);
+    const planned = await heddle(['plan', join(directory, 'key.yaml'), '--source-name', 'others', '--json']);
+    expect([planned.code, planned.out]).toEqual([0, expect.stringContaining('reference_renamed')]);
+  });
+
+  it('leaves a part of a list and of an annotation, in lists of documents and in JSON too', () => {
+    const isApplied = (kind: string, key: string, former: string) => `${kind}/${key}/${former}` === 'Group/new/old';
+    const options = { registry: createRegistry(Object.values(kinds)), isApplied };
+    const write = (path: string, text: string) => {
+      const result = formatFile({ path, text }, options);
+      return result.type === 'formatted' ? result.text : expect.fail(result.type);
+    };
+    const list = group('new', '  previousNames:\n    - old # the first\n    - older # the second\n');
+    expect(write('a.yaml', list)).toBe(list.replace('    - old # the first\n', ''));
+    const both = '  annotations:\n    a: b\n    heddle.dev/previous-names: "old, older"\n';
+    expect(write('a.yaml', group('new', both))).toBe(group('new', both.replace('"old, older"', 'older')));
+    const document = { apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'new', previousNames: ['old'] } };
+    const json = JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'List', items: [document] });
+    expect(JSON.parse(write('a.json', json)).items[0].metadata).toEqual({ name: 'new' });
+    const flow = '{ apiVersion: heddle.dev/v1, kind: Group, metadata: { name: new, previousNames: [old] } } # c\n';
+    expect(write('a.yaml', flow)).not.toContain('previousNames');
+  });
+
+  it('says that it is not signed in before it writes anything', async () => {
+    const directory = await directoryOf({ 'a.yaml': other });
+    const env = { ...server().env, HEDDLE_TOKEN: 'wrong' };
+    const { code, note } = await runHere(['fmt', '--drop-previous-names', directory], env);
+    expect([code, note]).toEqual([1, expect.stringContaining('token')]);
+    expect(await textAt(directory, 'a.yaml')).toBe(other);
   });
 });
 

@@ -1,5 +1,6 @@
 import { renamesOf } from '../../documents/format/edits.ts';
 import { type Formatted, formatFile } from '../../documents/format/format.ts';
+import type { IsApplied } from '../../documents/format/previous-names.ts';
 import { readFile } from '../../documents/read.ts';
 import * as kinds from '../../kinds/index.ts';
 import { lineDiff } from '../../lib/line-diff.ts';
@@ -7,6 +8,7 @@ import { numberText } from '../../lib/number-text.ts';
 import { createRegistry } from '../../model/declare/registry.ts';
 import type { SourceFile } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
+import { call, clientSettings, connect } from '../client.ts';
 import { defineCommand } from '../command.ts';
 import { exit, exitCodeOfProblems } from '../exit.ts';
 import { collectFiles, pathArgument } from '../plan/files.ts';
@@ -19,7 +21,7 @@ import { replaceFile } from '../write-file.ts';
 export const fmt = defineCommand({
   name: 'fmt',
   summary: 'Write documents in their canonical form.',
-  details: `Works offline. Members come in the order in which their kind declares them (\`heddle explain\` lists it), lists and maps in block style unless they fit on a line in brackets, texts that need quotes in double ones. The documents mean exactly the same, and comments stay where they are. A file with problems is left as it is, and so is what other programs read. What was read from standard input is written to standard output.`,
+  details: `Works offline, except for --drop-previous-names. Members come in the order in which their kind declares them (\`heddle explain\` lists it), lists and maps in block style unless they fit on a line in brackets, texts that need quotes in double ones. The documents mean exactly the same, and comments stay where they are. A file with problems is left as it is, and so is what other programs read. What was read from standard input is written to standard output.`,
   argument: {
     placeholder: '[PATH…]',
     doc: `${pathArgument.doc}; the current directory unless said otherwise`,
@@ -31,19 +33,25 @@ export const fmt = defineCommand({
     fix: {
       doc: 'Also replace former names of fields, misspelt names and words of which only one can be meant, and references to keys that documents list in `previousNames`.',
     },
+    'drop-previous-names': {
+      doc: 'Also ask the server which renames were applied, and remove these names from `previousNames`, with the comments on their lines.',
+    },
   },
-  settings: [],
+  settings: clientSettings,
   examples: [
     ['heddle fmt config', 'Write all documents of a directory in canonical form'],
     ['heddle fmt --check config', 'Fail a pipeline with 2 when some are not'],
     ['heddle fmt --fix --diff config', 'Show what would be renamed'],
+    ['heddle fmt --fix --drop-previous-names config', 'Clean up after a rename that was applied'],
   ],
-  async run({ flags, positionals, terminal }) {
+  async run({ flags, positionals, config, terminal }) {
+    // Before anything is read: it may be that nobody is signed in.
+    const isApplied = flags['drop-previous-names'] === true ? await appliedOn(config, terminal) : undefined;
     const unreadable: Problem[] = [];
     const paths = positionals.length === 0 ? ['.'] : positionals;
     const { files } = await collectFiles(paths, terminal, (problem) => unreadable.push(problem));
     const formatted = await withProgress(terminal, `formatting ${count(files.length, 'file')}`, async () =>
-      formatAll(files, flags['fix'] === true),
+      formatAll(files, { fix: flags['fix'] === true, isApplied }),
     );
     const options = { check: flags['check'] === true, diff: flags['diff'] === true };
     const changed: Changed[] = [];
@@ -72,10 +80,34 @@ interface Options {
 
 type Results = readonly (readonly [SourceFile, Formatted])[];
 
-function formatAll(files: readonly SourceFile[], fix: boolean): Results {
+/** What is changed beside the form. */
+interface Mending {
+  readonly fix: boolean;
+  readonly isApplied: IsApplied | undefined;
+}
+
+function formatAll(files: readonly SourceFile[], { fix, isApplied }: Mending): Results {
   const registry = createRegistry(Object.values(kinds));
-  const renames = fix ? { fix: renamesOf(files.flatMap((file) => readFile(file).documents)) } : {};
-  return files.map((file) => [file, formatFile(file, { registry, ...renames })]);
+  const options = {
+    registry,
+    ...(fix ? { fix: renamesOf(files.flatMap((file) => readFile(file).documents)) } : {}),
+    ...(isApplied === undefined ? {} : { isApplied }),
+  };
+  return files.map((file) => [file, formatFile(file, options)]);
+}
+
+/** The renames that the account knows: until it does, the plan that applies one needs the previous name. */
+async function appliedOn(config: Parameters<typeof connect>[0], terminal: Terminal): Promise<IsApplied> {
+  // Loaded when it is needed: everything else works offline.
+  const { objects: operations } = await import('../../operations/config/objects.ts');
+  const client = await connect(config);
+  const { objects } = await withProgress(terminal, 'asking which renames were applied', () =>
+    call(client, operations.list),
+  );
+  const known = new Set(
+    objects.flatMap(({ kind, key, previousKeys = [] }) => previousKeys.map((former) => `${kind}/${key}/${former}`)),
+  );
+  return (kind, key, former) => known.has(`${kind}/${key}/${former}`);
 }
 
 /** Writes a file, or shows what would be written. */

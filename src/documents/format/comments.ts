@@ -29,6 +29,17 @@ export function commentsOf(text: string): readonly Comment[] {
     .map(({ offset, text: comment }) => ({ offset, text: comment.trimEnd() }));
 }
 
+/** The text, with spaces in place of the comments on lines of these entries. */
+export function withoutComments(text: string, entries: readonly Entry[]): string {
+  if (entries.length === 0) return text;
+  return commentsOf(text).reduce((rest, comment) => {
+    const line = text.slice(0, comment.offset).split('\n').length;
+    if (!entries.some(({ startLine, endLine }) => startLine <= line && line <= endLine)) return rest;
+    const end = comment.offset + comment.text.length;
+    return `${rest.slice(0, comment.offset)}${' '.repeat(comment.text.length)}${rest.slice(end)}`;
+  }, text);
+}
+
 /** Where the comments and blank lines of a tree are written. */
 export interface Trivia {
   /** Lines in front of an entry: comments, and empty ones for blank lines. */

@@ -14,8 +14,8 @@ import type { Collection, Entry } from './tree.ts';
 /** What is to be written in place of something, by the JSON pointer of its place. */
 export type Edits = ReadonlyMap<string, Edit>;
 
-/** Another name of a member, or another text of a scalar. */
-export type Edit = { readonly name: string } | { readonly text: string };
+/** Another name of a member, another text of a scalar, or that it is left out. */
+export type Edit = { readonly name: string } | { readonly text: string } | { readonly removed: true };
 
 /** The keys that documents have now, by kind and the key that they had before. */
 export type Renames = ReadonlyMap<string, string>;
@@ -139,10 +139,13 @@ function valueAt(value: Json | undefined, pointer: string): Json | undefined {
 export function editValue(edits: Edits, value: Json, pointer = ''): Json {
   const edit = edits.get(pointer);
   if (edit !== undefined && 'text' in edit) return edit.text;
-  if (Array.isArray(value)) return value.map((item: Json, at) => editValue(edits, item, pointerTo(pointer, at)));
+  const isKept = (step: string | number) => !isRemoved(edits, pointerTo(pointer, step));
+  if (Array.isArray(value))
+    return value.flatMap((item: Json, at) => (isKept(at) ? [editValue(edits, item, pointerTo(pointer, at))] : []));
   if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([name]) => isKept(name));
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
+    members.map(([name, member]) => {
       const place = pointerTo(pointer, name);
       return [nameIn(edits, place) ?? name, editValue(edits, member, place)];
     }),
@@ -154,8 +157,25 @@ export function editTree(edits: Edits, tree: Collection, pointer = ''): Collecti
   if (edits.size === 0) return tree;
   return {
     ...tree,
-    entries: tree.entries.map((entry, at) => editEntry(edits, entry, pointerTo(pointer, entry.key?.name ?? at))),
+    entries: tree.entries.flatMap((entry, at) => {
+      const place = pointerTo(pointer, entry.key?.name ?? at);
+      return isRemoved(edits, place) ? [] : [editEntry(edits, entry, place)];
+    }),
   };
+}
+
+/** The entries of a tree that are left out and have their lines for themselves. */
+export function* removedEntries(edits: Edits, tree: Collection, pointer = ''): Generator<Entry> {
+  for (const [at, entry] of tree.entries.entries()) {
+    const place = pointerTo(pointer, entry.key?.name ?? at);
+    if (isRemoved(edits, place) && !tree.flow) yield entry;
+    else if (entry.value.type === 'collection') yield* removedEntries(edits, entry.value, place);
+  }
+}
+
+function isRemoved(edits: Edits, place: string): boolean {
+  const edit = edits.get(place);
+  return edit !== undefined && 'removed' in edit;
 }
 
 function editEntry(edits: Edits, entry: Entry, place: string): Entry {

@@ -9,8 +9,9 @@ import { readFile } from '../read.ts';
 import { readJsonText } from '../yaml/json-text.ts';
 import { parseYaml } from '../yaml/yaml.ts';
 import { readYamlStream } from '../yaml/yaml-text.ts';
-import { attachTrivia, commentsOf, lexemesOf } from './comments.ts';
-import { type Edits, editTree, editValue, findEdits, type Renames } from './edits.ts';
+import { attachTrivia, commentsOf, lexemesOf, withoutComments } from './comments.ts';
+import { type Edits, editTree, editValue, findEdits, type Renames, removedEntries } from './edits.ts';
+import { findAppliedNames, type IsApplied } from './previous-names.ts';
 import { printJson, printTree } from './print.ts';
 import { documentShape } from './shape.ts';
 import { treeOf } from './tree.ts';
@@ -20,6 +21,8 @@ export interface FormatOptions {
   readonly registry: Registry;
   /** Names of old are replaced by those of today, and so are references to what these documents were called. */
   readonly fix?: Renames;
+  /** Previous names of which this is true are left out. */
+  readonly isApplied?: IsApplied;
 }
 
 /** What became of a file. */
@@ -93,10 +96,12 @@ function formatSection(text: string, options: FormatOptions): FormattedSection |
   const root = parsed.documents[0]?.contents;
   if (!isMap(root) && !isSeq(root)) return { text: verbatim(text), edited: false };
   const edits = editsOf(value, options);
-  const tree = editTree(edits, treeOf(parsed, root));
+  const whole = treeOf(parsed, root);
+  const tree = editTree(edits, whole);
+  const kept = withoutComments(text, [...removedEntries(edits, whole)]);
   const meant = editValue(edits, value);
-  const written = printTree(tree, attachTrivia(text, tree), documentShape(options.registry, meant));
-  return isFaithful(text, written, meant) ? { text: written, edited: edits.size > 0 } : unfaithful;
+  const written = printTree(tree, attachTrivia(kept, tree), documentShape(options.registry, meant));
+  return isFaithful(kept, written, meant) ? { text: written, edited: edits.size > 0 } : unfaithful;
 }
 
 const unfaithful: Kept = {
@@ -111,8 +116,9 @@ function isFaithful(before: string, after: string, meant: Json): boolean {
   return others.length === 0 && equalJson(value, meant) && equalJson(comments(before).sort(), comments(after).sort());
 }
 
-function editsOf(value: Json, { registry, fix }: FormatOptions): Edits {
-  return fix === undefined ? new Map() : findEdits(registry, fix, value);
+function editsOf(value: Json, { registry, fix, isApplied }: FormatOptions): Edits {
+  const named = fix === undefined ? [] : findEdits(registry, fix, value);
+  return new Map([...named, ...(isApplied === undefined ? [] : findAppliedNames(isApplied, value))]);
 }
 
 /** The values of a text; `undefined` where it cannot be read. */

@@ -10,6 +10,11 @@ const standing = object(
   {
     kind: string({ doc: 'Its kind.' }),
     key: optional(string({ doc: 'Its `metadata.name`, when it has one.' })),
+    previousKeys: optional(
+      list(string({ doc: '' }), {
+        doc: 'Keys that it had before, of renames that were applied: no document needs to name them as previous any more.',
+      }),
+    ),
     name: string({ doc: 'Its display name.' }),
     id: string({ doc: 'Its id.' }),
     status: oneOf(objectStatuses, { doc: meaning }),

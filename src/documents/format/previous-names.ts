@@ -1,0 +1,47 @@
+import { isObject, type Json } from '../../lib/json.ts';
+import { previousNamesAnnotation } from '../../model/document.ts';
+import { pointerTo } from '../position.ts';
+import { isList } from '../stated.ts';
+import type { Edit, Edits } from './edits.ts';
+
+/** Whether an object with this key is known to have had another one before, by which documents may still name it. */
+export type IsApplied = (kind: string, key: string, former: string) => boolean;
+
+/** Leaves out the previous names of documents whose renames were applied. */
+export function findAppliedNames(isApplied: IsApplied, value: Json, pointer = ''): Edits {
+  if (!isObject(value)) return new Map();
+  const { kind, items, metadata } = value;
+  if (isList(value)) {
+    const all = Array.isArray(items) ? items : [];
+    return new Map(all.flatMap((item: Json, at) => [...findAppliedNames(isApplied, item, `${pointer}/items/${at}`)]));
+  }
+  if (!isObject(metadata) || typeof kind !== 'string' || typeof metadata['name'] !== 'string') return new Map();
+  const key = metadata['name'];
+  const isDone = (former: unknown) => typeof former === 'string' && isApplied(kind, key, former);
+  const place = `${pointer}/metadata`;
+  return new Map([
+    ...editsOfList(metadata['previousNames'], isDone, `${place}/previousNames`),
+    ...editsOfAnnotations(metadata['annotations'], isDone, `${place}/annotations`),
+  ]);
+}
+
+type Found = readonly (readonly [string, Edit])[];
+
+function editsOfList(names: Json | undefined, isDone: (name: unknown) => boolean, place: string): Found {
+  if (!Array.isArray(names) || !names.some(isDone)) return [];
+  if (names.every(isDone)) return [[place, { removed: true }]];
+  return names.flatMap((name, at) => (isDone(name) ? [[pointerTo(place, at), { removed: true }] as const] : []));
+}
+
+/** The annotation that says the same, with commas between the names. */
+function editsOfAnnotations(annotations: Json | undefined, isDone: (name: unknown) => boolean, place: string): Found {
+  if (!isObject(annotations)) return [];
+  const text = annotations[previousNamesAnnotation];
+  if (typeof text !== 'string') return [];
+  const names = text.split(',').map((name) => name.trim());
+  const left = names.filter((name) => !isDone(name));
+  if (left.length === names.length) return [];
+  const annotation = pointerTo(place, previousNamesAnnotation);
+  if (left.length > 0) return [[annotation, { text: left.join(', ') }]];
+  return [[Object.keys(annotations).length === 1 ? place : annotation, { removed: true }]];
+}
