@@ -223,7 +223,7 @@ eachEngine('the schema (%s)', (engine) => {
 describe('an upgrade whose process is killed in the middle', () => {
   const unfinished: Migration = {
     ...next,
-    // Postgres looks for its client only when it is told to.
+    // Postgres looks after its client only with this setting.
     statements: ['set local client_connection_check_interval = 100', ...next.statements, 'select pg_sleep(600)'],
   };
   const program = `
