@@ -46,7 +46,7 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
     );
     scope.post(`${mount}${revocationPath}`, async (request, reply) => {
       const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
-      const { status, ...refusal } = await provider.revoke(form);
+      const { status, ...refusal } = await provider.revoke({ form, authorization: request.headers.authorization });
       void reply.code(status).header('cache-control', 'no-store');
       return status === 200 ? reply.send() : reply.send(refusal);
     });

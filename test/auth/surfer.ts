@@ -74,7 +74,7 @@ function formOf(text: string, step: string | undefined) {
   const found = forms.find(([, , body = '']) => step === undefined || body.includes(`name="step" value="${step}"`));
   if (found === undefined) throw new Error(`no form for ${step} on: ${text.slice(-1500)}`);
   const [, action = '', body = ''] = found;
-  const inputs = [...body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)];
+  const inputs = [...body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"\/?>/g)];
   return { action, hidden: Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, value])) };
 }
 

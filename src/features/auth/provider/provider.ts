@@ -12,7 +12,7 @@ import type { Host } from './host.ts';
 import { createKeys, type KeyRing, type Keys, signingAlgorithm } from './keys.ts';
 import { findPerson } from './people.ts';
 import { createAdapter, hash } from './records.ts';
-import { type Revocation, revokeToken } from './revocation.ts';
+import { type Revocation, type RevocationRequest, revokeToken } from './revocation.ts';
 import { createSignInPages } from './sign-in.ts';
 import { audienceOf, claimsOf, issuerOf } from './token-words.ts';
 import type { WebAnswer, WebRequest } from './web.ts';
@@ -28,7 +28,7 @@ export interface IdentityProvider {
   /** Whose an access token is, as programs ask it. Throws `Unauthenticated`. */
   whose(token: string): Promise<ReturnType<typeof claimsOf>>;
   /** Takes back the grant of a token, as a program asks it by a form. */
-  revoke(form: URLSearchParams): Promise<Revocation>;
+  revoke(request: RevocationRequest): Promise<Revocation>;
   /** Its own tokens, as the API checks them. */
   asIssuer(): Issuer;
   /** Ends the sessions and refresh tokens of a person. */
@@ -77,7 +77,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     signIn: (uid, request) => pages.answer(uid, request),
     account: (request) => answerAccount(host, request),
     whose: (token) => whose(host, keys, token),
-    revoke: (form) => revokeToken(host, keys, form),
+    revoke: (request) => revokeToken(host, keys, request),
     asIssuer: () => embeddedIssuer(publicUrl, keys),
     endSessions: (user) => host.endSessions(user),
     publicUrl,

@@ -20,11 +20,22 @@ interface Holder {
   readonly grant?: string;
 }
 
+/** What a program sends to take a token back. */
+export interface RevocationRequest {
+  readonly form: URLSearchParams;
+  /** The header by which some programs say who they are, though they have no secret. */
+  readonly authorization: string | undefined;
+}
+
 /** Revokes a refresh token or an access token, and with it the whole grant (RFC 7009). An unknown token is no error. */
-export async function revokeToken(host: Host, keys: Keys, form: URLSearchParams): Promise<Revocation> {
+export async function revokeToken(
+  host: Host,
+  keys: Keys,
+  { form, authorization }: RevocationRequest,
+): Promise<Revocation> {
   const { provider } = await host.open();
   const [token, ...more] = form.getAll('token');
-  const [client, ...others] = form.getAll('client_id');
+  const [client, ...others] = clientsNamed(form, authorization);
   if (token === undefined || token === '' || more.length > 0) return refuse('invalid_request', 'send one `token`');
   if (client === undefined || client === '' || others.length > 0)
     return refuse('invalid_request', 'send one `client_id`');
@@ -37,6 +48,13 @@ export async function revokeToken(host: Host, keys: Keys, form: URLSearchParams)
     return refuse('unsupported_token_type', 'a server of an older release gave this token; it ends within 10 minutes');
   await deleteGrant(host.engine.database, holder.grant);
   return { status: 200 };
+}
+
+/** The programs that a request names, in its form or by the user name of its header (RFC 6749, 2.3.1). */
+function clientsNamed(form: URLSearchParams, authorization: string | undefined): readonly string[] {
+  const [, encoded] = /^basic ([\w+/]+=*)$/i.exec(authorization ?? '') ?? [];
+  const [, name] = /^([\w.-]+):/.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
+  return name === undefined ? form.getAll('client_id') : [...new Set([...form.getAll('client_id'), name])];
 }
 
 async function holderOfAccess(host: Host, keys: Keys, token: string): Promise<Holder | undefined> {
