@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createDueWork, type DueWork, type WorkParts } from '../../src/features/integrations/due-work.ts';
 import { createObject } from '../../src/objects/objects.ts';
+import { currentContext, runIn } from '../../src/telemetry/context.ts';
 import { newOffice } from '../commit/office.ts';
 
 /** An office with work that looks when there is a reason, and what it reports. */
@@ -88,6 +89,22 @@ test('it looks after its notices and after what it hears, until it is stopped', 
   await createObject(engine, call, group, { name: 'two' }, { strict: true });
   engine.notices.publish({ what: 'domains', account });
   expect(heard).toEqual([object.updatedRevision]);
+});
+
+test('what is looked for is not part of the request for which a job was done, or which gave the reason', async () => {
+  const requests: (string | undefined)[] = [];
+  const { work, account, run } = await openWork({
+    look: async () => void requests.push(currentContext().requestId),
+  });
+  run();
+  await expect.poll(() => requests.length).toBe(1);
+  await runIn({ requestId: 'r1' }, async () => {
+    await work.start({ account, lease: 'asked' }, async () => void requests.push(currentContext().requestId));
+  });
+  await expect.poll(() => requests.length).toBe(3);
+  runIn({ requestId: 'r2' }, () => work.lookWithin(0));
+  await expect.poll(() => requests.length).toBe(4);
+  expect(requests).toEqual([undefined, 'r1', undefined, undefined]);
 });
 
 test('a job that is started before it runs is done, one that fails is reported by its name, and the end waits for both', async () => {

@@ -1,6 +1,7 @@
 import type { CommittedRevision, Engine } from '../../commit/engine.ts';
 import type { Notice } from '../../commit/notices.ts';
 import { type Report, reportOnce } from '../../commit/report-once.ts';
+import { runInBackground } from '../../telemetry/context.ts';
 import { createHeldWork, type HeldWork, type HeldWorkOptions, type Job, ownerName } from './held-work.ts';
 
 /** How a server does work that falls due. */
@@ -138,7 +139,8 @@ function keepLooking(look: () => Promise<void>, { pollMs, gatherMs }: LookTimes)
     const at = performance.now() + ms;
     if (stopped || (timer !== undefined && timer.at <= at)) return;
     clearTimeout(timer?.handle);
-    timer = { at, handle: setTimeout(start, ms) };
+    // The reason may come with a request, of which this look and all that follow are no part.
+    timer = { at, handle: runInBackground(() => setTimeout(start, ms)) };
   };
   const start = (): void => {
     timer = undefined;
