@@ -39,6 +39,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/features/sources/kubernetes/namespace-origin.ts read': 'resources of one namespace',
   'src/features/sources/kubernetes/resources/alarms.ts timers': 'namespaces of one cluster',
   'src/features/sources/kubernetes/resources/source-writer.ts requests': 'namespaces of one cluster',
+  'src/features/sources/kubernetes/status/status-writer.ts latest': 'resources of one cluster',
   'src/features/sources/kubernetes/status/status-writer.ts putOff': 'resources of one cluster',
   'src/features/sources/kubernetes/status/status-writer.ts running': 'resources of one cluster',
   'src/features/sources/kubernetes/status/status-writer.ts waiting': 'resources of one cluster',

@@ -57,7 +57,7 @@ function report(
   let isExpecting = false;
   for (const stated of cluster.statedIn(namespace)) {
     const { kind, resource } = stated;
-    const { name, uid, generation = 0, deletionTimestamp } = resource.metadata;
+    const { name, uid, resourceVersion: version, generation = 0, deletionTimestamp } = resource.metadata;
     if (deletionTimestamp !== undefined || !read.has(generationOf(resource))) continue;
     const file = pathOf({ namespace, plural: kind.plural, name });
     const output = outputs.get(file);
@@ -79,7 +79,7 @@ function report(
       now(),
     );
     isExpecting ||= isMissing(problems);
-    cluster.statuses.put({ apiVersion, ...kind, namespace, name, uid, shown }, status);
+    cluster.statuses.put({ apiVersion, ...kind, namespace, name, uid, version, shown }, status);
   }
   return isExpecting;
 }

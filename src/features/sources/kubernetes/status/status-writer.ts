@@ -32,6 +32,8 @@ export interface StatusTarget {
   readonly uid: string;
   /** The status that it shows. */
   readonly shown: WrittenStatus | undefined;
+  /** The version of the resource that shows it; absent where nobody follows the resource. */
+  readonly version?: string;
   /** The conditions whose changes are events; Ready unless said otherwise. */
   readonly reported?: readonly string[];
 }
@@ -63,6 +65,7 @@ export function createStatusWriter(
   const waiting = new Map<string, Write>();
   const running = new Set<string>();
   const putOff = new Map<string, NodeJS.Timeout>();
+  const written = createWritten();
   let isStopped = false;
   const begin = (name: string): void => {
     if (running.has(name)) return;
@@ -78,9 +81,11 @@ export function createStatusWriter(
     const next = waiting.get(name);
     if (next === undefined || isStopped) return;
     waiting.delete(name);
+    written.note(name, next);
     try {
       await client.apply(`${pathOf(next.target)}/status`, statusObject(next.target, next.status));
     } catch (error) {
+      written.forget(name);
       if (!isGone(error)) again(name, next, error);
       return;
     }
@@ -110,7 +115,7 @@ export function createStatusWriter(
     put(target, status) {
       const name = pathOf(target);
       forget(name);
-      if (isStopped || equalJson(asJson(target.shown), asJson(status))) return;
+      if (isStopped || equalJson(asJson(target.shown), asJson(status)) || written.holds(name, target, status)) return;
       waiting.set(name, { target, status, failures: 0 });
       begin(name);
     },
@@ -119,6 +124,42 @@ export function createStatusWriter(
       for (const name of [...putOff.keys(), ...waiting.keys()]) forget(name);
     },
   };
+}
+
+/** What was written a moment ago, which the resources that we know may not show yet. */
+interface Written {
+  note(name: string, write: Write): void;
+  forget(name: string): void;
+  /** Whether this was written to the version of the resource that is still the last one known. */
+  holds(name: string, target: StatusTarget, status: WrittenStatus): boolean;
+}
+
+function createWritten(): Written {
+  const latest = new Map<string, Write>();
+  return {
+    note(name, write) {
+      latest.delete(name);
+      latest.set(name, write);
+      const [oldest] = latest.keys();
+      if (latest.size > mostWritten && oldest !== undefined) latest.delete(oldest);
+    },
+    forget: (name) => latest.delete(name),
+    holds(name, { uid, version }, status) {
+      const last = latest.get(name);
+      if (last === undefined || version === undefined) return false;
+      const isLatest = last.target.uid === uid && last.target.version === version;
+      return isLatest && equalJson(untimed(last.status), untimed(status));
+    },
+  };
+}
+
+/** What is written within 20 seconds, by when those who follow the resources know of it. */
+const mostWritten = 1000;
+
+/** The status without the times at which conditions began to hold, which follow from the status that was there before. */
+function untimed(status: WrittenStatus): Json {
+  const conditions = status.conditions.map(({ lastTransitionTime: _, ...condition }) => condition);
+  return JSON.parse(JSON.stringify({ ...status, conditions }));
 }
 
 /** Whether what was written about was deleted meanwhile. */
