@@ -7,7 +7,7 @@ import { present } from '../setup/present.ts';
 import { doc } from './documents.ts';
 import { problemsOf } from './problems.ts';
 import { domains, openDomainScene, runChecks } from './proxy-domain-scene.ts';
-import { services } from './reverse-proxy-scene.ts';
+import { addCluster, services } from './reverse-proxy-scene.ts';
 import { apiOn } from './setup.ts';
 
 type Scene = Awaited<ReturnType<typeof openDomainScene>>;
@@ -379,6 +379,31 @@ describe('in documents', () => {
     expect(await read('apps.example.org')).toMatchObject({ target_cluster: 'other.example.com' });
     expect((await apply()).status).toBe(200);
     expect(await read('apps.example.org')).toEqual({});
+  });
+
+  it('a custom domain leads its services to no cluster where others have their ports', async () => {
+    const { api, read } = await openDomainScene();
+    await addCluster(api, 'other.example.com', { supports_custom_ports: true });
+    const [peer = ''] = await api.peers('db');
+    const target = { target_id: peer, target_type: 'peer', protocol: 'tcp', port: 5432, enabled: true };
+    const tcp = { mode: 'tcp', listen_port: 5432, targets: [target] };
+    const apply = (text: string) => api.call('POST', '/api/config/apply', { source: 'team', ...files(text) });
+    expect((await apply(domain)).status).toBe(200);
+    const moving = await api.call('POST', services, service('db.apps.example.org', tcp));
+    const settled = await api.call('POST', services, service('db.other.example.com', tcp));
+    expect([moving.status, settled.status]).toEqual([200, 200]);
+    const elsewhere = domain.replace('proxy.example.com', 'other.example.com');
+    const refused = await apply(elsewhere);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      expect.stringContaining(
+        'a service on port 5432 already exists on this cluster (`db.other.example.com`), and the domain would lead `db.apps.example.org` there too',
+      ),
+    ]);
+    expect(await read('apps.example.org')).toMatchObject({ target_cluster: 'proxy.example.com' });
+    const free = { ...service('db.other.example.com', tcp), listen_port: 5433 };
+    expect((await api.call('PUT', `${services}/${settled.body.id}`, free)).status).toBe(200);
+    expect((await apply(elsewhere)).status).toBe(200);
   });
 
   it('one that services of others use stays, with a warning', async () => {

@@ -6,7 +6,8 @@ import { string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { domain } from '../shared/formats.ts';
 import { deriveAccess, isPrivate } from '../shared/private-access.ts';
-import { clusterAt, isBy, isProved } from '../shared/proxy-cluster.ts';
+import { clusterAt, clusterOf, isBy, isProved } from '../shared/proxy-cluster.ts';
+import { portOf } from '../shared/service-port.ts';
 
 const spec = {
   domain: string({
@@ -114,8 +115,10 @@ export const proxyDomain = defineKind({
       message: (value) => `the domain \`${value}\` already exists; change that one`,
     },
   },
-  checkMutation: ({ before, after }, _was, next) =>
-    before === undefined && after !== undefined ? checkFree(after, next) : [],
+  checkMutation: ({ before, after }, was, next) => {
+    if (after === undefined) return [];
+    return [...(before === undefined ? checkFree(after, next) : []), ...checkPorts(after, was, next)];
+  },
   usedBy: (object, state) =>
     state.ofKind('ProxyService').filter((service) => isBy(object, service.spec.domain ?? '', state)),
   derivedChanges: ({ before, after }, state) => followDomain(after ?? before, state),
@@ -148,6 +151,26 @@ function checkFree({ spec: { domain: name = '' } }: Domain, state: State): reado
   if (cluster === undefined) return [];
   const message = `\`${name}\` is within the address of the cluster ${cluster.name}, where services need no domain of their own; name it in the service alone`;
   return [{ code: 'domain_of_cluster', path: '/domain', message }];
+}
+
+/** Services below a domain that comes or is led to another cluster find no other service on their port there. */
+function checkPorts({ spec: { domain: name = '' } }: Domain, was: State, next: State): readonly Fault[] {
+  const clusterIn = (state: State, { spec }: Stored<'ProxyService'>) => clusterOf(spec.domain ?? '', state)?.id;
+  const moved = next
+    .ofKind('ProxyService')
+    .filter((service) => portOf(service) !== 0 && isWithin(service.spec.domain ?? '', name))
+    .filter((service) => clusterIn(next, service) !== clusterIn(was, service));
+  return moved.flatMap((service) => {
+    const port = portOf(service);
+    const others = next.lookUp('ProxyService', 'port', String(port)).filter(({ id }) => id !== service.id);
+    return others
+      .filter((other) => clusterIn(next, other) === clusterIn(next, service))
+      .map((other) => ({
+        code: 'value_taken' as const,
+        path: '/target_cluster',
+        message: `a service on port ${port} already exists on this cluster (\`${other.name}\`), and the domain would lead \`${service.name}\` there too; give one of them another port first`,
+      }));
+  });
 }
 
 /** Private services below a domain that comes, changes or goes are reached at another cluster. */

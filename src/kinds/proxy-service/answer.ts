@@ -4,10 +4,10 @@ import type { State } from '../../model/declare/kind.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { isOfKind, type Stored } from '../../model/state/stored.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
+import { portOf } from '../shared/service-port.ts';
 import { hasOwnHost } from './canonical.ts';
 import type { Auth, Target } from './fields.ts';
 import { targetsOf } from './placing.ts';
-import { portOf } from './ports.ts';
 import { enabledAuth } from './rules.ts';
 
 /** The answer with the hosts that follow from the targets. */

@@ -2,12 +2,13 @@ import { defineKind } from '../../model/declare/kind.ts';
 import { serviceStatuses } from '../../model/declare/service-words.ts';
 import { deriveAccess } from '../shared/private-access.ts';
 import { servingCluster } from '../shared/proxy-cluster.ts';
+import { portOf } from '../shared/service-port.ts';
 import { metaOf, showService } from './answer.ts';
 import { dropMeaningless } from './canonical.ts';
 import { createdEvents, deletedEvents, isExposed, keepExposed, updatedEvents } from './exposed.ts';
 import { serviceFields } from './fields.ts';
 import { checkPlacing } from './placing.ts';
-import { isPortChosen, portOf, settlePort } from './ports.ts';
+import { isPortChosen, settlePort } from './ports.ts';
 import { checkService, refuseOtherMode, warnOfOpening } from './rules.ts';
 
 declare module '../../model/state/stored.ts' {

@@ -2,8 +2,8 @@ import type { Fault, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
+import { portOf } from '../shared/service-port.ts';
 import type { Target } from './fields.ts';
-import { portOf } from './ports.ts';
 
 /** What a service asks of its cluster, of other services and of its targets. */
 export function checkPlacing(service: Stored<'ProxyService'>, state: State): readonly Fault[] {

@@ -1,23 +1,14 @@
 import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
+import { chosenPort, portOf } from '../shared/service-port.ts';
 
 /** Where ports that the server chooses begin and end: above the well-known ones, below those of outgoing connections. */
 const first = 10_000;
 const last = 49_151;
 
-/** The port on which the cluster listens for a service; 0 for one without. */
-export function portOf(service: Stored<'ProxyService'>): number {
-  if (service.spec.mode === 'http') return 0;
-  return Number(service.spec.listen_port) || chosenPort(service);
-}
-
 /** Whether the server chose the port. */
 export function isPortChosen(service: Stored<'ProxyService'>): boolean {
   return service.spec.listen_port === 0 && portOf(service) !== 0;
-}
-
-function chosenPort({ derived }: Stored<'ProxyService'>): number {
-  return derived.listen_port ?? 0;
 }
 
 /** Gives a service the port that it leaves to the server, which is the one it had when it had one. */
