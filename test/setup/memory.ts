@@ -1,4 +1,5 @@
-import { accessSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const memory = '/dev/shm';
@@ -7,11 +8,17 @@ const memory = '/dev/shm';
 const room = 6 * 2 ** 30;
 
 /**
- * Keeps the temporary files of a run in memory, where the system offers that: most of them are copies of databases, which
- * cost a tenth of the CPU there. TMPDIR, when it is set, goes before it.
+ * Makes a directory in which all temporary files of a run are, and returns its path: in memory, where the system offers
+ * that, because most of them are copies of databases, which cost a tenth of the CPU there. TMPDIR, when it is set, goes
+ * before it.
  */
-export function keepFilesInMemory(): void {
-  if (process.env['TMPDIR'] === undefined && isUsable()) process.env['TMPDIR'] = memory;
+export function makeTemporaryDirectory(): string {
+  const parent = process.env['TMPDIR'] === undefined && isUsable() ? memory : tmpdir();
+  const directory = mkdtempSync(join(parent, 'heddle-run-'));
+  // Servers and programs that run as other users have files of their own in it.
+  chmodSync(directory, 0o711);
+  process.env['TMPDIR'] = directory;
+  return directory;
 }
 
 /** Whether there is room, and programs may be started from there: containers often have 64 MiB of it, for data only. */

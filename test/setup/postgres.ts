@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { bundleProgram } from './bundle.ts';
-import { keepFilesInMemory } from './memory.ts';
+import { makeTemporaryDirectory } from './memory.ts';
 import { endProcessesWithRun, expectNoProcesses } from './processes.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 import { compileServers } from './server-process.ts';
@@ -29,8 +29,7 @@ let directory: string | undefined;
 
 /** Starts one Postgres for the whole run (or takes HEDDLE_TEST_DATABASE_URL) and migrates one template per engine. */
 export async function setup(project: TestProject): Promise<void> {
-  endProcessesWithRun();
-  keepFilesInMemory();
+  endProcessesWithRun(makeTemporaryDirectory());
   directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
   // Programs that tests start read what the first of them compiled, which halves the time they take to start.
   process.env['NODE_COMPILE_CACHE'] ??= join(directory, 'compiled');

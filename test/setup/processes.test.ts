@@ -1,16 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 
 const module = new URL('./processes.ts', import.meta.url).href;
 
+const directory = () => mkdtempSync(join(tmpdir(), 'heddle-run-'));
+
 // A run that starts a process which would go on for ever, and one in its turn, says their ids and waits.
 const run = `
   import { spawn } from 'node:child_process';
   import { endProcessesWithRun } from '${module}';
-  endProcessesWithRun();
+  endProcessesWithRun(process.argv[1]);
   const idle = 'console.log(process.pid); setInterval(() => {}, 1000);';
   const nested = \`require('node:child_process').spawn(process.execPath, ['-e', \${JSON.stringify(idle)}], { stdio: 'inherit', detached: true }); \${idle}\`;
   spawn(process.execPath, ['-e', nested], { stdio: 'inherit', detached: true });`;
@@ -19,7 +24,7 @@ const run = `
 const untidy = `
   import { spawn } from 'node:child_process';
   import { endProcessesWithRun, expectNoProcesses } from '${module}';
-  endProcessesWithRun();
+  endProcessesWithRun(process.argv[1]);
   await expectNoProcesses(0);
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   await expectNoProcesses(0).catch(({ message }) => console.log(message));
@@ -34,8 +39,10 @@ const isAlive = (pid: number) => {
   }
 };
 
-it.runIf(process.platform === 'linux')('a run that is killed takes all its processes along', async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', run], {
+it.runIf(process.platform === 'linux')('a run that is killed takes all its processes and files along', async () => {
+  const files = directory();
+  writeFileSync(join(files, 'one'), '');
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', run, files], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const pids: number[] = [];
@@ -44,10 +51,11 @@ it.runIf(process.platform === 'linux')('a run that is killed takes all its proce
   child.kill('SIGKILL');
   await once(child, 'exit');
   await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+  await expect.poll(() => existsSync(files)).toBe(false);
 });
 
 it.runIf(process.platform === 'linux')('a run that leaves a process behind fails with its name', async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', untidy], {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', untidy, directory()], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);

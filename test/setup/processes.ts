@@ -7,13 +7,20 @@ import { processesOf, type RunProcess } from './run-processes.ts';
 
 const script = fileURLToPath(new URL('./end-processes.ts', import.meta.url));
 
-/** Gives this run an id that its processes inherit, and starts the process that kills those left behind when it has ended. */
-export function endProcessesWithRun(): void {
+/**
+ * Gives this run an id that its processes inherit, and starts the process that kills those left behind when it has ended,
+ * and then removes the directory of the run's files.
+ */
+export function endProcessesWithRun(directory: string): void {
   const run = randomUUID();
   process.env['TEST_RUN_ID'] = run;
   // Not a child that ends with us: it outlives a run that is killed, by the moment that it needs.
   const { TEST_RUN_ID: _, ...env } = process.env;
-  const watcher = spawn(process.execPath, [script, run], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], env });
+  const watcher = spawn(process.execPath, [script, run, directory], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env,
+  });
   watcher.unref();
   // A socket of ours to it, which ends when this process does.
   if (watcher.stdin instanceof Socket) watcher.stdin.unref();
