@@ -12,6 +12,13 @@ export function page(title: string, from: string, ...parts: readonly string[]): 
   return `${[notice, `# ${title}`, ...parts.map((part) => part.trim())].join('\n\n')}\n`;
 }
 
+/** A page with another text between `<!-- NAME: …-->` and `<!-- /NAME -->`. */
+export function withBlock(page: string, name: string, block: string): string {
+  const found = new RegExp(`(<!-- ${name}: [^\\n]*-->\\n)[^]*?(<!-- /${name} -->)`);
+  if (!found.test(page)) throw new Error(`the page has no place for its ${name}`);
+  return page.replace(found, (_, begin: string, end: string) => `${begin}\n${block}\n${end}`);
+}
+
 function cellText(cell: string): string {
   return cell
     .replaceAll('|', '\\|')

@@ -1,17 +1,11 @@
 import { metrics } from '../api/metrics/declared.ts';
 import { readSettingsFile } from '../documents/settings-file.ts';
 import { asObject, type Json, type JsonObject } from '../lib/json.ts';
-import { table } from './markdown.ts';
+import { table, withBlock } from './markdown.ts';
 
 /** The operator's page with its tables of alerts and metrics; the rest of it is written by hand. */
 export function operationsPage(page: string, alertFile: string): string {
   return withBlock(withBlock(page, 'alerts', alertTable(alertFile)), 'metrics', metricTable());
-}
-
-function withBlock(page: string, name: string, block: string): string {
-  const found = new RegExp(`(<!-- ${name}: [^\\n]*-->\\n)[^]*?(<!-- /${name} -->)`);
-  if (!found.test(page)) throw new Error(`docs/operations.md has no place for its ${name}`);
-  return page.replace(found, (_, begin: string, end: string) => `${begin}\n${block}\n${end}`);
 }
 
 function metricTable(): string {

@@ -27,15 +27,15 @@ const facts = {
   network_addresses: [{ net_ip: '10.0.0.7/24', mac: '02:42:0a:14:00:07' }],
 };
 
-/** All that a machine does to become a peer: it asks for a challenge, answers it, and signs the request. */
-export async function enrolMachine(socket: Socket, { keys, hostname }: Machine, setupKey: string): Promise<void> {
+/** All that a machine does to become a peer: it asks for a challenge, answers it, and signs the request. Returns the answer. */
+export async function enrolMachine(socket: Socket, { keys, hostname }: Machine, setupKey: string): Promise<string> {
   const challenge = JSON.parse(await exchange(socket, post('/agent/challenge')));
   const body = JSON.stringify({
     ...{ setup_key: setupKey, hostname, facts, extra_dns_labels: ['build'] },
     ...{ wg_pub_key: tunnelKeyOf(keys), tunnel_proof: answerTo(keys, challenge) },
   });
   const path = '/agent/enrol';
-  await exchange(socket, post(path, body, proofFor(keys, { method: 'POST', path, body })));
+  return exchange(socket, post(path, body, proofFor(keys, { method: 'POST', path, body })));
 }
 
 function post(path: string, body = '', proof = ''): string {

@@ -22,7 +22,8 @@ export const http: Benchmark = {
 
 function creating(server: ServedHeddle, clients: number): HttpLoad {
   const body = '{"name":"Group %n"}';
-  return { type: 'http', url: server.url, method: 'POST', path: '/api/groups', token, body, clients, milliseconds };
+  const target = { url: server.url, method: 'POST', path: '/api/groups', token, body } as const;
+  return { type: 'http', targets: [target], clients, milliseconds };
 }
 
 async function oneWriter(server: ServedHeddle, url: string, load: LoadGenerator): Promise<Row> {
@@ -49,7 +50,7 @@ async function readers(server: ServedHeddle, url: string, load: LoadGenerator): 
   const bare = fork(new URL('./bare-server.ts', import.meta.url), [url, account]);
   const [bareUrl] = await once(bare, 'message');
   const reading = (of: string, path: string): HttpLoad => {
-    return { type: 'http', url: of, method: 'GET', path, token, clients: 16, milliseconds };
+    return { type: 'http', targets: [{ url: of, method: 'GET', path, token }], clients: 16, milliseconds };
   };
   const measured = await inTurns(
     rounds,

@@ -1,7 +1,15 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { enrolBare, enrolMachine, prepareMachines } from './enrolling.ts';
-import type { BareEnrolmentLoad, EnrolmentLoad, HttpLoad, Load, LoadResult, TransactionLoad } from './load.ts';
+import type {
+  BareEnrolmentLoad,
+  EnrolmentLoad,
+  HttpLoad,
+  HttpTarget,
+  Load,
+  LoadResult,
+  TransactionLoad,
+} from './load.ts';
 import { connectClients, exchange } from './sockets.ts';
 import { median } from './timing.ts';
 
@@ -28,19 +36,28 @@ function run(load: Load): Promise<LoadResult> {
 let number = 0;
 
 async function runHttp(load: HttpLoad): Promise<LoadResult> {
-  const sockets = await connectClients(load.url, load.clients);
-  const result = await repeat(sockets, isOver(load), async (socket) => {
-    await exchange(socket, requestOf(load));
+  const { targets, clients: count } = load;
+  const clients = await Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      const target = targets[at % targets.length];
+      if (target === undefined) throw new Error('the load has no target');
+      const [socket] = await connectClients(target.url, 1);
+      return { target, socket: socket as Socket };
+    }),
+  );
+  const result = await repeat(clients, isOver(load), async ({ target, socket }) => {
+    await exchange(socket, requestOf(target));
   });
-  for (const socket of sockets) socket.destroy();
+  for (const { socket } of clients) socket.destroy();
   return result;
 }
 
-function requestOf({ method, path, token, body = '' }: HttpLoad): string {
+function requestOf({ method, path, token, body = '', known }: HttpTarget): string {
   number += 1;
   const text = body.replaceAll('%n', String(number));
   const type = body === '' ? '' : `content-type: application/json\r\ncontent-length: ${text.length}\r\n`;
-  return `${method} ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Token ${token}\r\n${type}\r\n${text}`;
+  const condition = known === undefined ? '' : `if-none-match: ${known}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Token ${token}\r\n${condition}${type}\r\n${text}`;
 }
 
 /** The keys are there before the clock starts: each machine makes its own, and here they would all share one core. */
@@ -121,5 +138,6 @@ async function repeat<C>(
   };
   await Promise.all(clients.map(loop));
   const seconds = (performance.now() - start) / 1000;
-  return { perSecond: taken.length / seconds, median: median(taken), longest: taken.reduce((a, b) => Math.max(a, b)) };
+  const longest = taken.reduce((a, b) => Math.max(a, b));
+  return { count: taken.length, perSecond: taken.length / seconds, median: median(taken), longest };
 }

@@ -1,14 +1,22 @@
 import { type ChildProcess, fork } from 'node:child_process';
 
-/** Requests over kept connections: each client sends the next one when it has the answer to the last. */
-export interface HttpLoad {
-  readonly type: 'http';
+/** A request to one server. */
+export interface HttpTarget {
   readonly url: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly token: string;
   /** `%n` stands for a number that no other request has. */
   readonly body?: string;
+  /** The client has the answer of this ETag already. */
+  readonly known?: string;
+}
+
+/** Requests over kept connections: each client sends the next one when it has the answer to the last. */
+export interface HttpLoad {
+  readonly type: 'http';
+  /** The clients are spread over them. */
+  readonly targets: readonly HttpTarget[];
   readonly clients: number;
   readonly milliseconds: number;
 }
@@ -43,6 +51,7 @@ export type Load = HttpLoad | TransactionLoad | EnrolmentLoad | BareEnrolmentLoa
 
 /** What a load came to. */
 export interface LoadResult {
+  readonly count: number;
   readonly perSecond: number;
   /** The middle and the longest time of one request, in milliseconds. */
   readonly median: number;

@@ -15,6 +15,7 @@ import { maps } from './maps.ts';
 import { reconnect } from './reconnect.ts';
 import { type Benchmark, isWithin, type Row } from './result.ts';
 import { scim } from './scim.ts';
+import { sizingOf } from './sizing/sizing.ts';
 import { sources } from './sources.ts';
 import { openStand } from './stand.ts';
 import { start } from './start.ts';
@@ -30,6 +31,10 @@ const { values } = parseArgs({
     strict: { type: 'boolean', default: false },
     /** How many records the log has. */
     rows: { type: 'string', default: '200000' },
+    /** Small sizes, to see whether everything is measured; of sizing alone. */
+    quick: { type: 'boolean', default: false },
+    /** The page whose figures sizing writes anew; it prints them otherwise. */
+    page: { type: 'string' },
     only: { type: 'string', multiple: true, default: [] },
   },
 });
@@ -56,6 +61,7 @@ const benchmarks: readonly Benchmark[] = [
   kubernetes,
   scim,
   install,
+  sizingOf({ quick: values.quick, page: values.page }),
 ];
 
 const unknown = values.only.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name));

@@ -11,7 +11,7 @@ import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { putObjects } from '../setup/objects.ts';
 import { addPeers } from '../setup/peers.ts';
 import { openWorkplace, type Stand } from './stand.ts';
-import type { Order } from './stream-clients.ts';
+import type { Order, Reader } from './stream-clients.ts';
 
 /** How many peers every group of a mesh has. */
 export const peersPerGroup = 50;
@@ -108,11 +108,17 @@ export function order(clients: ChildProcess, given: Order | { readonly type: 'aw
 
 /** Connects everybody; resolves when each has its map. */
 export async function connect({ clients, port, ids }: Mesh): Promise<void> {
+  const readers = ids.map((peer) => ({ peer, request: `GET /${peer} HTTP/1.1\r\nhost: bench\r\n\r\n` }));
+  await connectReaders(clients, port, readers);
+}
+
+/** Connects readers; resolves when each has its map. */
+export async function connectReaders(clients: ChildProcess, port: number, readers: readonly Reader[]): Promise<void> {
   // The first piece of a stream is not an event, and counts as one.
-  await order(clients, { type: 'await', events: ids.length * 2 });
+  await order(clients, { type: 'await', events: readers.length * 2 });
   const reached = new Promise((resolve) => {
     clients.on('message', (message) => message === 'reached' && resolve(undefined));
   });
-  clients.send({ type: 'connect', port, peers: ids } satisfies Order);
+  clients.send({ type: 'connect', port, readers } satisfies Order);
   await reached;
 }

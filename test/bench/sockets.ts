@@ -19,7 +19,7 @@ export function exchange(socket: Socket, request: string): Promise<string> {
       length ??= lengthOf(text);
       if (length === undefined || text.length < length) return;
       socket.off('data', onData).off('error', reject);
-      if (text.startsWith('HTTP/1.1 200')) resolve(text.slice(text.indexOf('\r\n\r\n') + 4));
+      if (/^HTTP\/1\.1 (?:200|304)/.test(text)) resolve(text.slice(text.indexOf('\r\n\r\n') + 4));
       else reject(new Error(text));
     };
     socket.on('data', onData).once('error', reject);

@@ -1,8 +1,14 @@
 import { connect, type Socket } from 'node:net';
 
+/** A reader, and the request by which it connects. */
+export interface Reader {
+  readonly peer: string;
+  readonly request: string;
+}
+
 /** What the readers are to do. */
 export type Order =
-  | { readonly type: 'connect'; readonly port: number; readonly peers: readonly string[] }
+  | { readonly type: 'connect'; readonly port: number; readonly readers: readonly Reader[] }
   | { readonly type: 'count' }
   | { readonly type: 'cut' };
 
@@ -20,7 +26,7 @@ let [events, bytes] = [0, 0];
 const reached = new Set<string>();
 
 process.on('message', (order: Order | { readonly type: 'await'; readonly events: number }) => {
-  if (order.type === 'connect') open(order.port, order.peers);
+  if (order.type === 'connect') open(order.port, order.readers);
   else if (order.type === 'await') wait(order.events);
   else if (order.type === 'count') {
     process.send?.({ events, peers: reached.size, bytes } satisfies Counted);
@@ -39,10 +45,10 @@ function wait(count: number): void {
   process.send?.('waiting');
 }
 
-function open(port: number, peers: readonly string[]): void {
-  sockets = peers.map((peer) => {
+function open(port: number, readers: readonly Reader[]): void {
+  sockets = readers.map(({ peer, request }) => {
     const socket = connect(port, '127.0.0.1');
-    socket.write(`GET /${peer} HTTP/1.1\r\nhost: bench\r\n\r\n`);
+    socket.write(request);
     // An event ends with two line ends; a piece may end between them.
     let last = 0;
     socket.on('data', (chunk: Buffer) => {

@@ -1,0 +1,35 @@
+import { messagesOf } from '../../../src/cli/proxy/edge.ts';
+import type { ServedHeddle } from '../../setup/heddle.ts';
+import { token } from '../served.ts';
+
+/** A reader of the events of an account at one server. */
+export interface EventReader {
+  /** Resolves with the moment at which an event arrives that contains this text. */
+  next(text: string): Promise<number>;
+  close(): void;
+}
+
+/** Reads the events that come from now on. */
+export async function openEvents(server: ServedHeddle): Promise<EventReader> {
+  const stop = new AbortController();
+  const headers = { authorization: `Token ${token}` };
+  const response = await fetch(`${server.url}/api/config/events`, { headers, signal: stop.signal });
+  if (!response.ok) throw new Error(`/api/config/events: ${response.status} ${await response.text()}`);
+  const waiting = new Map<string, (at: number) => void>();
+  const read = async () => {
+    for await (const { data } of messagesOf(response)) {
+      const [at, text] = [performance.now(), JSON.stringify(data)];
+      for (const [wanted, resolve] of waiting) {
+        if (!text.includes(wanted)) continue;
+        waiting.delete(wanted);
+        resolve(at);
+      }
+    }
+  };
+  // It ends when it is closed.
+  read().catch(() => undefined);
+  return {
+    next: (text) => new Promise((resolve) => waiting.set(JSON.stringify(text), resolve)),
+    close: () => stop.abort(),
+  };
+}
