@@ -243,6 +243,24 @@ it('an embedded database whose process ended too early for that is vacuumed at i
   await second.close();
 });
 
+it('an embedded database makes checkpoints while it runs, so that its log does not grow until it stops', async () => {
+  const dataDir = await temporaryDirectory();
+  await copyEmbedded(dataDir);
+  const database = await openDatabase({ dataDir });
+  const ahead = raw<{ readonly bytes: number }>(
+    'select pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::float8 as bytes from pg_control_checkpoint()',
+  );
+  // Of 0.7 MB each: 90 MB in all.
+  const write = raw(
+    "insert into object_keys select 'a', 'Group', md5(random()::text), md5(random()::text), 'o' from generate_series(1, 2000)",
+  );
+  for (let n = 0; n < 130; n += 1) await database.inAccount('a', [write]);
+  await database.ping();
+  const [{ bytes } = { bytes: 0 }] = await database.lookUp(ahead);
+  expect(bytes).toBeLessThan(32 * 2 ** 20);
+  await database.close();
+});
+
 describe('a Postgres', () => {
   const prepared = raw<{ name: string; statement: string }>(
     'select name, statement from pg_prepared_statements order by statement',

@@ -16,6 +16,18 @@ import { DiskWatch } from './disk-watch.ts';
 /** After so many written rows the statistics are re-created; PGlite has no autovacuum. */
 const VACUUM_ROWS = 10_000;
 
+/** After so many transactions the write-ahead log is looked at; a look costs as much as a small read. */
+const LOOK_TRANSACTIONS = 64;
+
+/**
+ * So many bytes it may be ahead of the last checkpoint. PGlite has no process that makes checkpoints: without them the log
+ * grows until the server stops, and one that was killed reads all of it at the next start.
+ */
+const CHECKPOINT_BYTES = 32 * 2 ** 20;
+
+const aheadText =
+  'select pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::float8 as bytes from pg_control_checkpoint()';
+
 /**
  * Tables that have grown much since their statistics were made: the process that wrote to them ended before its turn
  * came. For the others a vacuum is not worth its second of CPU at every start; a table of 128 KiB is read as a whole.
@@ -122,7 +134,9 @@ class EmbeddedDatabase implements Database {
   readonly #unlock: () => Promise<void>;
   readonly #disk: DiskWatch;
   #unvacuumed = 0;
-  #vacuumed: Promise<unknown> = Promise.resolve();
+  #transactions = 0;
+  /** Vacuums and checkpoints, one after the other. */
+  #upkeep: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
   constructor(pglite: PGlite, unlock: () => Promise<void>, diskChanged?: (isFull: boolean) => void) {
@@ -185,14 +199,28 @@ class EmbeddedDatabase implements Database {
   /** Vacuums in the background, between transactions; a failure is thrown by the next `ping` or by `close`. */
   vacuum(): void {
     this.#unvacuumed = 0;
-    // What failed, as on a full disk, is made good by the next one.
-    const work = () => this.#pglite.exec('vacuum (analyze)');
-    this.#vacuumed = this.#vacuumed.then(work, work);
-    this.#vacuumed.catch(() => {});
+    this.#inBackground(() => this.#pglite.exec('vacuum (analyze)'));
+  }
+
+  /** What failed, as on a full disk, is made good by the next one. */
+  #inBackground(work: () => Promise<unknown>): void {
+    this.#upkeep = this.#upkeep.then(work, work);
+    this.#upkeep.catch(() => {});
+  }
+
+  async #checkpoint(): Promise<void> {
+    const [ahead] = (await this.#pglite.query<{ readonly bytes: number }>(aheadText)).rows;
+    if (ahead === undefined || ahead.bytes <= CHECKPOINT_BYTES) return;
+    await this.#pglite.exec('checkpoint').catch((error) => {
+      const shortage = shortageOf(error);
+      if (shortage === undefined) throw error;
+      // Reported as that of a write is; the next look tries again.
+      this.#disk.note(shortage);
+    });
   }
 
   async ping(): Promise<void> {
-    await this.#vacuumed;
+    await this.#upkeep;
     await this.#transaction((transaction) => transaction.exec('select 1'));
     this.#disk.requireRoom();
   }
@@ -205,7 +233,7 @@ class EmbeddedDatabase implements Database {
 
   async #close(): Promise<void> {
     try {
-      await this.#vacuumed;
+      await this.#upkeep;
     } finally {
       await this.#pglite.close();
       await this.#unlock();
@@ -214,6 +242,8 @@ class EmbeddedDatabase implements Database {
 
   async #transaction<Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> {
     if (this.#closed) throw new Unavailable('The embedded database is closed.');
+    this.#transactions += 1;
+    if (this.#transactions % LOOK_TRANSACTIONS === 0) this.#inBackground(() => this.#checkpoint());
     return this.#pglite.transaction(work).catch((error) => {
       const shortage = shortageOf(error);
       throw shortage === undefined ? error : this.#disk.note(shortage);
