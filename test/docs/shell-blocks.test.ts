@@ -37,6 +37,10 @@ const notRun: Readonly<Record<string, string>> = {
   'helm install': 'needs a cluster; test/charts renders the chart with helm',
   'kubectl patch': 'needs a cluster; test/kubernetes/own-resources.kube.ts changes the same members',
   'npx heddle agent simulate': 'runs until it is stopped; test/cli/agent.test.ts plays it',
+  'npx heddle operator backup account.backup':
+    'needs a server that is stopped; test/faults/restore.test.ts does the same',
+  'npx heddle operator restore account.backup': 'needs an empty Postgres; test/faults/restore.test.ts does the same',
+  'export HEDDLE_SECRET_KEY_FILE': 'sets a variable for the line behind it; the next test knows its name',
   'npx heddle serve --database-url': 'needs a database of that name; test/docs/pages.test.ts knows its flags',
   'npx heddle serve --source': 'runs until it is stopped; test/gen/package.release.ts starts the same',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'runs until it is stopped; test/telemetry reads the same variables',

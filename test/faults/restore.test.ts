@@ -2,7 +2,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, emptyDatabase, temporaryDirectory } from '../setup/database.ts';
 import { runHeddle, serveHeddle } from '../setup/heddle.ts';
 
 const quickstart = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
@@ -46,4 +46,24 @@ it('drill: a server is lost, its backup and its key make it again, and its sourc
   await writeFile(join(directory, 'old-token'), token);
   const status = await runHeddle(['status', '--json', '--server', server.url, '--token', token.trim()]);
   expect([status.code, JSON.parse(status.out).sources]).toMatchObject([0, [{ id: 'quickstart' }]]);
+}, 120_000);
+
+it('moves an account from the embedded database to Postgres, as docs/sizing.md says, and its token goes on working', async () => {
+  const [dataDir, url] = [await temporaryDirectory(), await emptyDatabase()];
+  await copyEmbedded(dataDir);
+  const file = join(dataDir, 'account.backup');
+  let exported: string;
+  {
+    await using server = await serveHeddle(['--data-dir', dataDir, '--source', quickstart]);
+    await server.line(/documents, revision/);
+    exported = (await runHeddle(['export', '--server', server.url, '--data-dir', dataDir])).out;
+    expect(await server.stop()).toBe(0);
+  }
+  const env = { HEDDLE_SECRET_KEY_FILE: join(dataDir, 'secret.key') };
+  expect(await runHeddle(['operator', 'backup', file, '--data-dir', dataDir])).toMatchObject({ code: 0, err: '' });
+  const restore = ['operator', 'restore', file, '--auto-approve', '--database-url', url];
+  expect(await runHeddle(restore, { env })).toMatchObject({ code: 0, err: '' });
+  await using server = await serveHeddle(['--data-dir', dataDir, '--database-url', url], { env });
+  expect(exported).toContain('kind: Policy');
+  expect((await runHeddle(['export', '--server', server.url, '--data-dir', dataDir])).out).toBe(exported);
 }, 120_000);

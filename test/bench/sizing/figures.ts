@@ -49,8 +49,10 @@ export interface ObjectFigures {
   readonly pageMs: number;
   readonly startMs: number;
   readonly memory: Memory;
-  readonly disk: { readonly empty: DiskUse; readonly applied: DiskUse; readonly changed: DiskUse };
-  /** How many single changes were made between `applied` and `changed`. */
+  /** Empty, with the objects, with the stored plans too, and with single changes too. */
+  readonly disk: Readonly<Record<'empty' | 'applied' | 'planned' | 'changed', DiskUse>>;
+  /** How many plans were made between `applied` and `planned`, and how many changes between that and `changed`. */
+  readonly plans: number;
   readonly changes: number;
 }
 
@@ -82,9 +84,10 @@ export interface ReplicaFigures {
   readonly otherAccounts: Sum;
 }
 
-/** What all servers did together in a second, and the processor time of one request, in milliseconds. */
+/** What all servers did together in a second, the longest time of a request, and the processor time of one, in milliseconds. */
 export interface Sum {
   readonly perSecond: number;
+  readonly longest: number;
   readonly serverCpu: number;
   readonly postgresCpu: number;
 }

@@ -38,6 +38,7 @@ export async function measureObjects(
   const accounts: Account[] = [];
   for (const size of scale.objects) accounts.push(await openAccount(stand, name, size));
   const plans = await planInTurns(accounts, scale.rounds);
+  const planned = await Promise.all(accounts.map(({ storage }) => storage.use()));
   const loads: NamedLoad[] = [];
   for (const account of accounts) loads.push(...(await loadsOn(account)));
   const result = await runInTurns(load, loads, scale);
@@ -50,7 +51,8 @@ export async function measureObjects(
     const { objects, applyMs, disk: empty, applied } = account;
     figures.push({
       ...{ objects, applyMs, planMs: median(plans[at] ?? []), ...again, ...ratesOf(objects, result) },
-      disk: { empty, applied, changed: changed[at] ?? applied },
+      disk: { empty, applied, planned: planned[at] ?? applied, changed: changed[at] ?? applied },
+      plans: scale.rounds,
       changes: (revisions[at] ?? 0) - account.revision,
     });
   }

@@ -84,10 +84,11 @@ function objectMemory(objects: ByDatabase<ObjectFigures>): string {
 }
 
 function objectDisk(objects: ByDatabase<ObjectFigures>): string {
-  const head = ['database', 'objects', 'empty', 'applied', '1,000 single changes more', 'write-ahead log'];
-  const rows = rowsOf(objects, ({ objects: count, disk, changes }) => [
+  const head = ['database', 'objects', 'empty', 'applied', 'a plan of all', '1,000 changes', 'write-ahead log'];
+  const rows = rowsOf(objects, ({ objects: count, disk, plans, changes }) => [
     ...[number(count), megabytes(disk.empty.data), megabytes(disk.applied.data)],
-    megabytes((disk.changed.data - disk.applied.data) / (changes / 1000)),
+    megabytes((disk.planned.data - disk.applied.data) / plans),
+    megabytes((disk.changed.data - disk.planned.data) / (changes / 1000)),
     disk.changed.log === undefined ? 'shared' : megabytes(disk.changed.log),
   ]);
   const slope = perThousand(objects, ({ objects: count, disk }) => [count, disk.applied.data]);
@@ -182,11 +183,14 @@ function replicaTable(replicas: readonly ReplicaFigures[]): string {
   const rows = kinds.flatMap(([what, kind]) =>
     replicas.map(({ servers, [kind]: sum }) => [what, String(servers), ...cellsOf(sum, one[kind])]),
   );
-  return table(['24 clients', 'servers', 'in all', 'CPU of the servers for one', 'CPU of Postgres for one'], rows);
+  return table(
+    ['24 clients', 'servers', 'in all', 'longest', 'CPU of the servers for one', 'CPU of Postgres for one'],
+    rows,
+  );
 }
 
-function cellsOf({ perSecond, serverCpu, postgresCpu }: Sum, one: Sum): readonly string[] {
-  return [withRatio(perSecond, one.perSecond, rate), time(serverCpu), time(postgresCpu)];
+function cellsOf({ perSecond, longest, serverCpu, postgresCpu }: Sum, one: Sum): readonly string[] {
+  return [withRatio(perSecond, one.perSecond, rate), time(longest), time(serverCpu), time(postgresCpu)];
 }
 
 function lagText({ reads, stale, sameMs, otherMs, sameEventMs, otherEventMs }: LagFigures): string {
