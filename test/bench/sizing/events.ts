@@ -19,9 +19,9 @@ export async function openEvents(server: ServedHeddle): Promise<EventReader> {
   const read = async () => {
     for await (const { data } of messagesOf(response)) {
       const [at, text] = [performance.now(), JSON.stringify(data)];
-      for (const [wanted, resolve] of waiting) {
-        if (!text.includes(wanted)) continue;
-        waiting.delete(wanted);
+      for (const [expected, resolve] of waiting) {
+        if (!text.includes(expected)) continue;
+        waiting.delete(expected);
         resolve(at);
       }
     }
