@@ -27,7 +27,7 @@ test('custom domains of the API and of a file are proved by TXT and by CNAME, by
   const made = (await ask(first, 'POST', domains, { domain: 'apps.example.org', target_cluster: cluster })).body;
   await expect.poll(() => read(first, 'shop.example.org')).toMatchObject({ type: 'custom', validated: false });
   await expect.poll(async () => (await read(first, 'apps.example.org'))['message']).toContain('(there is none)');
-  expect(await troubled(first)).toEqual(['apps.example.org', 'shop.example.org']);
+  await expect.poll(() => troubled(first)).toEqual(['apps.example.org', 'shop.example.org']);
   const service = { name: 'Apps', domain: 'web.apps.example.org', enabled: true };
   const used = (await ask(first, 'POST', services, service)).body;
   expect(used).not.toHaveProperty('proxy_cluster');
