@@ -5,20 +5,25 @@ export interface Pacer {
   run<Value>(task: () => Promise<Value>): Promise<Value>;
 }
 
-/** Creates a pacer. Up to `perSecond` tasks may begin at once after a quiet second. */
+/** Creates a pacer: no second has more than `perSecond` beginnings, so as many tasks may begin at once after a quiet one. */
 export function createPacer({ atOnce, perSecond }: { readonly atOnce: number; readonly perSecond: number }): Pacer {
   const waiting: (() => void)[] = [];
   let running = 0;
-  /** When the next task may begin, in the milliseconds of `performance.now()`. */
-  let next = 0;
-  const step = 1000 / perSecond;
+  /** When the last tasks began, as many as a second may have, in the milliseconds of `performance.now()`. */
+  const begun: number[] = [];
+  let last = Promise.resolve();
 
+  const begin = async (): Promise<void> => {
+    const first = begun.length < perSecond ? undefined : begun.shift();
+    const wait = first === undefined ? 0 : Math.ceil(first + 1000 - performance.now());
+    if (wait > 0) await delay(wait);
+    begun.push(performance.now());
+  };
   const enter = async (): Promise<void> => {
     if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
-    const now = performance.now();
-    next = Math.max(next, now - 1000) + step;
-    if (next > now) await delay(next - now);
+    last = last.then(begin);
+    await last;
   };
   const leave = (): void => {
     const first = waiting.shift();

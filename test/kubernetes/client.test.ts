@@ -149,13 +149,14 @@ describe('a connection by a kubeconfig file', () => {
   });
 });
 
-test('a pacer runs so many tasks at once at the most, in order, and so many a second', async () => {
+test('a pacer runs so many tasks at once at the most, in order, and so many in any second', async () => {
   const pacer = createPacer({ atOnce: 3, perSecond: 10 });
   let [running, most] = [0, 0];
   const order: number[] = [];
-  const begun = performance.now();
-  const tasks = Array.from({ length: 15 }, (_, index) =>
+  const begun: number[] = [];
+  const tasks = Array.from({ length: 23 }, (_, index) =>
     pacer.run(async () => {
+      begun.push(performance.now());
       order.push(index);
       running += 1;
       most = Math.max(most, running);
@@ -165,7 +166,8 @@ test('a pacer runs so many tasks at once at the most, in order, and so many a se
   );
   await Promise.all(tasks);
   expect(most).toBe(3);
-  expect(order).toEqual([...Array(15).keys()]);
-  // Ten begin at once after a quiet second, five a tenth of a second apart.
-  expect(performance.now() - begun).toBeGreaterThan(400);
+  expect(order).toEqual([...Array(23).keys()]);
+  const spans = begun.slice(10).map((at, index) => at - (begun[index] ?? 0));
+  // Timers count whole milliseconds, and what was asked for in the middle of one may come as much sooner.
+  expect(Math.min(...spans)).toBeGreaterThan(998);
 });

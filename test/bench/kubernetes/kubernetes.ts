@@ -12,7 +12,7 @@ import { mostAtOnce, mostInOneSecond, steadyRate, type Write } from './audit.ts'
 import { type FilledCluster, isReady, namespace, openCluster, pathOf } from './cluster.ts';
 import { cpuOf, inspected, memoryOf } from './process.ts';
 
-/** So many statuses are written at once at the most, and so many a second; after a quiet second as many may begin together. */
+/** So many statuses are written at once at the most, and so many in any second. */
 const pace = { atOnce: 16, perSecond: 50 };
 
 /** A server that reads a cluster through a real API server. */
