@@ -1,10 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { runProgram } from '../../src/cli/program.ts';
 import type { StartServer } from '../../src/cli/server/serve.ts';
 import { paint } from '../../src/cli/terminal/paint.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Environment } from '../../src/config.ts';
-import { launcherPath } from '../setup/bundle.ts';
 
 /** A terminal that keeps what is written; nobody watches it and there is nobody to ask. */
 export function collectingTerminal(options: Partial<Terminal> = {}) {
@@ -40,17 +38,13 @@ export async function runHere(argv: readonly string[], env: Environment = {}, op
   return { code, ...written };
 }
 
-/** Runs a command line as people do, in a process of its own. */
-export function runHeddle(
-  argv: readonly string[],
-  options: { readonly cwd?: string; readonly input?: string; readonly env?: Environment } = {},
-) {
-  const env = { ...process.env, NO_COLOR: '1', ...options.env };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [launcherPath(), ...argv], {
-    encoding: 'utf8',
-    input: '',
-    ...options,
-    env,
-  });
-  return { code: status, out: stdout, note: stderr };
+/** Runs a command line inside this process as if it were in another directory. */
+export async function runIn(directory: string, argv: readonly string[], options: Partial<Terminal> = {}) {
+  const before = process.cwd();
+  process.chdir(directory);
+  try {
+    return await runHere(argv, {}, options);
+  } finally {
+    process.chdir(before);
+  }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runHeddle, runHere } from './collect.ts';
+import { runHere, runIn } from './collect.ts';
 
 const group = (name: string, spec: string) =>
   `apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: ${name}\nspec:\n  ${spec}\n`;
@@ -68,9 +68,9 @@ describe('the formats of validate', () => {
     expect((await validate(outside, 'markdown')).out).toContain('**Warnings**\n\n- `ROOT/outside.yaml:');
   });
 
-  it('name files from the directory of the pipeline', () => {
+  it('name files from the directory of the pipeline', async () => {
     for (const given of ['wrong.yaml', './wrong.yaml', wrong]) {
-      const { out } = runHeddle(['validate', given, '--format', 'github'], { cwd: root });
+      const { out } = await runIn(root, ['validate', given, '--format', 'github']);
       expect(out).toContain('::error file=wrong.yaml,line=6,');
     }
   });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isWellFormedToken } from '../../src/lib/token.ts';
-import { runHeddle } from './collect.ts';
+import { runHere, runIn } from './collect.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 let root: string;
@@ -31,15 +31,15 @@ function document(kind: string, name: string, spec: string): string {
 const codesOf = (out: string) => [...out.matchAll(/\((\w+)\)$/gm)].map(([, code]) => code);
 
 describe('heddle validate', () => {
-  test('accepts the quickstart without a warning', () => {
-    const { code, out, note } = runHeddle(['validate', 'examples/quickstart'], { cwd: repository });
+  test('accepts the quickstart without a warning', async () => {
+    const { code, out, note } = await runIn(repository, ['validate', 'examples/quickstart']);
     expect([code, out, note]).toEqual([0, '15 documents in 5 files are valid.\n', '']);
   });
 
-  test('takes the server to have what the hosted edition has, and ports to be free there', () => {
+  test('takes the server to have what the hosted edition has, and ports to be free there', async () => {
     const ranges = 'port_ranges: [{start: 80, end: 80, protocol: tcp}]';
     write({ 'port.yaml': document('IngressPort', 'web-http', `{peer: web, name: http, ${ranges}}`) });
-    const { code, out } = runHeddle(['validate', root]);
+    const { code, out } = await runHere(['validate', root]);
     expect([code, out]).toEqual([0, expect.stringContaining('1 document in 1 file is valid.')]);
   });
 
@@ -47,17 +47,17 @@ describe('heddle validate', () => {
   const folders = readdirSync(join(repository, 'examples'))
     .filter((name) => name !== 'server')
     .map((name) => (name === 'ci' ? 'ci/gitops/documents' : name));
-  test.each(folders)('accepts examples/%s', (name) => {
-    const { code, out } = runHeddle(['validate', `examples/${name}`], { cwd: repository });
+  test.each(folders)('accepts examples/%s', async (name) => {
+    const { code, out } = await runIn(repository, ['validate', `examples/${name}`]);
     expect([code, out]).toEqual([0, expect.stringMatching(/ valid\./)]);
   });
 
-  test('tells every file that cannot be read, and checks the others', () => {
+  test('tells every file that cannot be read, and checks the others', async () => {
     write({ 'a.yaml': document('Grup', 'g', '{}'), 'c.yaml': document('Group', 'c', '{}'), 'deep/b.yaml': '' });
     writeFileSync(join(root, 'b.yaml'), Buffer.from([0x61, 0xff]));
     writeFileSync(join(root, 'deep/d.yaml'), Buffer.from([0xc0]));
     symlinkSync('/nowhere', join(root, 'e.yaml'));
-    const { code, out } = runHeddle(['validate', root]);
+    const { code, out } = await runHere(['validate', root]);
     expect(out).toContain(`"${join(root, 'b.yaml')}" is not UTF-8 text; save it as UTF-8. (file_unreadable)`);
     expect(out).toContain('"e.yaml" is a symbolic link that leads nowhere; repair or remove it. (file_unreadable)');
     expect(out).toContain('4 problems in 4 files.');
@@ -66,22 +66,22 @@ describe('heddle validate', () => {
       ['file_unreadable', 'file_unreadable', 'file_unreadable', 'kind_unknown'],
     ]);
     rmSync(join(root, 'a.yaml'));
-    expect(runHeddle(['validate', root]).code).toBe(1);
-    const single = runHeddle(['validate', join(root, 'b.yaml'), join(root, 'c.yaml')]);
+    expect((await runHere(['validate', root])).code).toBe(1);
+    const single = await runHere(['validate', join(root, 'b.yaml'), join(root, 'c.yaml')]);
     expect([single.code, codesOf(single.out), single.note]).toEqual([1, ['file_unreadable'], '']);
     // Applying them must not go on without one of them.
-    const planned = runHeddle(['plan', root, '--source-name', 'x']);
+    const planned = await runHere(['plan', root, '--source-name', 'x']);
     expect([planned.code, planned.note]).toEqual([1, expect.stringContaining('leads nowhere')]);
   });
 
-  test('tells all problems of all files at once, each with its place, and exits with 5', () => {
+  test('tells all problems of all files at once, each with its place, and exits with 5', async () => {
     write({
       'a.yaml': `${document('Grup', 'g', '{}')}---\n${document('Group', 'g', '{nam: x}')}`,
       'deep/b.yaml': document('Route', 'r', '{network_id: r, network: 10.0.0.1/8, peer_groups: [All], groups: [All]}'),
       'c.yaml': 'kind: [\n',
       'd.yaml': `${document('Group', 'twice', '{}')}---\n${document('Group', 'twice', '{}')}`,
     });
-    const { code, out } = runHeddle(['validate', '.'], { cwd: root });
+    const { code, out } = await runIn(root, ['validate', '.']);
     expect(code).toBe(5);
     expect(out).toContain('a.yaml:2:7: unknown kind `Grup`; did you mean `Group`? (kind_unknown)\n    Grup g  /kind\n');
     expect(out).toMatch(/a\.yaml:9:\d+: unknown field `nam`; did you mean `name`\? \(field_unknown\)/);
@@ -91,7 +91,7 @@ describe('heddle validate', () => {
     expect(out).toMatch(/\n\n\d+ problems in 4 files\.\n$/);
   });
 
-  test('takes values that documents name to be on the server, where they can be', () => {
+  test('takes values that documents name to be on the server, where they can be', async () => {
     const service = (name: string, value: string) =>
       document('ProxyService', name, `{domain: ${name}.example.com, auth: {pin_auth: {enabled: true, pin: ${value}}}}`);
     const from = (origin: string, name: string) => `{valueFrom: {${origin}: ${name}}}`;
@@ -101,26 +101,26 @@ describe('heddle validate', () => {
       'c.yaml': service('c', from('envRef', 'HOME')),
       'd.yaml': service('d', '"1234"'),
     });
-    const { out } = runHeddle(['validate', '.'], { cwd: root });
+    const { out } = await runIn(root, ['validate', '.']);
     expect(codesOf(out)).toEqual(['secret_unset', 'secret_literal']);
     expect(out).not.toContain('1234');
   });
 
-  test('checks the rules of sound documents beside broken ones', () => {
+  test('checks the rules of sound documents beside broken ones', async () => {
     const rule = '{name: r, action: accept, protocol: icmp, ports: ["1"], sources: [g], destinations: [All]}';
     write({ 'a.yaml': document('Group', 'g', '{nam: x}'), 'b.yaml': document('Policy', 'p', `{rules: [${rule}]}`) });
-    const { out } = runHeddle(['validate', '.'], { cwd: root });
+    const { out } = await runIn(root, ['validate', '.']);
     expect(codesOf(out)).toEqual(['field_unknown', 'policy_ports_unused']);
   });
 
-  test('takes what is not stated to exist on the server, with a warning', () => {
+  test('takes what is not stated to exist on the server, with a warning', async () => {
     const rule = '{name: r, action: accept, protocol: tcp, sources: [devz], destinations: ["id:x", "name:Y", All]}';
     write({
       'a.yaml': document('Group', 'devs', '{}'),
       'b.yaml': document('Policy', 'p', `{rules: [${rule}]}`),
       'c.yaml': document('DNSRecord', 'r', '{zone: far, name: a.example, type: A, content: 192.0.2.1}'),
     });
-    const { code, out } = runHeddle(['validate', '.'], { cwd: root });
+    const { code, out } = await runIn(root, ['validate', '.']);
     expect(code).toBe(0);
     expect(out).toContain('no document here states the Group `devz`: did you mean `devs`, or is it on the server?');
     expect(out).toContain('no document here states the DNSZone `far`; it has to exist on the server');
@@ -128,38 +128,40 @@ describe('heddle validate', () => {
     expect(out).toContain('\n3 documents in 3 files are valid.\n');
   });
 
-  test('leaves references aside while files cannot be read', () => {
+  test('leaves references aside while files cannot be read', async () => {
     const rule = '{name: r, action: accept, protocol: tcp, sources: [devs], destinations: [All]}';
     write({ 'a.yaml': 'kind: [\n', 'b.yaml': document('Policy', 'p', `{rules: [${rule}]}`) });
-    expect(runHeddle(['validate', '.'], { cwd: root }).out).not.toContain('reference_unknown');
+    expect((await runIn(root, ['validate', '.'])).out).not.toContain('reference_unknown');
   });
 
-  test('counts references to what documents never make', () => {
+  test('counts references to what documents never make', async () => {
     write({ 'a.yaml': document('Group', 'g', '{peers: [ana, bo]}') });
-    const { code, out } = runHeddle(['validate', '.'], { cwd: root });
+    const { code, out } = await runIn(root, ['validate', '.']);
     expect(code).toBe(0);
     expect(out).toContain('2 references to what documents never make (such as peers) can only be checked by a server.');
   });
 
-  test('does not take an annotation that adopts for a fault', () => {
+  test('does not take an annotation that adopts for a fault', async () => {
     const annotated = document('Group', 'g', '{}').replace(
       '{name: g}',
       '{name: g, annotations: {heddle.dev/adopt: "id:x"}}',
     );
-    expect(runHeddle(['validate', '-'], { input: annotated }).code).toBe(0);
+    expect((await runIn(root, ['validate', '-'], { readInput: async () => annotated })).code).toBe(0);
   });
 
-  test('reads each file once, and standard input as -', () => {
+  test('reads each file once, and standard input as -', async () => {
     write({ 'a.yaml': document('Group', 'g', '{}') });
-    const { code, out } = runHeddle(['validate', 'a.yaml', '.', '-'], { cwd: root, input: document('Grp', 'h', '{}') });
+    const { code, out } = await runIn(root, ['validate', 'a.yaml', '.', '-'], {
+      readInput: async () => document('Grp', 'h', '{}'),
+    });
     expect(code).toBe(5);
     expect(out).toContain('-:2:7: unknown kind');
     expect(out).toContain('1 problem in 1 file.');
   });
 
-  test('with --json writes one document with problems and warnings', () => {
+  test('with --json writes one document with problems and warnings', async () => {
     write({ 'a.yaml': document('Grup', 'g', '{}') });
-    const { code, out } = runHeddle(['validate', '--json', 'a.yaml'], { cwd: root });
+    const { code, out } = await runIn(root, ['validate', '--json', 'a.yaml']);
     expect(code).toBe(5);
     expect(JSON.parse(out)).toMatchObject({
       ...{ formatVersion: '1.0', valid: false, documents: 1, files: 1, warnings: [] },
@@ -167,20 +169,20 @@ describe('heddle validate', () => {
     });
   });
 
-  test('says of an empty directory that there is nothing in it', () => {
-    const { code, note } = runHeddle(['validate', '.'], { cwd: root });
+  test('says of an empty directory that there is nothing in it', async () => {
+    const { code, note } = await runIn(root, ['validate', '.']);
     expect([code, note]).toEqual([0, '"." holds no .yaml, .yml or .json file.\n']);
   });
 
-  test('cannot read what is not there', () => {
-    const { code, note } = runHeddle(['validate', 'nowhere'], { cwd: root });
+  test('cannot read what is not there', async () => {
+    const { code, note } = await runIn(root, ['validate', 'nowhere']);
     expect([code, note]).toEqual([1, 'error: "nowhere" does not exist; create it or correct the path.\n']);
   });
 });
 
 describe('the program', () => {
-  test('prints a fresh token and nothing else', () => {
-    const tokens = [runHeddle(['token', 'new']), runHeddle(['token', 'new'])].map(({ code, out, note }) => {
+  test('prints a fresh token and nothing else', async () => {
+    const tokens = [await runHere(['token', 'new']), await runHere(['token', 'new'])].map(({ code, out, note }) => {
       expect([code, note]).toEqual([0, '']);
       return out.trimEnd();
     });
@@ -188,15 +190,15 @@ describe('the program', () => {
     expect(tokens[0]).not.toBe(tokens[1]);
   });
 
-  test('tells its version', () => {
-    expect(runHeddle(['version']).out).toMatch(/^heddle \d+\.\d+\.\d+ \(Node \d+\.\d+\.\d+\)\n$/);
-    expect(runHeddle(['--version']).out).toBe(runHeddle(['version']).out);
+  test('tells its version', async () => {
+    expect((await runHere(['version'])).out).toMatch(/^heddle \d+\.\d+\.\d+ \(Node \d+\.\d+\.\d+\)\n$/);
+    expect((await runHere(['--version'])).out).toBe((await runHere(['version'])).out);
   });
 
-  test('does not start with a token that is none', () => {
+  test('does not start with a token that is none', async () => {
     const file = join(root, 'token');
     writeFileSync(file, 'secret-thing\n');
-    const { code, note } = runHeddle(['serve', '--data-dir', root], { env: { HEDDLE_BOOTSTRAP_TOKEN_FILE: file } });
+    const { code, note } = await runHere(['serve', '--data-dir', root], { HEDDLE_BOOTSTRAP_TOKEN_FILE: file });
     expect([code, note]).toEqual([
       1,
       'error: HEDDLE_BOOTSTRAP_TOKEN_FILE holds no well-formed token; make one with `heddle token new`.\n',
