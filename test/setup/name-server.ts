@@ -1,6 +1,6 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 
 /** What a name server answers about a name. */
 export interface Answer {
@@ -29,21 +29,18 @@ const noSuchName = 3;
 /** Longer answers go over TCP. */
 const mostOverUdp = 512;
 
-/** Opens a name server on a port of UDP and TCP. */
-export async function openNameServer(): Promise<NameServer> {
+/** Opens a name server on a port of UDP and TCP: that one if it is free for both, otherwise any other. */
+export async function openNameServer(preferredPort = 0): Promise<NameServer> {
   const records = new Map<string, Answer>();
   const asked: string[] = [];
+  const { udp, tcp } = await listenOnBoth(preferredPort);
   const answer = (question: Buffer): Buffer | undefined => replyTo(question, records, asked);
-  const udp = createSocket('udp4');
   udp.on('message', (question, { port, address }) => {
     const reply = answer(question);
     if (reply !== undefined) udp.send(reply.length > mostOverUdp ? truncated(question) : reply, port, address);
   });
-  udp.bind(0, '127.0.0.1');
-  await once(udp, 'listening');
-  const { port } = udp.address();
   const sockets = new Set<Socket>();
-  const tcp = createServer((socket) => {
+  tcp.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     let read = Buffer.alloc(0);
@@ -56,10 +53,9 @@ export async function openNameServer(): Promise<NameServer> {
       length.writeUInt16BE(reply.length);
       socket.end(Buffer.concat([length, reply]));
     });
-  }).listen(port, '127.0.0.1');
-  await once(tcp, 'listening');
+  });
   return {
-    address: `127.0.0.1:${port}`,
+    address: `127.0.0.1:${udp.address().port}`,
     records,
     asked,
     async [Symbol.asyncDispose]() {
@@ -69,6 +65,22 @@ export async function openNameServer(): Promise<NameServer> {
       await once(tcp, 'close');
     },
   };
+}
+
+/** A port that is free for UDP may be in use for TCP: another one is tried then. */
+async function listenOnBoth(preferredPort: number): Promise<{ readonly udp: UdpSocket; readonly tcp: Server }> {
+  for (let wished = preferredPort; ; wished = 0) {
+    const udp = createSocket('udp4').bind(wished, '127.0.0.1');
+    try {
+      await once(udp, 'listening');
+      const tcp = createServer().listen(udp.address().port, '127.0.0.1');
+      await once(tcp, 'listening');
+      return { udp, tcp };
+    } catch (error) {
+      udp.close();
+      if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    }
+  }
 }
 
 /** A DNS message (RFC 1035): header, the question again, and the records. */
