@@ -4,18 +4,23 @@ import { ClosingLine } from './test/setup/reporter.ts';
 import { ProcessesFirst } from './test/setup/sequencer.ts';
 
 /**
- * `--mode soak` runs the long loops (`*.soak.ts`) in place of the tests, `--mode kubernetes` those that need an API server of
- * Kubernetes (`*.kube.ts`), `--mode release` those of what is published (`*.release.ts`), clients generated from its
- * description included; `--mode pure` starts no database.
+ * `--mode system` runs the tests that start programs (`*.system.ts`) in place of the others, `--mode soak` the long loops
+ * (`*.soak.ts`), `--mode kubernetes` those that need an API server of
+ * Kubernetes (`*.kube.ts`), `--mode release` those of what is published
+ * (`*.release.ts`), clients generated from its description included; `--mode pure` starts no database.
  */
-const suffixes: Readonly<Record<string, string>> = { soak: 'soak', kubernetes: 'kube', release: 'release' };
+const suffixes: Readonly<Record<string, string>> = {
+  ...{ system: 'system', soak: 'soak', kubernetes: 'kube', release: 'release' },
+};
 const withoutDatabase = ['pure'];
+const withoutPrograms = ['test', 'pure'];
 
 export default defineConfig(({ mode }) => ({
   test: {
     include: [`test/**/*.${suffixes[mode] ?? 'test'}.ts`],
     globalSetup: [
       ...(withoutDatabase.includes(mode) ? [] : ['test/setup/postgres.ts']),
+      ...(withoutPrograms.includes(mode) ? [] : ['test/setup/program.ts']),
       ...(mode === 'kubernetes' ? ['test/kubernetes/setup.ts'] : []),
     ],
     setupFiles: withoutDatabase.includes(mode) ? [] : ['test/setup/each-file.ts'],

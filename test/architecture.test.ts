@@ -5,6 +5,7 @@ import { badSample, goodSample } from './architecture/bad-sample.ts';
 import { cachesOf, isByAccount, otherwise } from './architecture/caches.ts';
 import { apart, crowdedFolders, misplacedFiles, mostFiles } from './architecture/folders.ts';
 import { checkNames, checkProse, findViolations, type Violation } from './architecture/rules.ts';
+import { misnamedTests } from './architecture/starters.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cases = Object.entries(badSample).flatMap(([rule, programs]) =>
@@ -36,6 +37,18 @@ describe('the architecture', () => {
     const files = { 'src/lib/a.ts': 'export const a = 1;\n', 'src/lib/b.ts': user };
     expect(misplacedFiles(new Map(Object.entries(files)))).toEqual(['src/lib/a.ts']);
     expect(misplacedFiles(new Map(Object.entries({ ...files, 'src/lib/c.ts': user })))).toEqual([]);
+  });
+
+  test('tests that start programs, and no others, are called *.system.ts', () => {
+    const paths = globSync('test/**/*.ts', { cwd: root, exclude: ['**/node_modules/**'] });
+    const files = paths.map((path) => [path.replaceAll('\\', '/'), readFileSync(`${root}/${path}`, 'utf8')] as const);
+    expect(misnamedTests(new Map(files))).toEqual([]);
+    const server = "import { serveHeddle } from './setup/heddle.ts';\n";
+    const heddle = "import { launcherPath } from './bundle.ts';\n";
+    const shared = { 'test/setup/heddle.ts': heddle, 'test/setup/bundle.ts': '' };
+    const wrong = { 'test/a.test.ts': server, 'test/b.system.ts': '' };
+    const right = { 'test/c.system.ts': server, 'test/d.test.ts': '' };
+    expect(misnamedTests(new Map(Object.entries({ ...shared, ...wrong, ...right })))).toEqual(Object.keys(wrong));
   });
 
   test('names, comments and titles of tests, and pages hold no retired word', () => {

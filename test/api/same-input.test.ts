@@ -7,8 +7,8 @@ import { planApply } from '../../src/features/config/plans/documents.ts';
 import { readDirectory } from '../../src/features/sources/directory/read-directory.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { viewPlan } from '../../src/plan/view/view.ts';
+import { runHere } from '../cli/collect.ts';
 import { temporaryDirectory } from '../setup/database.ts';
-import { runHeddle } from '../setup/heddle.ts';
 import { doc } from './documents.ts';
 import { type TestApi, testApi, token } from './setup.ts';
 
@@ -59,8 +59,8 @@ async function planOfDirectory({ engine, account }: TestApi, path: string) {
 async function planOfCommand({ app }: TestApi, path: string) {
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const args = ['plan', path, '--source-name', 'team', '--json', '--server', url, '--token', token];
-  const { code, out, err } = await runHeddle(args);
-  expect([code, err]).toEqual([0, expect.any(String)]);
+  const { code, out, note } = await runHere(args);
+  expect([code, note]).toEqual([0, expect.any(String)]);
   return JSON.parse(out);
 }
 

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +7,6 @@ import { applyDocuments } from '../../src/features/config/plans/documents.ts';
 import { doc } from '../api/documents.ts';
 import { applyRequest } from '../commit/office.ts';
 import { document } from '../plan/steps.ts';
-import { launcherPath } from '../setup/bundle.ts';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { sharedServer } from './served.ts';
 
@@ -255,18 +252,6 @@ describe('the exit codes of every command', () => {
       if (code === 1 || code > 2) expect(failureCode(document)).toBe(code);
     },
   );
-
-  it('E148 a reader that goes away is no fault', async () => {
-    const env = { ...process.env, ...server().env };
-    const child = spawn(process.execPath, [launcherPath(), 'export'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    child.stdout.destroy();
-    let complaints = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaints += text;
-    });
-    const [code] = await once(child, 'close');
-    expect([code, complaints]).toEqual([0, '']);
-  });
 
   it('E150 nobody is asked where there is no terminal', async () => {
     const confirm = async () => Promise.reject(new Error('asked'));

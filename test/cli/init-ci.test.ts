@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { callFault, heddleCalls } from '../setup/command-lines.ts';
 import { temporaryDirectory } from '../setup/database.ts';
-import { runHeddle } from '../setup/heddle.ts';
-import { runHere } from './collect.ts';
+import { runHere, runIn } from './collect.ts';
 
 /** A job, as far as it matters here. */
 interface Job {
@@ -55,7 +54,7 @@ describe.each(systems)('the pipeline that heddle init --ci %s writes', (system, 
     expect(scriptsOf(validate).join('\n')).toContain(`heddle validate ${word} --format`);
     expect(scriptsOf(plan).join('\n')).toContain(`heddle plan ${word}`);
     expect(scriptsOf(apply).join('\n')).toContain(`heddle apply ${word} --auto-approve`);
-    const { code, out } = await runHeddle(['validate', name, '--strict-files'], { cwd: top });
+    const { code, out } = await runIn(top, ['validate', name, '--strict-files']);
     expect([code, out]).toEqual([0, '3 documents in 2 files are valid.\n']);
   });
 

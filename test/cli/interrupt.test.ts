@@ -1,61 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/cli/client.ts';
 import { sendPlan } from '../../src/cli/plan/sending.ts';
-import { doc } from '../api/documents.ts';
 import { token } from '../api/setup.ts';
-import { launcherPath } from '../setup/bundle.ts';
-import { temporaryDirectory } from '../setup/database.ts';
 import { losingProxy } from './losing-proxy.ts';
-import { type Served, serve } from './served.ts';
+import { documents, groupsOf } from './one-group.ts';
+import { serve } from './served.ts';
 
 const path = /\/plans\/\w+\/apply$/;
 
-async function documents(name: string): Promise<string> {
-  const folder = join(await temporaryDirectory(), name);
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'a.yaml'), doc('Group', name, '{}'));
-  return folder;
-}
-
-async function groupsOf({ api }: Served): Promise<readonly string[]> {
-  const { body } = await api.call('GET', '/api/groups');
-  return body.map(({ name }: { readonly name: string }) => name).sort();
-}
-
-/** Starts an apply in a process of its own, with what it has written so far. */
-async function startApply(served: Served, folder: string) {
-  const env = { ...process.env, ...served.env, NO_COLOR: '1' };
-  const child = spawn(process.execPath, [launcherPath(), 'apply', folder, '--source-name', 'big', '--auto-approve'], {
-    env,
-  });
-  const written = { out: '', note: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    written.out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    written.note += text;
-  });
-  return { child, written };
-}
-
 describe('Ctrl-C while the server applies a plan (E149)', () => {
-  it('does not stop the server, and the command says what became of it', async () => {
-    await using served = await serve();
-    const hold = await served.holdCommits();
-    const { child, written } = await startApply(served, await documents('interrupted'));
-    await hold.waited();
-    child.kill('SIGINT');
-    await expect.poll(() => written.note, { timeout: 30_000 }).toContain('cannot be stopped half-way');
-    await hold.release();
-    expect(await once(child, 'close')).toEqual([0, null]);
-    expect(written.out).toMatch(/Applied as revision \d+\.\n$/);
-    expect(await groupsOf(served)).toContain('interrupted');
-  });
-
   it('stops waiting the second time, and says how to find out', async () => {
     await using served = await serve();
     const hold = await served.holdCommits();

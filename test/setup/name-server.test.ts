@@ -8,9 +8,9 @@ test('a name server takes another port when its own is in use for TCP or for UDP
   await once(other, 'listening');
   const address = other.address();
   if (address === null || typeof address === 'string') throw new Error('no TCP port was given');
-  await using beside = await openNameServer(address.port);
-  expect(beside.address).not.toBe(`127.0.0.1:${address.port}`);
-  await using third = await openNameServer(Number(beside.address.split(':')[1]));
-  expect(third.address).not.toBe(beside.address);
+  await using second = await openNameServer(address.port);
+  expect(second.address).not.toBe(`127.0.0.1:${address.port}`);
+  await using third = await openNameServer(Number(second.address.split(':')[1]));
+  expect(third.address).not.toBe(second.address);
   other.close();
 });

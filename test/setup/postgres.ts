@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { bundleProgram } from './bundle.ts';
 import { makeTemporaryDirectory } from './memory.ts';
 import { endProcessesWithRun, expectNoProcesses } from './processes.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
-import { compileServers } from './server-process.ts';
 import { databaseUrl, dropOthers, onServer } from './sql.ts';
 
 declare module 'vitest' {
@@ -31,11 +29,8 @@ let directory: string | undefined;
 export async function setup(project: TestProject): Promise<void> {
   endProcessesWithRun(makeTemporaryDirectory());
   directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
-  // Programs that tests start read what the first of them compiled, which halves the time they take to start.
-  process.env['NODE_COMPILE_CACHE'] ??= join(directory, 'compiled');
   try {
-    const [url] = await Promise.all([makePostgres(), makeProgram(directory)]);
-    project.provide('postgresUrl', url);
+    project.provide('postgresUrl', await makePostgres());
     // Not beside it: the embedded database keeps the process so busy that connections time out on a loaded machine.
     await migrated({ dataDir: directory });
   } catch (error) {
@@ -71,11 +66,6 @@ async function makePostgres(): Promise<string> {
   await onServer(url, `create database ${template}`);
   await migrated({ url: databaseUrl(url, template) });
   return url;
-}
-
-async function makeProgram(directory: string): Promise<void> {
-  await bundleProgram(join(directory, 'program'));
-  await compileServers(join(directory, 'compiled-servers'));
 }
 
 async function migrated(options: DatabaseOptions): Promise<void> {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { launcherPath } from '../setup/bundle.ts';
+import { serve } from './served.ts';
 
 test('a reader that goes away is no fault: no complaint, and the exit code stays (E148)', async () => {
   const root = mkdtempSync(join(tmpdir(), 'heddle-pipe-'));
@@ -40,4 +41,17 @@ test('all of a large result arrives in a pipe', async () => {
   rmSync(root, { recursive: true });
   expect(code).toBe(5);
   expect(out).toMatch(/\n\n3,000 problems in 1 file\.\n$/);
+});
+
+test('a reader of what a server holds that goes away is no fault (E148)', async () => {
+  await using server = await serve();
+  const env = { ...process.env, ...server.env };
+  const child = spawn(process.execPath, [launcherPath(), 'export'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text;
+  });
+  const [code] = await once(child, 'close');
+  expect([code, complaints]).toEqual([0, '']);
 });

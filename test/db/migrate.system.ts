@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { CompiledQuery } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Migration, migrations } from '../../src/db/migrations/index.ts';
+import { programFile } from '../setup/bundle.ts';
+import { emptyDatabase, testDatabase } from '../setup/database.ts';
+import { startPostgres } from '../setup/server.ts';
+import { serverProcess } from '../setup/server-process.ts';
+import { onServer } from '../setup/sql.ts';
+
+const ask = (database: Database, sql: string) =>
+  database.lookUp(CompiledQuery.raw(sql) as CompiledQuery<Record<string, unknown>>);
+const names = migrations.map((migration) => migration.name);
+const next: Migration = {
+  name: '9998_add_note',
+  oldestProgram: 1,
+  statements: ["alter table accounts add note text not null default 'none'"],
+};
+
+describe('an upgrade whose process is killed in the middle', () => {
+  const unfinished: Migration = {
+    ...next,
+    // Postgres looks after its client only with this setting.
+    statements: ['set local client_connection_check_interval = 100', ...next.statements, 'select pg_sleep(600)'],
+  };
+  const program = `
+    import { openDatabase } from '${programFile('src/db/database.ts')}';
+    import { migrate } from '${programFile('src/db/migrate.ts')}';
+    const [url, migrations] = process.argv.slice(1);
+    await migrate(await openDatabase({ url }), { migrations: JSON.parse(migrations) });`;
+
+  it('has changed nothing, so that the former program goes on and the next attempt does all of it', async () => {
+    await using test = await testDatabase('postgres');
+    const { execArgv, env } = serverProcess();
+    const child = spawn(
+      process.execPath,
+      [...execArgv, '--input-type=module', '-e', program, test.url ?? '', JSON.stringify([...migrations, unfinished])],
+      { env, stdio: 'inherit' },
+    );
+    const sleeping =
+      "select from pg_stat_activity where datname = current_database() and query = 'select pg_sleep(600)'";
+    await expect.poll(() => ask(test.database, sleeping)).toHaveLength(1);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await migrate(test.database)).toEqual([]);
+    await expect(ask(test.database, 'select note from accounts')).rejects.toMatchObject({ code: '42703' });
+    expect(await migrate(test.database, { migrations: [...migrations, next] })).toEqual([next.name]);
+  });
+});
+
+describe('twenty processes', () => {
+  // Connects, says so, and migrates on a signal, so that all do it at the same moment.
+  const program = `
+    import { once } from 'node:events';
+    import { openDatabase } from '${programFile('src/db/database.ts')}';
+    import { migrate } from '${programFile('src/db/migrate.ts')}';
+    const database = await openDatabase({ url: process.argv[1] });
+    await database.ping();
+    console.log('ready');
+    await once(process.stdin, 'data');
+    const applied = await migrate(database);
+    await database.close();
+    console.log(JSON.stringify(applied));
+    process.exit();`;
+
+  function start(url: string) {
+    const { execArgv, env } = serverProcess();
+    const child = spawn(process.execPath, [...execArgv, '--input-type=module', '-e', program, url], {
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    return { line: async () => (await lines.next()).value, go: () => child.stdin.write('go\n') };
+  }
+
+  it('may migrate one database at once: one does the work, all succeed', async () => {
+    const url = await emptyDatabase();
+    const processes = Array.from({ length: 20 }, () => start(url));
+    for (const process of processes) expect(await process.line()).toBe('ready');
+    for (const process of processes) process.go();
+    const applied = await Promise.all(processes.map(async (process) => JSON.parse(String(await process.line()))));
+    expect(applied.toSorted((a, b) => b.length - a.length)).toEqual([names, ...Array.from({ length: 19 }, () => [])]);
+  });
+
+  it('may migrate twenty databases of one new server at once, all making the same role', async () => {
+    await using server = await startPostgres();
+    const urls = Array.from({ length: 20 }, (_, n) => server.url(`t_${n}`));
+    for (let n = 0; n < 20; n += 1) await onServer(server.url(), `create database t_${n}`);
+    const databases = await Promise.all(urls.map((url) => openDatabase({ url, poolSize: 1 })));
+    await Promise.all(databases.map((database) => database.ping()));
+    const applied = await Promise.all(databases.map((database) => migrate(database)));
+    expect(applied).toEqual(urls.map(() => names));
+    await Promise.all(databases.map((database) => database.close()));
+  });
+});
+
+describe('a login that is no superuser', () => {
+  it('owns its database, migrates it, and meets the same wall', async () => {
+    await using server = await startPostgres();
+    await onServer(server.url(), 'create role plain login createrole');
+    await onServer(server.url(), 'create database plain owner plain');
+    const url = server.url('plain').replace('//postgres@', '//plain@');
+    const database = await openDatabase({ url });
+    expect(await migrate(database)).toEqual(names);
+    await database.asOwner(["insert into accounts (account_id, created_at) values ('a', now())"]);
+    const all = CompiledQuery.raw('select account_id from accounts') as CompiledQuery<Record<string, unknown>>;
+    expect(await database.inAccount('a', [all])).toEqual([[{ account_id: 'a' }]]);
+    expect(await database.inAccount('b', [all])).toEqual([[]]);
+    await database.close();
+  });
+});
