@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // The launcher. Plain JavaScript that Node 12 can load, because an older Node cannot even read a .ts file.
-import { spawn } from 'child_process';
 import { existsSync, realpathSync } from 'fs';
 import * as nodeModule from 'module';
 import { dirname, join, sep } from 'path';
@@ -44,7 +43,8 @@ function findBundledNode() {
 }
 
 /** Runs this launcher again with another Node, and ends as it ends. */
-function runWith(node) {
+async function runWith(node) {
+  const { spawn } = await import('child_process'); // the Node that fits needs none
   const child = spawn(node, [join(here, 'heddle.js')].concat(process.argv.slice(2)), { stdio: 'inherit' });
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT']) {
     process.on(signal, () => {

@@ -60,19 +60,27 @@ describe('the package', () => {
     expect(imported.filter((from) => !/^(node:|\.\/)/.test(from) && !isBuiltin(from))).toEqual([]);
   });
 
-  test('loads little before it knows which command was called, so that all of them start at once', () => {
-    const folder = join(installed.folder, 'node_modules/heddle/dist');
-    const loaded = new Map<string, number>();
-    const load = (name: string): void => {
-      if (loaded.has(name)) return;
-      const text = readFileSync(join(folder, name), 'utf8');
-      loaded.set(name, text.length);
-      for (const [, from = ''] of text.matchAll(/^(?:import|export)\b[^'"\n]*?["']\.\/([^"'\n]+)["'];?$/gm)) load(from);
-    };
-    load('main.js');
-    expect(loaded.size).toBeGreaterThan(5);
-    // With the parser of YAML alone it would be four times as much.
-    expect([...loaded.values()].reduce((sum, length) => sum + length, 0)).toBeLessThan(120_000);
+  // Of 80 files each, with a compiler of schemas and twice the reading, the last two took 150 and 180 ms and take 110 and 125.
+  test.each([
+    { words: ['version'], files: 8, bytes: 90_000 },
+    { words: ['fmt', '--check', 'examples/quickstart'], files: 12, bytes: 900_000 },
+    { words: ['validate', 'examples/quickstart'], files: 15, bytes: 1_250_000 },
+  ])('loads little for `heddle $words.0`, so that it starts at once', ({ words, files, bytes }) => {
+    const list = join(home, `loaded-by-${words[0]}`);
+    const hook = `
+      import { registerHooks } from 'node:module';
+      import { appendFileSync } from 'node:fs';
+      registerHooks({ load(url, context, next) {
+        const loaded = next(url, context);
+        if (url.includes('/dist/')) appendFileSync(${JSON.stringify(list)}, loaded.source.length + '\\n');
+        return loaded;
+      } });`;
+    const preload = `data:text/javascript,${encodeURIComponent(hook)}`;
+    execFileSync(program.node, ['--import', preload, program.launcher, ...words], { stdio: 'ignore' });
+    const sizes = readFileSync(list, 'utf8').trim().split('\n').map(Number);
+    expect(sizes.length).toBeGreaterThan(2);
+    expect(sizes.length).toBeLessThanOrEqual(files);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(bytes);
   });
 
   test('brings the licences of what is in it', () => {

@@ -4,10 +4,11 @@ import { runInSlices } from '../../commit/slices.ts';
 import type { DocumentInput } from '../../documents/input.ts';
 import * as kinds from '../../kinds/index.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../../model/declare/plan-environment.ts';
-import { createRegistry } from '../../model/declare/registry.ts';
+import { createRegistry, type Registry } from '../../model/declare/registry.ts';
 import type { Document, SourceFile } from '../../model/document.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
-import { createValidator, type Validator } from '../../model/schema/validate.ts';
+import { createAcceptor } from '../../model/schema/accept.ts';
+import type { Validator } from '../../model/schema/validator.ts';
 import { environmentOfPush, isValueVariable } from '../../model/schema/values.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { problemOf } from '../../objects/access-tests.ts';
@@ -45,12 +46,31 @@ export async function checkOffline(
 
 async function checkInput(read: DocumentInput, config: ValueConfig, strict: boolean): Promise<OfflineResult> {
   const registry = createRegistry(Object.values(kinds));
+  const { validator, hasRefused } = createAcceptor(registry);
+  const result = await checkWith({ registry, validator }, read, config, strict);
+  if (!hasRefused()) return result;
+  // Loaded when it is needed, which is where something is wrong: it knows what, and takes longer to load than all the rest.
+  const { createValidator } = await import('../../model/schema/validate.ts');
+  return await checkWith({ registry, validator: createValidator(registry) }, read, config, strict);
+}
+
+interface Checking {
+  readonly registry: Registry;
+  readonly validator: Validator;
+}
+
+async function checkWith(
+  { registry, validator }: Checking,
+  read: DocumentInput,
+  config: ValueConfig,
+  strict: boolean,
+): Promise<OfflineResult> {
   const { foreign } = read;
   const others = judgeForeign({ foreign, source: '', kinds: registry.names, strict, stated: () => [] });
   const input = { ...read, problems: [...read.problems, ...others.problems] };
   const values = findValues(input.documents, config);
   const checker = {
-    validator: createValidator(registry),
+    validator,
     base: newSnapshot(registry),
     planEnvironment: {
       ...environmentOfPush(offlineEnvironment, values.found, { account: '', source: '' }),

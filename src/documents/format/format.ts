@@ -7,7 +7,7 @@ import { normalizeText } from '../digest.ts';
 import { foreignObject } from '../foreign-value.ts';
 import { readFile } from '../read.ts';
 import { readJsonText } from '../yaml/json-text.ts';
-import { parseYaml } from '../yaml/yaml.ts';
+import type { ParseOptions } from '../yaml/yaml.ts';
 import { readYamlStream } from '../yaml/yaml-text.ts';
 import { attachTrivia, commentsOf, lexemesOf, withoutComments } from './comments.ts';
 import { type Edits, editTree, editValue, findEdits, type Renames, removedEntries } from './edits.ts';
@@ -88,11 +88,10 @@ interface FormattedSection {
 
 /** One YAML document, without the line that separates it from others. */
 function formatSection(text: string, options: FormatOptions): FormattedSection | Kept | undefined {
-  const values = valuesOf(text);
-  if (values === undefined) return undefined;
+  const { documents: values, problems, parsed } = readValues(text, { keepSourceTokens: true });
+  if (problems.length > 0 || parsed === undefined) return undefined;
   const [value] = values;
   if (value === undefined || foreignObject(value) !== undefined) return { text: verbatim(text), edited: false };
-  const parsed = parseYaml(text, { keepSourceTokens: true });
   const root = parsed.documents[0]?.contents;
   if (!isMap(root) && !isSeq(root)) return { text: verbatim(text), edited: false };
   const edits = editsOf(value, options);
@@ -101,7 +100,8 @@ function formatSection(text: string, options: FormatOptions): FormattedSection |
   const kept = withoutComments(text, [...removedEntries(edits, whole)]);
   const meant = editValue(edits, value);
   const written = printTree(tree, attachTrivia(kept, tree), documentShape(options.registry, meant));
-  return isFaithful(kept, written, meant) ? { text: written, edited: edits.size > 0 } : unfaithful;
+  const isCanonical = edits.size === 0 && values.length === 1 && written === text.replace(/^\n/, '');
+  return isCanonical || isFaithful(kept, written, meant) ? { text: written, edited: edits.size > 0 } : unfaithful;
 }
 
 const unfaithful: Kept = {
@@ -111,7 +111,8 @@ const unfaithful: Kept = {
 
 /** Whether a text says what is meant, with every comment of another one. The last line of defence. */
 function isFaithful(before: string, after: string, meant: Json): boolean {
-  const [value, ...others] = valuesOf(after) ?? [];
+  const read = readValues(after);
+  const [value, ...others] = read.problems.length > 0 ? [] : read.documents;
   const comments = (text: string) => commentsOf(text).map((comment) => comment.text);
   return others.length === 0 && equalJson(value, meant) && equalJson(comments(before).sort(), comments(after).sort());
 }
@@ -121,10 +122,9 @@ function editsOf(value: Json, { registry, fix, isApplied }: FormatOptions): Edit
   return new Map([...named, ...(isApplied === undefined ? [] : findAppliedNames(isApplied, value))]);
 }
 
-/** The values of a text; `undefined` where it cannot be read. */
-function valuesOf(text: string): readonly Json[] | undefined {
-  const { documents, problems } = readYamlStream(text, '', ({ value }) => ({ documents: [value], problems: [] }));
-  return problems.length > 0 ? undefined : documents;
+/** The values of a text. */
+function readValues(text: string, options?: ParseOptions) {
+  return readYamlStream(text, '', ({ value }) => ({ documents: [value], problems: [] }), options);
 }
 
 /** What others read is theirs; only the line that separates it is ours. */

@@ -9,7 +9,7 @@ import { conflictFault, findConflicts } from './conflict-markers.ts';
 import { syntaxFault } from './syntax.ts';
 import type { Fault } from './values.ts';
 import { type NodeBudget, walk } from './walk.ts';
-import { type ParsedYaml, parseYaml } from './yaml.ts';
+import { type ParsedYaml, type ParseOptions, parseYaml } from './yaml.ts';
 
 interface Reading {
   readonly parsed: ParsedYaml;
@@ -22,16 +22,20 @@ export function readYamlText(text: string, file: string): ReadResult {
   return partItems(readYamlStream(text, file, readItems));
 }
 
+/** What a stream gave, and how it was parsed; absent where the text was refused before. */
+type TakenStream<Item> = Taken<Item> & { readonly parsed?: ParsedYaml };
+
 /** Reads a normalised text as a stream of YAML values, of which `take` makes something. */
 export function readYamlStream<Item>(
   text: string,
   file: string,
   take: (stated: StatedObject) => Taken<Item>,
-): Taken<Item> {
+  options: ParseOptions = {},
+): TakenStream<Item> {
   if (holdsMoreThan(text, limits.fileNodes)) return { documents: [], problems: [tooManyNodes(file)] };
   const conflicts = findConflicts(text);
   if (conflicts.length > 0) return { documents: [], problems: conflicts.map((at) => conflictAt(text, file, at)) };
-  const parsed = parseYaml(text);
+  const parsed = parseYaml(text, options);
   const reading = { parsed, file, budget: { left: limits.fileNodes } };
   const problems: Problem[] = [...streamProblems(reading)];
   const documents: Item[] = [];
@@ -42,7 +46,7 @@ export function readYamlStream<Item>(
     for (const document of result.documents) documents.push(document);
     if (reading.budget.left < 0) return { documents: [], problems: [tooManyNodes(file)] };
   }
-  return { documents, problems: sortProblems(bounded(problems, file)) };
+  return { documents, problems: sortProblems(bounded(problems, file)), parsed };
 }
 
 /** What belongs to the file and not to one of its documents. */

@@ -7,6 +7,11 @@ export interface ParsedYaml {
   readonly lines: LineCounter;
 }
 
+/** Tokens say more about how a text is written, and take memory. */
+export interface ParseOptions {
+  readonly keepSourceTokens?: boolean;
+}
+
 /** Any node the parser makes. */
 export type YamlNode = ParsedNode;
 
@@ -15,7 +20,7 @@ export type YamlNode = ParsedNode;
  * false (only `schema` prevents that, `version` does not), and tags must not change values. The library's own check for
  * duplicate keys is quadratic (a 4 MiB map ran past 100 s), so it is off and `walk` has one.
  */
-export function parseYaml(text: string, options: { readonly keepSourceTokens?: boolean } = {}): ParsedYaml {
+export function parseYaml(text: string, options: ParseOptions = {}): ParsedYaml {
   const lines = new LineCounter();
   const documents = withoutStacks(() => parseWith(text, lines, options.keepSourceTokens === true));
   return { text, documents, lines };

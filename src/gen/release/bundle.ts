@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type OutputChunk, rolldown } from 'rolldown';
+import { togetherByStart } from './together.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -27,6 +28,7 @@ export interface Bundle {
 export async function bundle(entries: readonly string[], folder: string): Promise<Bundle> {
   const build = await rolldown({
     cwd: root,
+    preserveEntrySignatures: 'allow-extension',
     input: Object.fromEntries(entries.map((path) => [basename(path, '.ts'), path])),
     platform: 'node',
     // `pg` looks for it and does without it.
@@ -34,7 +36,9 @@ export async function bundle(entries: readonly string[], folder: string): Promis
     // Dependencies are bundled as they are; what is missing is an error anyway.
     logLevel: 'silent',
   });
-  const { output } = await build.write({ dir: folder, format: 'esm' });
+  const groups = togetherByStart(root);
+  const codeSplitting = { groups, includeDependenciesRecursively: false };
+  const { output } = await build.write({ dir: folder, format: 'esm', codeSplitting });
   await build.close();
   mkdirSync(folder, { recursive: true });
   for (const name of databaseFiles)

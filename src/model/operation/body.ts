@@ -3,7 +3,8 @@ import type { Fault } from '../declare/kind.ts';
 import { entriesOf, type Fields, type SpecOf } from '../schema/field.ts';
 import { normalize } from '../schema/normalize.ts';
 import { prepareRequest, unknownFaults } from '../schema/prepare.ts';
-import { createChecker, isTyped, otherFormatFaults } from '../schema/validate.ts';
+import { isTyped, otherFormatFaults } from '../schema/other-faults.ts';
+import { createChecker } from '../schema/validate.ts';
 import { schemaOfFields } from './schema.ts';
 
 /** The canonical body of a request, what is wrong with it, and the members that nothing knows. */

@@ -1,22 +1,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
-import type { Fault, Kind } from '../declare/kind.ts';
+import type { Fault } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type Surface, secretOrigin, specSchema, valueOrigins } from '../lower/shape.ts';
+import { secretOrigin, specSchema, valueOrigins } from '../lower/shape.ts';
 import type { ProblemCode } from '../problem-codes.ts';
-import type { Snapshot } from '../state/snapshot.ts';
-import type { Fields } from './field.ts';
-import { canonicalSpec, normalizeStated } from './normalize.ts';
-
-/** Checks the shape of specs: one compiled schema per kind and surface, made when first needed. */
-export interface Validator {
-  /**
-   * All faults at once; paths are JSON pointers into the spec. No value is repeated in a message: it may be a
-   * secret. A text that is too long, or a number out of range, is no fault when it is stored already.
-   */
-  check(kind: string, surface: Surface, spec: JsonObject, isStored?: IsStored): readonly Fault[];
-}
+import { type IsStored, numberAt, type Validator } from './validator.ts';
 
 /**
  * The schemas are ours, and a test holds them against the schema of schemas: compiling that takes longer than they do.
@@ -63,11 +52,6 @@ function validatorOf(registry: Registry): Validator {
 function isOldValue({ keyword, data, instancePath }: ErrorObject, isStored: IsStored): boolean {
   if (keyword === 'maxLength') return typeof data === 'string' && isStored(data);
   return ['minimum', 'maximum'].includes(keyword) && typeof data === 'number' && isStored(numberAt(instancePath, data));
-}
-
-/** A number is stored as the value of one member, not of any. */
-function numberAt(pointer: string, value: number): string {
-  return `${pointer} = ${value}`;
 }
 
 /** Checks values against one JSON Schema. It is compiled for the first value: the first of a process takes 40 ms. */
@@ -190,93 +174,4 @@ function typeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   return article(typeof value);
-}
-
-/** Faults of the shape after which values may have any type. */
-const untyped = new Set(['type_wrong']);
-/** Faults of the shape after which the rules of a kind cannot look at the spec. */
-const unruly = new Set([...untyped, 'field_required', 'value_not_allowed', 'value_invalid']);
-
-/** Whether the values of a spec with these faults can be looked at one by one. */
-export function isTyped(faults: readonly Fault[]): boolean {
-  return !faults.some(({ code }) => untyped.has(code));
-}
-
-/**
- * Other faults in the formats of a spec that has faults already, so that one refusal reports all. A spec with thousands
- * of values is not checked further: it is not corrected by hand, and other requests would wait.
- */
-export function otherFormatFaults(fields: Fields, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
-  if (!isTyped(faults) || (faults.length > 0 && holdsMore(spec, mostValues))) return [];
-  return withoutPlacesOf(normalizeStated(fields, spec).faults, faults);
-}
-
-const mostValues = 5000;
-
-/** Whether a value holds more than so many values; stops as soon as it does. */
-function holdsMore(value: Json, most: number): boolean {
-  const waiting: Json[] = [value];
-  let found = 0;
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (typeof next !== 'object' || next === null) continue;
-    const inside: readonly Json[] = Array.isArray(next) ? next : Object.values(next);
-    found += inside.length;
-    if (found > most) return true;
-    waiting.push(...inside);
-  }
-  return false;
-}
-
-/** Which rules of its kind a full spec that has faults already breaks besides, as far as they can be judged. */
-export function otherRuleFaults(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
-  if (faults.some(({ code }) => unruly.has(code))) return [];
-  // The spec has the shape that the rules expect, but for bounds.
-  return withoutPlacesOf(kind.check?.(canonicalSpec(kind, spec).spec) ?? [], faults);
-}
-
-/** One fault for each place is enough. */
-function withoutPlacesOf(faults: readonly Fault[], reported: readonly Fault[]): readonly Fault[] {
-  const places = new Set(reported.map(({ path }) => path));
-  return faults.filter(({ path }) => path === '' || !places.has(path));
-}
-
-/** Whether a text, or a number as `numberAt` has it, is stored already: limits are for what is new. */
-export type IsStored = (text: string) => boolean;
-
-/** The texts of one spec. They are looked for when the first text is too long, which is rare. */
-export function textsOf(spec: Json | undefined): IsStored {
-  return lookUp(() => [spec]);
-}
-
-/** The texts of all objects of a kind: which of them a document is about is found out later. */
-export function textsOfKind(snapshot: Snapshot): (kind: string) => IsStored {
-  const known = new Map<string, IsStored>();
-  return (kind) => {
-    const present = known.get(kind);
-    if (present !== undefined) return present;
-    const made = lookUp(() => snapshot.ofKind(kind).map(({ spec }) => spec));
-    known.set(kind, made);
-    return made;
-  };
-}
-
-function lookUp(specs: () => readonly (Json | undefined)[]): IsStored {
-  let texts: ReadonlySet<string> | undefined;
-  return (text) => {
-    texts ??= collect(specs());
-    return texts.has(text);
-  };
-}
-
-function collect(values: readonly (Json | undefined)[]): ReadonlySet<string> {
-  const found = new Set<string>();
-  const waiting = values.map((value): readonly [pointer: string, value: Json | undefined] => ['', value]);
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [pointer, value] = next;
-    if (typeof value === 'string') found.add(value);
-    else if (typeof value === 'number') found.add(numberAt(pointer, value));
-    else if (typeof value === 'object' && value !== null)
-      for (const [name, inner] of Object.entries(value)) waiting.push([pointerTo(pointer, name), inner as Json]);
-  }
-  return found;
 }

@@ -6,7 +6,8 @@ import type { Registry } from '../../model/declare/registry.ts';
 import type { Document, Place } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
-import { type IsStored, otherFormatFaults, type Validator } from '../../model/schema/validate.ts';
+import { otherFormatFaults } from '../../model/schema/other-faults.ts';
+import type { IsStored, Validator } from '../../model/schema/validator.ts';
 
 /** One object that a source states, children taken out of their parents. References are still texts. */
 export interface Desired {

@@ -2,7 +2,7 @@ import type { Kind } from '../../model/declare/kind.ts';
 import { createIdGiver } from '../../model/declare/wire-id.ts';
 import type { Document } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
-import { textsOfKind } from '../../model/schema/validate.ts';
+import { textsOfKind } from '../../model/schema/validator.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { createComparison } from '../digest.ts';
 import { type Base, withKeys } from '../keyed-account.ts';

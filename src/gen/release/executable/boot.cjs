@@ -1,9 +1,10 @@
 // What the single executable and each of its threads begin with: modules are found inside it, as if they lay in a folder
 // of its name. Their addresses are those of files, because packages make paths of them.
-const { createRequire, registerHooks } = require('node:module');
+const { createRequire, enableCompileCache, registerHooks } = require('node:module');
 const { getAsset } = require('node:sea');
 const { pathToFileURL } = require('node:url');
 
+enableCompileCache(); // as the launcher of the package does
 const folder = `${pathToFileURL(process.execPath).href}/`;
 registerHooks({
   resolve(specifier, context, next) {
