@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
 import { entriesOf, type Fields, type SpecOf } from '../schema/field.ts';
 import { normalize } from '../schema/normalize.ts';
-import { prepareRequest, unknownFaults } from '../schema/prepare.ts';
 import { isTyped, otherFormatFaults } from '../schema/other-faults.ts';
+import { prepareRequest, unknownFaults } from '../schema/prepare.ts';
 import { createChecker } from '../schema/validate.ts';
 import { schemaOfFields } from './schema.ts';
 
