@@ -43,7 +43,7 @@ function groupsOf(root: string, context: ChunkingContext): ReadonlyMap<string, s
   return new Map(grouped.map(([module, names]) => [module, names.filter((name) => tellsApart(name, names)).join('-')]));
 }
 
-/** What all commands have loaded already need not be told apart by command. */
+/** What the start needs is loaded for every command: whether a command needs it too says nothing. */
 function tellsApart(name: string, names: readonly string[]): boolean {
   return name === 'start' || !names.includes('start') || !commands.some((command) => command === name);
 }
