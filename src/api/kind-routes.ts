@@ -2,17 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Call, Engine } from '../commit/engine.ts';
 import { onceWritten } from '../commit/in-doubt.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { mapInSteps } from '../lib/steps.ts';
-import type { Kind, State, Verb } from '../model/declare/kind.ts';
+import type { Kind, Verb } from '../model/declare/kind.ts';
 import type { Operation } from '../model/declare/roles.ts';
 import { storedId } from '../model/declare/wire-id.ts';
-import { InvalidInput, NotFound } from '../model/errors.ts';
+import { NotFound } from '../model/errors.ts';
 import { lowerToResponse } from '../model/lower/response.ts';
-import type { Problem } from '../model/problem.ts';
 import { mask } from '../model/schema/sealing.ts';
 import { hasSecrets, mapSecrets } from '../model/schema/secret-fields.ts';
-import type { StoredObject } from '../model/state/object.ts';
-import type { Snapshot } from '../model/state/snapshot.ts';
 import {
   createObject,
   deleteObject,
@@ -22,25 +18,15 @@ import {
   type WriteOptions,
   type Written,
 } from '../objects/objects.ts';
-import { readObserved } from '../objects/observed.ts';
-import { isAllowed, requireRight } from '../plan/checks/authorize.ts';
-import {
-  type Answer,
-  type AnswerWork,
-  answerFrom,
-  makeAnswer,
-  makeLongAnswer,
-  sendAnswer,
-  versionsOf,
-} from './answers/answers.ts';
-import { longListsOf } from './answers/long-lists.ts';
-import { cutPage, nextLink, pageOf } from './answers/pages.ts';
+import { requireRight } from '../plan/checks/authorize.ts';
+import { makeAnswer, sendAnswer, versionsOf } from './answers/answers.ts';
 import { type Access, callOf } from './authenticate.ts';
 import { breakGlassOf } from './break-glass.ts';
 import { addIgnored, isStrict } from './headers.ts';
 import { keepInstead } from './idempotency.ts';
-import { queryOf } from './input/address.ts';
 import { objectBody } from './input/bodies.ts';
+import { isOfTheMoment, restrictedTo, seenBy, sendObject } from './kind-answers.ts';
+import { sendList } from './kind-lists.ts';
 import { recoverCreated } from './recover.ts';
 
 type Handler = (engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -166,81 +152,8 @@ async function holderId(engine: Engine, kind: Kind, value: string, request: Fast
   return state.holderOf(kind.name, kind.addressedBy ?? '', value)?.id;
 }
 
-async function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { parent } = paramsOf(request);
-  const { objects, state } = await listObjects(engine, callOf(request), kind, parent);
-  const filters = filtersOf(kind, request);
-  const viewer = restrictedTo(kind, request, state);
-  const page = pageOf(request);
-  const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify([filters, page])} ${viewer ?? ''}`;
-  const isWhole =
-    !isOfTheMoment(kind) && filters.length === 0 && page === undefined && viewer === undefined && parent === undefined;
-  const answer = await answerOf(engine, kind, request, state, name, function* (seen) {
-    const long = isWhole ? yield* longListsOf(engine).answer(state, kind.name) : undefined;
-    if (long !== undefined) return long;
-    const all = objects().filter((object) => viewer === undefined || kind.isOwn?.(object, viewer, state) === true);
-    const matching = all.filter((object) =>
-      filters.every(([field, value]) => kind.filters?.[field]?.matches(object, value, seen)),
-    );
-    const { objects: shown, next } = cutPage(kind, matching, page);
-    const made = yield* mapInSteps(shown, (object) => lowerToResponse(engine.registry, object, seen, 'list'));
-    const body = [...made, ...(next === undefined ? (kind.alsoListed?.(seen) ?? []) : [])];
-    const link = next === undefined ? {} : { link: nextLink(request, next) };
-    return { version: newest(all), body, ...link };
-  });
-  return sendAnswer(request, reply, answer);
-}
-
-/** An answer about a state: kept, unless answers of the kind depend on the moment or on who asks. */
-async function answerOf(
-  engine: Engine,
-  kind: Kind,
-  request: FastifyRequest,
-  state: Snapshot,
-  name: string,
-  make: (seen: State) => AnswerWork,
-): Promise<Answer> {
-  if (!isOfTheMoment(kind)) return answerFrom(state, name, () => make(state));
-  return makeLongAnswer(make(await seenBy(engine, kind, request, state)));
-}
-
-function isOfTheMoment({ varies, observed }: Kind): boolean {
-  return varies === true || observed !== undefined;
-}
-
-async function seenBy(engine: Engine, kind: Kind, request: FastifyRequest, state: Snapshot): Promise<State> {
-  const [countAccessible, disapprovalIn, observed] = await Promise.all([
-    engine.access.counter(state),
-    engine.access.disapprovals(state.account),
-    readObserved(engine, kind, state.account),
-  ]);
-  const observation = observed === undefined ? {} : { observed };
-  const disapproval = (peer: string) => disapprovalIn(state, peer);
-  return state.seen({
-    now: engine.now(),
-    viewer: callOf(request).actor.id,
-    countAccessible,
-    disapproval,
-    ...observation,
-  });
-}
-
-function filtersOf(kind: Kind, request: FastifyRequest): readonly (readonly [string, string])[] {
-  const query = queryOf(request);
-  const given = Object.keys(kind.filters ?? {}).flatMap((name) => {
-    const value = query[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  const problems = given.flatMap(([name, value]): readonly Problem[] => {
-    const message = kind.filters?.[name]?.fault?.(value);
-    return message === undefined ? [] : [{ code: 'filter_invalid', path: `/${name}`, message }];
-  });
-  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
-  return given;
-}
-
-function newest(objects: readonly StoredObject[]): number {
-  return objects.reduce((version, object) => Math.max(version, object.updatedRevision), 0);
+function list(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return sendList(engine, kind, request, reply, paramsOf(request).parent);
 }
 
 async function read(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -251,12 +164,6 @@ async function read(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
   if (viewer !== undefined && kind.isOwn?.(object, viewer, state) !== true)
     requireRight(state, callOf(request).actor, kind.module, 'read');
   return sendObject(engine, object, state, request, reply);
-}
-
-/** The caller, when they may see only what is theirs. */
-function restrictedTo(kind: Kind, request: FastifyRequest, state: Snapshot): string | undefined {
-  const { actor } = callOf(request);
-  return isAllowed(state, actor, kind.module, 'read') ? undefined : actor.id;
 }
 
 async function create(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -324,7 +231,8 @@ async function showWritten(
       keepInstead(request, withoutSecrets(engine, kind, written));
     return sendObject(engine, written.object, written.state, request, reply);
   }
-  const seen = isOfTheMoment(kind) ? await seenBy(engine, kind, request, written.state) : written.state;
+  const viewing = { viewer: callOf(request).actor.id, place: 'one' } as const;
+  const seen = isOfTheMoment(kind) ? await seenBy(engine, kind, written.state, viewing) : written.state;
   const shown = lowerToResponse(engine.registry, written.object, seen);
   const body = { ...shown, ...written.outputs };
   keepInstead(request, shown);
@@ -338,21 +246,6 @@ async function showWritten(
 /** What answers show, with a mask for what is kept sealed. */
 function withoutSecrets({ registry }: Engine, kind: Kind, { object, state }: Written): JsonObject {
   return mapSecrets(kind.spec, lowerToResponse(registry, object, state), () => mask);
-}
-
-async function sendObject(
-  engine: Engine,
-  object: StoredObject,
-  state: Snapshot,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const kind = engine.registry.get(object.kind);
-  const answer = await answerOf(engine, kind, request, state, object.id, (seen) => ({
-    version: object.updatedRevision,
-    body: lowerToResponse(engine.registry, object, seen),
-  }));
-  return sendAnswer(request, reply, answer);
 }
 
 /** The conditions that the headers of a write state. */

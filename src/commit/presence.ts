@@ -188,16 +188,29 @@ export function observedIn({ peers, now }: PresenceImage): Observed {
   return (id) => {
     const status = peers.get(id);
     if (status === undefined) return undefined;
-    const { connected, lastSeen, lastLogin, facts, place } = status;
-    return {
-      ...facts,
-      ...place,
-      connected,
-      offline: isOffline(status, now),
-      ...(lastSeen === undefined ? {} : { last_seen: lastSeen }),
-      ...(lastLogin === undefined ? {} : { last_login: lastLogin }),
-    };
+    return isOffline(status, now) ? shownOnce(offlineShown, status, true) : shownOnce(onlineShown, status, false);
   };
+}
+
+type Shown = WeakMap<PeerStatus, JsonObject>;
+
+const [onlineShown, offlineShown]: readonly [Shown, Shown] = [new WeakMap(), new WeakMap()];
+
+/** The same value as long as nothing in it changes, so that a comparison of references shows that. */
+function shownOnce(known: Shown, status: PeerStatus, offline: boolean): JsonObject {
+  const present = known.get(status);
+  if (present !== undefined) return present;
+  const { connected, lastSeen, lastLogin, facts, place } = status;
+  const shown: JsonObject = {
+    ...facts,
+    ...place,
+    connected,
+    offline,
+    ...(lastSeen === undefined ? {} : { last_seen: lastSeen }),
+    ...(lastLogin === undefined ? {} : { last_login: lastLogin }),
+  };
+  known.set(status, shown);
+  return shown;
 }
 
 /** For how long a peer that comes back after it was offline has to stay until it counts as online. */

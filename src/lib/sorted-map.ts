@@ -8,6 +8,8 @@ export interface SortedMap<V> extends Iterable<Entry<V>> {
   readonly lastKey: string;
   get(key: string): V | undefined;
   keys(): readonly string[];
+  /** The keys behind one, in order; a caller that stops early costs no more than what it took. */
+  keysBehind(key: string): Iterable<string>;
   /** The map after changes; a key with the value `undefined` is not in it. */
   with(changes: Iterable<Entry<V | undefined>>): SortedMap<V>;
   /** Keys under which there is something else than in another map, in order. */
@@ -51,6 +53,15 @@ class Chunks<V> implements SortedMap<V> {
 
   keys(): readonly string[] {
     return this.#chunks.flatMap(({ keys }) => keys);
+  }
+
+  *keysBehind(key: string): Iterable<string> {
+    for (let place = this.#placeFor(key); place < this.#chunks.length; place++) {
+      const keys = this.#chunks[place]?.keys ?? [];
+      // Of the first chunk alone some may stand before the key.
+      for (let at = firstFrom(keys.length, (from) => (keys[from] ?? '') > key); at < keys.length; at++)
+        yield keys[at] ?? '';
+    }
   }
 
   [Symbol.iterator](): Iterator<Entry<V>> {

@@ -51,18 +51,18 @@ export interface WriteOptions {
   readonly breakGlass?: OverrideRequest & { readonly since?: string };
 }
 
-/** A state of the account with the objects that were asked for; they are gathered on first use. */
+/** A state of the account with the objects that were asked for: all of them, or those behind an id; gathered as they are taken. */
 export interface Listed {
   readonly state: Snapshot;
-  objects(): readonly StoredObject[];
+  objects(behind?: string): Iterable<StoredObject>;
 }
 
 /** All objects of a kind, of one parent when it is a child kind; sorted by id. Throws `NotFound` for a missing parent. */
 export async function listObjects(engine: Engine, call: Call, kind: Kind, parent?: string): Promise<Listed> {
   const state = await engine.snapshots.at(call.account, call.revision);
-  if (parent === undefined) return { state, objects: () => state.ofKind(kind.name) };
+  if (parent === undefined) return { state, objects: (behind) => state.ofKindBehind(kind.name, behind) };
   requireParent(state, kind, parent);
-  return { state, objects: () => state.childrenOf(parent, kind.name) };
+  return { state, objects: (behind = '') => state.childrenOf(parent, kind.name).filter(({ id }) => id > behind) };
 }
 
 /** One object by id. Throws `NotFound`, also when it belongs to another parent. */

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createLongLists } from '../../src/api/answers/long-lists.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
+import type { State } from '../../src/model/declare/kind.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { planStep, steps } from '../plan/sequences.ts';
@@ -11,9 +13,21 @@ import { createScene, inTheirOrder, isCreation } from './example-scene.ts';
 import { testApi } from './setup.ts';
 
 /** The list as it is written again. */
-function written(state: Snapshot, kind: string): string {
-  return JSON.stringify(state.ofKind(kind).map((object) => lowerToResponse(state.registry, object, state, 'list')));
+function written(state: Snapshot, kind: string, seen: State = state): string {
+  return JSON.stringify(state.ofKind(kind).map((object) => lowerToResponse(state.registry, object, seen, 'list')));
 }
+
+/** Counts the peers that were written, until it is disposed. */
+function countBodies({ registry }: Snapshot) {
+  const { created_at } = registry.get('Peer').computed;
+  if (created_at === undefined) throw new Error('peers show when they came');
+  const spy = vi.spyOn(created_at, 'value');
+  return { count: () => spy.mock.calls.length, [Symbol.dispose]: () => spy.mockRestore() };
+}
+
+/** Who looks at what, and when; another one each time. */
+const view = () => ({ now: new Date(++moments * 1000).toISOString(), viewer: `viewer ${moments}` });
+let moments = 0;
 
 /** The account with more peers, at the next revision. */
 function manyPeers(count: number): Snapshot {
@@ -27,7 +41,28 @@ function manyPeers(count: number): Snapshot {
 function follow(): (state: Snapshot) => readonly string[] {
   const lists = createLongLists(1);
   return (state) =>
-    state.registry.names.filter((kind) => (runToEnd(lists.answer(state, kind))?.text ?? '[]') !== written(state, kind));
+    state.registry.kinds
+      .filter(({ varies }) => varies !== true)
+      .map(({ name }) => name)
+      .filter((kind) => {
+        const seen = state.seen(view());
+        return (runToEnd(lists.answer(state, kind, seen))?.text ?? '[]') !== written(state, kind, seen);
+      });
+}
+
+/** What is observed about peers, which tests change. */
+function observations() {
+  const observed = new Map<string, JsonObject>();
+  const counts = new Map<string, number>();
+  const reasons = new Map<string, string>();
+  const seen = (state: Snapshot): State =>
+    state.seen({
+      ...view(),
+      observed: (id) => observed.get(id),
+      countAccessible: (id) => counts.get(id) ?? 0,
+      disapproval: (id) => reasons.get(id),
+    });
+  return { observed, counts, reasons, seen };
 }
 
 describe('a list that is kept', () => {
@@ -93,6 +128,86 @@ describe('a list that is kept', () => {
     expect(runToEnd(lists.answer(later, 'Peer'))).toBeUndefined();
     expect(runToEnd(slow)?.text).toBe(written(many, 'Peer'));
     expect(runToEnd(work)).toBeUndefined();
+  });
+
+  it('is written again for what is observed, of the peers alone about which that is another', () => {
+    const { observed, counts, reasons, seen } = observations();
+    const state = manyPeers(500);
+    const lists = createLongLists(1);
+    using bodiesWritten = countBodies(state);
+    const answer = () => {
+      const before = bodiesWritten.count();
+      const text = runToEnd(lists.answer(state, 'Peer', seen(state)))?.text;
+      const bodies = bodiesWritten.count() - before;
+      expect(text).toBe(written(state, 'Peer', seen(state)));
+      return bodies;
+    };
+    expect(answer()).toBe(state.countOf('Peer'));
+    expect(answer()).toBe(0);
+    observed.set('more-3', { connected: true, last_seen: '2026-01-02T03:04:05Z' });
+    expect(answer()).toBe(1);
+    observed.set('more-3', { connected: false, last_seen: '2026-01-02T03:04:06Z' });
+    observed.set('more-4', { connected: true });
+    expect(answer()).toBe(2);
+    counts.set('more-5', 7);
+    expect(answer()).toBe(1);
+    reasons.set('more-6', 'no agent');
+    expect(answer()).toBe(1);
+    observed.delete('more-4');
+    reasons.clear();
+    counts.clear();
+    expect(answer()).toBe(3);
+    expect(answer()).toBe(0);
+  });
+
+  it('follows revisions and observations that change together', () => {
+    const { observed, seen } = observations();
+    const lists = createLongLists(1);
+    const many = manyPeers(40);
+    const [peer] = many.ofKind('Peer');
+    if (peer === undefined) throw new Error('the office has peers');
+    const text = (state: Snapshot) => runToEnd(lists.answer(state, 'Peer', seen(state)))?.text;
+    expect(text(many)).toBe(written(many, 'Peer', seen(many)));
+    observed.set('more-3', { connected: true });
+    observed.set(peer.id, { connected: true });
+    const put = [{ ...peer, spec: { ...peer.spec, name: 'renamed' }, name: 'renamed' }];
+    const later = many.with({ put, remove: ['more-3', 'more-4'] }, many.revision + 1);
+    expect(text(later)).toBe(written(later, 'Peer', seen(later)));
+    expect(text(later)).toContain('"renamed"');
+  });
+
+  it('is the same answer as long as nothing in it is another', () => {
+    const { observed, seen } = observations();
+    const lists = createLongLists(1);
+    const state = manyPeers(40);
+    const answer = () => runToEnd(lists.answer(state, 'Peer', seen(state)));
+    const first = answer();
+    expect(answer()).toBe(first);
+    observed.set('more-3', { connected: true });
+    const second = answer();
+    expect([second === first, second?.etag === first?.etag]).toEqual([false, false]);
+    observed.delete('more-3');
+    expect(answer()?.etag).toBe(first?.etag);
+  });
+
+  it('of peers is written again for one alone when one is renamed, for all when there are more', () => {
+    const { seen } = observations();
+    const lists = createLongLists(1);
+    const many = manyPeers(500);
+    const [peer] = many.ofKind('Peer');
+    if (peer === undefined) throw new Error('the office has peers');
+    using bodiesWritten = countBodies(many);
+    const bodies = (state: Snapshot) => {
+      const before = bodiesWritten.count();
+      expect(runToEnd(lists.answer(state, 'Peer', seen(state)))).toBeDefined();
+      return bodiesWritten.count() - before;
+    };
+    expect(bodies(many)).toBe(many.countOf('Peer'));
+    const renamed = many.with({ put: [{ ...peer, name: 'renamed' }], remove: [] }, many.revision + 1);
+    expect(bodies(renamed)).toBe(1);
+    const fewer = renamed.with({ put: [], remove: ['more-4'] }, renamed.revision + 1);
+    // Every peer shows how many there are in the group of all.
+    expect(bodies(fewer)).toBe(fewer.countOf('Peer'));
   });
 
   it('is only kept when it is long', () => {

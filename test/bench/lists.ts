@@ -1,35 +1,85 @@
 import { Agent, get } from 'node:http';
+import { createEngine } from '../../src/app.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { generateGroups, writeFiles } from '../setup/generate.ts';
+import type { ServedHeddle } from '../setup/heddle.ts';
+import { addPeers } from '../setup/peers.ts';
 import type { Benchmark, Row } from './result.ts';
 import { request, serve, token } from './served.ts';
+import type { Stand } from './stand.ts';
 import { inTurns, time } from './timing.ts';
 
-/** A list of 10,000 objects, first after a change and again, against `JSON.stringify` of the same payload. */
+const peers = 20_000;
+
+/** Lists of 10,000 groups and of 20,000 peers, first after a change and again, against `JSON.stringify` of the same payload. */
 export const lists: Benchmark = {
   name: 'lists',
   async run(stand) {
-    const source = await stand.directory();
-    await writeFiles(source, [generateGroups(10_000)]);
-    await using server = await serve({ url: await stand.postgres(), dataDir: await stand.directory(), source });
-    await server.line(/10000 documents, revision/);
-    const list = () => request(server, 'GET', '/api/groups');
-    const payload = await list();
-    const reference = async () => time(() => JSON.stringify(payload));
-    let changes = 0;
-    const change = () => request(server, 'POST', '/api/groups', { name: `Change ${++changes}` });
-    const rows: Row[] = [];
-    for (const when of ['first after a change', 'repeated']) {
-      const figure = async () => {
-        if (when !== 'repeated') await change();
-        return answer(`${server.url}/api/groups`);
-      };
-      const measured = await inTurns(20, figure, reference);
-      const what = `list of 10,000 groups over HTTP, ${when}`;
-      rows.push({ what, ...measured, unit: 'ms', budget: { is: 'at most', value: 2 } });
-    }
-    return rows;
+    return [...(await measureGroups(stand)), ...(await measurePeers(stand))];
   },
 };
+
+async function measureGroups(stand: Stand): Promise<readonly Row[]> {
+  const source = await stand.directory();
+  await writeFiles(source, [generateGroups(10_000)]);
+  await using server = await serve({ url: await stand.postgres(), dataDir: await stand.directory(), source });
+  await server.line(/10000 documents, revision/);
+  let changes = 0;
+  const change = () => request(server, 'POST', '/api/groups', { name: `Change ${++changes}` });
+  return measure(server, '/api/groups', 'list of 10,000 groups over HTTP', {
+    'first after a change': change,
+    repeated: async () => {},
+  });
+}
+
+/** Peers in groups of 50, all of which were connected once; a change is one that connects or disconnects. */
+async function measurePeers(stand: Stand): Promise<readonly Row[]> {
+  const url = await stand.postgres();
+  await using server = await serve({ url, dataDir: await stand.directory() });
+  const { account } = (await request(server, 'GET', '/api/config/status')) as { readonly account: string };
+  const database = await openDatabase({ url, poolSize: 1 });
+  const engine = createEngine({ database });
+  const ids: string[] = [];
+  // In parts, between which connections that the server closed meanwhile are noticed.
+  while (ids.length < peers) {
+    const labels = Array.from({ length: 1000 }, (_, at) => `peer-${ids.length + at}`);
+    ids.push(...(await addPeers(engine, account, labels)));
+  }
+  for (let at = 0; at < peers; at += 50)
+    await request(server, 'POST', '/api/groups', { name: `Group ${at / 50}`, peers: ids.slice(at, at + 50) });
+  const facts = { os: 'linux 6.1', kernel_version: '6.1.0', version: '0.2.0' };
+  const note = (peer: string, connected: boolean) =>
+    engine.presence.note(account, { peer, connected, stream: peer, server: 'bench', facts });
+  await Promise.all(ids.map((peer) => note(peer, true)));
+  let changes = 0;
+  const rows = await measure(server, '/api/peers', 'list of 20,000 peers over HTTP', {
+    'first after one connected': async () => note(ids[0] ?? '', ++changes % 2 === 0),
+    repeated: async () => {},
+  });
+  await engine.committer.settle();
+  await database.close();
+  return rows;
+}
+
+async function measure(
+  server: ServedHeddle,
+  path: string,
+  what: string,
+  changes: Readonly<Record<string, () => Promise<unknown>>>,
+): Promise<readonly Row[]> {
+  const payload = await request(server, 'GET', path);
+  const reference = async () => time(() => JSON.stringify(payload));
+  const rows: Row[] = [];
+  for (const [when, change] of Object.entries(changes)) {
+    const figure = async () => {
+      await change();
+      return answer(`${server.url}${path}`);
+    };
+    const measured = await inTurns(20, figure, reference);
+    rows.push({ what: `${what}, ${when}`, ...measured, unit: 'ms', budget: { is: 'at most', value: 2 } });
+  }
+  return rows;
+}
 
 const agent = new Agent({ keepAlive: true });
 

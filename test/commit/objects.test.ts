@@ -64,9 +64,9 @@ describe('objects', () => {
     expect(results.map((result) => (result.status === 'rejected' ? result.reason : result))).toEqual(
       misses.map(() => expect.any(NotFound)),
     );
-    expect((await listObjects(engine, call, records, lan.object.id)).objects().map(({ id }) => id)).toEqual([
-      object.id,
-    ]);
+    const listed = await listObjects(engine, call, records, lan.object.id);
+    expect([...listed.objects()].map(({ id }) => id)).toEqual([object.id]);
+    expect([...listed.objects(object.id)]).toEqual([]);
     await deleteObject(engine, call, zones, lan.object.id, lenient);
     expect((await engine.snapshots.current(office.account)).get(object.id)).toBeUndefined();
   });

@@ -21,6 +21,13 @@ describe('a sorted map', () => {
     expect([...map.with([['a', 1]])]).toEqual([['a', 1]]);
   });
 
+  it('lists the keys behind any key, whether that is there or not', () => {
+    const map = mapOf(numbered(1000).filter((_, at) => at % 2 === 0));
+    for (const from of ['', key(0), key(1), key(255), key(256), key(257), key(998), key(999), 'z'])
+      expect([...map.keysBehind(from)]).toEqual(map.keys().filter((name) => name > from));
+    expect([...emptySortedMap().keysBehind('')]).toEqual([]);
+  });
+
   it('is itself after no change', () => {
     const map = mapOf(numbered(3));
     expect(map.with([])).toBe(map);

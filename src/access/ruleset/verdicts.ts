@@ -15,11 +15,17 @@ export interface Verdicts {
   readonly of: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
+/** The verdicts as far as single peers are asked about. */
+export interface VerdictsOfPeers {
+  readonly deciding: Verdicts['deciding'];
+  readonly of: Pick<Verdicts['of'], 'get'>;
+}
+
 /** No product decides about any peer. */
 export const noVerdicts: Verdicts = { deciding: new Map(), of: new Map() };
 
 /** Why endpoint security keeps a peer out, `undefined` when it does not: every product that decides about it must agree. */
-export function disapprovalOf(peer: StoredObject, state: State, { deciding, of }: Verdicts): string | undefined {
+export function disapprovalOf(peer: StoredObject, state: State, { deciding, of }: VerdictsOfPeers): string | undefined {
   // A temporary peer has no machine of its own, and is here for one other peer alone.
   if (deciding.size === 0 || readPeer(peer).temporary) return undefined;
   const own = of.get(peer.id) ?? {};

@@ -70,7 +70,9 @@ function* answerInSteps(make: AnswerWork): Generator<undefined, Answer> {
   const made = 'version' in make ? make : yield* make;
   if ('text' in made) return made;
   const { version, body, link } = made;
-  return { ...(yield* textAnswer(version, yield* jsonInSteps(body))), ...(link === undefined ? {} : { link }) };
+  const text = yield* jsonInSteps(body);
+  if (link === undefined) return yield* textAnswer(version, text);
+  return { text, link, etag: yield* etagInSteps(version, text, link) };
 }
 
 /** An answer whose body is JSON text already. */
@@ -83,10 +85,14 @@ export function etagOf(version: number, text: string): string {
   return runToEnd(etagInSteps(version, text));
 }
 
-/** The same, of one that may be long. */
-export function* etagInSteps(version: number, text: string): Generator<undefined, string> {
-  const hash = yield* sha256InSteps(textInParts(text));
+/** The same, of one that may be long. Whether a page is the last one, and where the next one is, counts as well. */
+export function* etagInSteps(version: number, text: string, link = ''): Generator<undefined, string> {
+  const hash = yield* sha256InSteps(partsOf(text, link));
   return `"${version}.${hash.slice(0, 16)}"`;
+}
+
+function* partsOf(...texts: readonly string[]): Generator<string> {
+  for (const text of texts) yield* textInParts(text);
 }
 
 /** Sends what may be long, serialised in slices, or 304 when the client has it. */

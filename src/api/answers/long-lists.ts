@@ -1,10 +1,11 @@
 import type { Engine } from '../../commit/engine.ts';
 import { isTurn } from '../../lib/steps.ts';
+import type { State } from '../../model/declare/kind.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import { parts } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { WatchedState } from '../../model/state/watched-state.ts';
+import { isFoundAgain, type Look, WatchedState } from '../../model/state/watched-state.ts';
 import { type Answer, textAnswer } from './answers.ts';
 
 /** One object of a list as it was last written, and what was looked at for it. */
@@ -13,11 +14,15 @@ interface Item {
   readonly version: number;
   readonly text: string;
   readonly seen: readonly string[];
+  /** What was found beside the revision: connections, counts. */
+  readonly looks: readonly Look[];
 }
 
 /** A list as it was last written. */
 interface Kept {
   state: Snapshot;
+  /** The items together, until one of them changes. */
+  answer?: Answer;
   /** Sorted by id. */
   readonly items: Item[];
   /** Ids of the items that follow from a part of the state. */
@@ -32,8 +37,11 @@ const capacity = 100_000;
 
 /** Lists that are kept. */
 interface LongLists {
-  /** The list of all objects of a kind; `undefined` when it is short, older than what is kept, or at work. Yields now and then. */
-  answer(state: Snapshot, kind: string): Generator<undefined, Answer | undefined>;
+  /**
+   * The list of all objects of a kind; `undefined` when it is short, older than what is kept, or at work. `seen` is the
+   * same state with what was observed beside it. Yields now and then.
+   */
+  answer(state: Snapshot, kind: string, seen?: State): Generator<undefined, Answer | undefined>;
 }
 
 const lists = new WeakMap<Engine, LongLists>();
@@ -47,14 +55,15 @@ export function longListsOf(engine: Engine): LongLists {
 
 /**
  * Writes lists of all objects of a kind. Of a long one each object is kept as text until something changes that was
- * looked at for it: after a change of one among 10,000 objects the list costs 5 ms instead of 60.
+ * looked at for it: after a change of one among 10,000 objects the list costs 5 ms instead of 60. What is observed beside
+ * revisions is looked at again for each list, and only those are written again of which it finds something else.
  */
 export function createLongLists(shortest = longEnough): LongLists {
   const known = new Map<string, Kept>();
   /** Lists that are being updated: a request for another state meanwhile does without the cache. */
   const busy = new Set<string>();
   return {
-    *answer(state, kind) {
+    *answer(state, kind, seen = state) {
       if (state.countOf(kind) < shortest) return undefined;
       const name = `${state.account} ${kind}`;
       const present = known.get(name);
@@ -64,12 +73,16 @@ export function createLongLists(shortest = longEnough): LongLists {
       // What is left half done is of no use.
       known.delete(name);
       try {
-        const kept = present ?? { state, items: [], followers: new Map() };
-        if (present === undefined) yield* fill(kept, state, kind);
-        else if (present.state !== state) yield* update(kept, state, kind);
+        const kept: Kept = present ?? { state, items: [], followers: new Map() };
+        if (present === undefined) yield* fill(kept, seen, kind);
+        else {
+          if (present.state !== state) yield* update(kept, state, seen, kind);
+          yield* lookAgain(kept, seen);
+        }
+        kept.answer ??= yield* write(kept);
         known.set(name, kept);
         evict(known);
-        return yield* write(kept);
+        return kept.answer;
       } finally {
         busy.delete(name);
       }
@@ -77,14 +90,14 @@ export function createLongLists(shortest = longEnough): LongLists {
   };
 }
 
-function* fill(kept: Kept, state: Snapshot, kind: string): Generator<undefined, void> {
+function* fill(kept: Kept, state: State, kind: string): Generator<undefined, void> {
   for (const [at, object] of state.ofKind(kind).entries()) {
     if (isTurn(at)) yield undefined;
     put(kept, state, object);
   }
 }
 
-function* update(kept: Kept, state: Snapshot, kind: string): Generator<undefined, void> {
+function* update(kept: Kept, state: Snapshot, seen: State, kind: string): Generator<undefined, void> {
   const changed = state.partsSince(kept.state);
   const stale = new Set<string>();
   for (const part of changed) for (const id of followersOf(kept, part)) stale.add(id);
@@ -96,7 +109,17 @@ function* update(kept: Kept, state: Snapshot, kind: string): Generator<undefined
     if (isTurn(at++)) yield undefined;
     const object = state.get(id);
     if (object === undefined) drop(kept, id);
-    else put(kept, state, object);
+    else put(kept, seen, object);
+  }
+}
+
+/** Writes again what another look at something beside the revision says otherwise. */
+function* lookAgain(kept: Kept, seen: State): Generator<undefined, void> {
+  for (const [at, { id, looks }] of kept.items.entries()) {
+    if (isTurn(at)) yield undefined;
+    if (looks.every((look) => isFoundAgain(look, seen))) continue;
+    const object = seen.get(id);
+    if (object !== undefined) put(kept, seen, object);
   }
 }
 
@@ -106,11 +129,12 @@ function followersOf({ followers }: Kept, part: string): Iterable<string> {
   return typeof found === 'string' ? [found] : (found ?? []);
 }
 
-function put(kept: Kept, state: Snapshot, object: StoredObject): void {
+function put(kept: Kept, state: State, object: StoredObject): void {
   const { id, updatedRevision: version } = object;
   const watched = new WatchedState(state);
-  const text = JSON.stringify(lowerToResponse(state.registry, object, watched, 'list'));
-  const item = { id, version, text, seen: [...watched.seen, parts.object(id)] };
+  const text = JSON.stringify(lowerToResponse(kept.state.registry, object, watched, 'list'));
+  const item = { id, version, text, seen: [...watched.seen, parts.object(id)], looks: watched.looks };
+  delete kept.answer;
   const at = placeOf(kept.items, id);
   const old = kept.items[at];
   if (old?.id === id) {
@@ -129,6 +153,7 @@ function drop(kept: Kept, id: string): void {
   const at = placeOf(kept.items, id);
   const item = kept.items[at];
   if (item?.id !== id) return;
+  delete kept.answer;
   forget(kept, item);
   kept.items.splice(at, 1);
 }

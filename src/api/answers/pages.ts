@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { isTurn } from '../../lib/steps.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import { storedId, wireId } from '../../model/declare/wire-id.ts';
 import { InvalidInput } from '../../model/errors.ts';
@@ -9,7 +10,7 @@ import { queryOf } from '../input/address.ts';
 import { readParameters } from '../operations/input.ts';
 
 /** Which part of a list is asked for. */
-interface Page {
+export interface Page {
   readonly limit?: number;
   /** The id behind which it begins. */
   readonly after?: string;
@@ -25,20 +26,38 @@ export function pageOf(request: FastifyRequest): Page | undefined {
   return { ...(limit === undefined ? {} : { limit }), ...(after === undefined ? {} : { after }) };
 }
 
-/** The objects of a page, of a list in the order of stored ids, and the id behind which the next one begins, when there is more. */
-export function cutPage(
+/** The stored id behind which a page begins, `undefined` when it begins with the first object. Throws `InvalidInput`. */
+export function startOf(kind: Kind, page: Page | undefined): string | undefined {
+  if (page?.after === undefined) return undefined;
+  const behind = storedId(kind, page.after);
+  if (behind === undefined) throw noId(page.after);
+  return behind;
+}
+
+/** Which objects of a list are shown, and how many. */
+interface Choice {
+  readonly limit: number | undefined;
+  readonly matches: (object: StoredObject) => boolean;
+}
+
+/**
+ * The first of some objects that match, and the id behind which the next page begins, when there is one. What stands behind
+ * the page is not looked at. Yields now and then.
+ */
+export function* takePage(
   kind: Kind,
-  all: readonly StoredObject[],
-  page: Page | undefined,
-): { readonly objects: readonly StoredObject[]; readonly next?: string } {
-  if (page === undefined) return { objects: all };
-  const { limit = all.length, after } = page;
-  const behind = after === undefined ? undefined : storedId(kind, after);
-  if (after !== undefined && behind === undefined) throw noId(after);
-  const rest = behind === undefined ? all : all.filter(({ id }) => id > behind);
-  const objects = rest.slice(0, limit);
-  const last = objects.at(-1);
-  return last === undefined || rest.length <= limit ? { objects } : { objects, next: String(wireId(kind, last.id)) };
+  candidates: Iterable<StoredObject>,
+  { limit = Number.POSITIVE_INFINITY, matches }: Choice,
+): Generator<undefined, { readonly objects: readonly StoredObject[]; readonly next?: string }> {
+  const objects: StoredObject[] = [];
+  let at = 0;
+  for (const object of candidates) {
+    if (isTurn(at++)) yield undefined;
+    if (!matches(object)) continue;
+    if (objects.length === limit) return { objects, next: String(wireId(kind, objects.at(-1)?.id ?? '')) };
+    objects.push(object);
+  }
+  return { objects };
 }
 
 function noId(after: string): InvalidInput {

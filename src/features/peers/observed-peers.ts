@@ -26,6 +26,10 @@ export function createObservedPeers(presence: Pick<Presence, 'at'>, most = mostA
       if (image.peers.size === 0 && image.deciding.size === 0) return nothingObserved;
       return withOffline(factsIn(account, image), image, hosts);
     },
+    async verdicts(account) {
+      const { peers, deciding } = await presence.at(account);
+      return { deciding, of: { get: (peer) => peers.get(peer)?.verdicts } };
+    },
   };
 }
 

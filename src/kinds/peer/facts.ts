@@ -83,7 +83,7 @@ export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
   accessible_peers_count: {
     doc: 'To how many peers it may open a connection.',
     schema: { type: 'integer' },
-    listOnly: true,
+    countsAccess: true,
     value: ({ id }, state) => state.countAccessible?.(id) ?? 0,
   },
   local_flags: {

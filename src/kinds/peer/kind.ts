@@ -122,7 +122,6 @@ export const peer = defineKind({
   module: 'peers',
   document: { allowed: true, shortName: 'hpeer', creates: false },
   pending: true,
-  varies: true,
   observed: 'peers',
   spec,
   computed: facts,

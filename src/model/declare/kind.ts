@@ -33,7 +33,7 @@ export interface State {
   readonly now?: string;
   /** The id of the user who looks at it; set for answers of kinds that vary. */
   readonly viewer?: string;
-  /** To how many peers a peer may open a connection; set for lists of kinds that vary. */
+  /** To how many peers a peer may open a connection; set for lists of kinds that show it. */
   countAccessible?(peer: string): number;
   /** Why endpoint security keeps a peer out, `undefined` when it does not; set for answers of kinds whose peers are observed. */
   disapproval?(peer: string): string | undefined;
@@ -54,8 +54,11 @@ export interface Computed<O = StoredObject> {
   /** JSON Schema of the value, for OpenAPI. */
   readonly schema: JsonObject;
   value(object: O, state: State): Json | undefined;
-  /** Shown in lists, not in the answer about one object. */
-  readonly listOnly?: boolean;
+  /**
+   * Follows from `State.countAccessible`, which needs to know who reaches whom in the account: shown in lists, not in the
+   * answer about one object.
+   */
+  readonly countsAccess?: true;
 }
 
 export type InUse = 'linked' | 'in_use' | 'precondition';

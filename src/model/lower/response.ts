@@ -69,7 +69,7 @@ function lowerToSummary(registry: Registry, object: StoredObject, state: State):
 function computedMembers(kind: Kind, object: StoredObject, state: State, place: 'list' | 'one'): JsonObject {
   const members: Record<string, Json> = {};
   for (const [name, computed] of Object.entries(kind.computed)) {
-    const value = computed.listOnly === true && place === 'one' ? undefined : computed.value(object, state);
+    const value = computed.countsAccess === true && place === 'one' ? undefined : computed.value(object, state);
     if (value !== undefined) members[name] = value;
   }
   return members;

@@ -49,6 +49,8 @@ export const parts = {
   object: (id: string) => `o\0${id}`,
   /** Which objects there are of a kind, and what they are. */
   objectsOf: (kind: string) => `k\0${kind}`,
+  /** How many objects there are of a kind. */
+  countOf: (kind: string) => `n\0${kind}`,
   entry: (key: string) => `i\0${key}`,
   referrers: (id: string) => `r\0${id}`,
   count: (key: string) => `c\0${key}`,

@@ -1,4 +1,5 @@
 import { emptyMap, type MapDraft, type PersistentMap } from '../../lib/persistent-map.ts';
+import { emptySortedMap, type SortedMap } from '../../lib/sorted-map.ts';
 import { isTurn } from '../../lib/steps.ts';
 import type { Registry } from '../declare/registry.ts';
 import { numberOf } from '../declare/wire-id.ts';
@@ -20,7 +21,8 @@ export interface Edits {
 /** Everything that a snapshot holds, in maps that share what did not change. */
 export interface Tables {
   readonly objects: PersistentMap<StoredObject>;
-  readonly kinds: PersistentMap<Ids>;
+  /** The ids of the objects of a kind, in their order: lists are cut into pages by it. */
+  readonly kinds: ReadonlyMap<string, SortedMap<true>>;
   /** `kind\0rule\0value` to id. */
   readonly unique: PersistentMap<string>;
   /** `kind\0index\0value` to ids. */
@@ -43,7 +45,7 @@ export const separator = '\0';
 export function emptyTables(numbers: Readonly<Record<string, number>>): Tables {
   return {
     objects: emptyMap(),
-    kinds: emptyMap(),
+    kinds: new Map(),
     unique: emptyMap(),
     index: emptyMap(),
     referrers: emptyMap(),
@@ -65,6 +67,8 @@ export function changedParts(before: Tables, after: Tables): ReadonlySet<string>
     for (const object of [before.objects.get(id), after.objects.get(id)])
       if (object !== undefined) changed.add(parts.objectsOf(object.kind));
   }
+  for (const kind of new Set([...before.kinds.keys(), ...after.kinds.keys()]))
+    if (before.kinds.get(kind)?.size !== after.kinds.get(kind)?.size) changed.add(parts.countOf(kind));
   for (const key of after.index.changedSince(before.index)) changed.add(parts.entry(key));
   for (const key of after.referrers.changedSince(before.referrers)) changed.add(parts.referrers(key));
   for (const key of after.counts.changedSince(before.counts)) changed.add(parts.count(key));
@@ -75,7 +79,8 @@ interface Drafts {
   readonly objects: MapDraft<StoredObject>;
   readonly unique: MapDraft<string>;
   readonly counts: MapDraft<number>;
-  readonly kinds: Buckets;
+  /** By kind, which ids come and which go. */
+  readonly kinds: Map<string, Map<string, true | undefined>>;
   readonly index: Buckets;
   readonly referrers: Buckets;
   readonly sources: Buckets;
@@ -83,7 +88,7 @@ interface Drafts {
 
 /** The tables after a step. Yields now and then. */
 export function* editTables(registry: Registry, tables: Tables, edits: Edits): Generator<undefined, Tables> {
-  const kinds = new Buckets(tables.kinds);
+  const kinds: Drafts['kinds'] = new Map();
   const index = new Buckets(tables.index);
   const referrers = new Buckets(tables.referrers);
   const sources = new Buckets(tables.sources);
@@ -93,7 +98,7 @@ export function* editTables(registry: Registry, tables: Tables, edits: Edits): G
     objects: objects.close(),
     unique: unique.close(),
     counts: counts.close(),
-    kinds: yield* kinds.close(),
+    kinds: editKinds(tables.kinds, kinds),
     index: yield* index.close(),
     referrers: yield* referrers.close(),
     sources: yield* sources.close(),
@@ -102,6 +107,17 @@ export function* editTables(registry: Registry, tables: Tables, edits: Edits): G
     sealForm: tables.sealForm,
     unclaimed: tables.unclaimed,
   };
+}
+
+function editKinds(before: Tables['kinds'], edits: Drafts['kinds']): Tables['kinds'] {
+  if (edits.size === 0) return before;
+  const after = new Map(before);
+  for (const [kind, changes] of edits) {
+    const ids = (before.get(kind) ?? emptySortedMap<true>()).with(changes);
+    if (ids.size === 0) after.delete(kind);
+    else after.set(kind, ids);
+  }
+  return after;
 }
 
 /** Numbers only grow: that of a deleted object is never given again. */
@@ -173,8 +189,10 @@ function move(
   const object = after ?? before;
   if (object === undefined) return;
   const { id, kind } = object;
-  if (before === undefined) drafts.kinds.add(kind, id);
-  if (after === undefined) drafts.kinds.drop(kind, id);
+  if (before === undefined || after === undefined) {
+    const changes = drafts.kinds.get(kind) ?? new Map<string, true | undefined>();
+    drafts.kinds.set(kind, changes.set(id, after === undefined ? undefined : true));
+  }
   const [former, present] = [bucketsOf(registry, before), bucketsOf(registry, after)];
   for (const source of without(former.sources, present.sources)) drafts.sources.drop(source, id);
   for (const source of without(present.sources, former.sources)) drafts.sources.add(source, id);

@@ -19,6 +19,8 @@ export interface Snapshot extends State {
   readonly revision: number;
   readonly size: number;
   findByKey<Name extends string>(kind: Name, key: string): ObjectOf<Name> | undefined;
+  /** The objects of a kind behind an id, or all, in the order of their ids; those that are not taken cost nothing. */
+  ofKindBehind(kind: string, id?: string): Iterable<StoredObject>;
   objects(): Iterable<StoredObject>;
   /** Objects whose life cycle a source owns or about which it states something. */
   declaredBy(source: string): readonly StoredObject[];
@@ -123,7 +125,14 @@ class AccountSnapshot implements Snapshot {
   }
 
   ofKind<Name extends string>(kind: Name): readonly ObjectOf<Name>[] {
-    return this.#all(this.#tables.kinds.get(kind));
+    return this.#existing<Name>(this.#tables.kinds.get(kind)?.keys() ?? []);
+  }
+
+  *ofKindBehind(kind: string, id = ''): Iterable<StoredObject> {
+    for (const one of this.#tables.kinds.get(kind)?.keysBehind(id) ?? []) {
+      const object = this.get(one);
+      if (object !== undefined) yield object;
+    }
   }
 
   countOf(kind: string): number {
@@ -243,11 +252,15 @@ class AccountSnapshot implements Snapshot {
   }
 
   #all<Name extends string>(ids: Ids | undefined): readonly ObjectOf<Name>[] {
+    return this.#existing<Name>(ids?.keys() ?? []).sort(compareIds);
+  }
+
+  #existing<Name extends string>(ids: Iterable<string>): ObjectOf<Name>[] {
     const found: ObjectOf<Name>[] = [];
-    for (const id of ids?.keys() ?? []) {
+    for (const id of ids) {
       const object = this.get(id);
       if (object !== undefined) found.push(typed<Name>(object));
     }
-    return found.sort(compareIds);
+    return found;
   }
 }

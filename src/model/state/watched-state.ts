@@ -1,15 +1,42 @@
 import type { State } from '../declare/kind.ts';
 import { countKey, indexKey, parentField, parts } from './facets.ts';
 import type { StoredObject } from './object.ts';
+import type { Observed } from './observed.ts';
 import type { FieldOf, ObjectOf } from './stored.ts';
 
-/** A state that notes what is looked at: what follows from it holds until one of these parts changes. */
+/** What was found out about an object that is no part of a revision. */
+export interface Look {
+  readonly at: (typeof looks)[number];
+  readonly id: string;
+  readonly found: unknown;
+}
+
+const looks = ['observed', 'countAccessible', 'disapproval'] as const;
+
+/** Whether another look at a state finds the same. */
+export function isFoundAgain({ at, id, found }: Look, state: State): boolean {
+  return state[at]?.(id) === found;
+}
+
+/**
+ * A state that notes what is looked at: what follows from it holds until one of these parts changes, or until another look
+ * finds something else. It has neither a moment nor a viewer: nothing that follows from these is kept.
+ */
 export class WatchedState implements State {
   readonly seen = new Set<string>();
+  readonly looks: Look[] = [];
+  readonly observed?: Observed;
+  readonly countAccessible?: (peer: string) => number;
+  readonly disapproval?: (peer: string) => string | undefined;
   readonly #state: State;
 
   constructor(state: State) {
     this.#state = state;
+    const { observed, countAccessible, disapproval } = state;
+    if (observed !== undefined) this.observed = (id) => this.#note('observed', id, observed(id));
+    if (countAccessible !== undefined)
+      this.countAccessible = (peer) => this.#note('countAccessible', peer, countAccessible(peer));
+    if (disapproval !== undefined) this.disapproval = (peer) => this.#note('disapproval', peer, disapproval(peer));
   }
 
   get account(): string {
@@ -32,7 +59,7 @@ export class WatchedState implements State {
   }
 
   countOf(kind: string): number {
-    this.seen.add(parts.objectsOf(kind));
+    this.seen.add(parts.countOf(kind));
     return this.#state.countOf(kind);
   }
 
@@ -67,6 +94,12 @@ export class WatchedState implements State {
   countReferrers(id: string, kind: string, field: string): number {
     this.seen.add(parts.count(countKey(id, kind, field)));
     return this.#state.countReferrers(id, kind, field);
+  }
+
+  /** An object is asked about many times, and about few things: a list of them is the shortest. */
+  #note<Found>(at: Look['at'], id: string, found: Found): Found {
+    if (!this.looks.some((look) => look.at === at && look.id === id)) this.looks.push({ at, id, found });
+    return found;
   }
 
   #all<Found extends StoredObject>(entry: string, found: readonly Found[]): readonly Found[] {

@@ -1,0 +1,73 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Engine } from '../commit/engine.ts';
+import type { Kind, State } from '../model/declare/kind.ts';
+import { lowerToResponse } from '../model/lower/response.ts';
+import type { StoredObject } from '../model/state/object.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { readObserved } from '../objects/observed.ts';
+import { isAllowed } from '../plan/checks/authorize.ts';
+import { type Answer, type AnswerWork, answerFrom, makeLongAnswer, sendAnswer } from './answers/answers.ts';
+import { callOf } from './authenticate.ts';
+
+/** Who asks, and whether for a list or for one object. */
+interface Viewing {
+  readonly viewer: string;
+  readonly place: 'list' | 'one';
+}
+
+/** An answer about a state: kept, unless answers of the kind depend on the moment or on who asks. */
+export async function answerOf(
+  engine: Engine,
+  kind: Kind,
+  state: Snapshot,
+  viewing: Viewing & { readonly name: string },
+  make: (seen: State) => AnswerWork,
+): Promise<Answer> {
+  if (!isOfTheMoment(kind)) return answerFrom(state, viewing.name, () => make(state));
+  return makeLongAnswer(make(await seenBy(engine, kind, state, viewing)));
+}
+
+/** Whether answers of a kind are about more than a revision. */
+export function isOfTheMoment({ varies, observed }: Kind): boolean {
+  return varies === true || observed !== undefined;
+}
+
+/** A state with what is observed beside it; of the account as a whole only what the answer shows. */
+export async function seenBy(engine: Engine, kind: Kind, state: Snapshot, { viewer, place }: Viewing): Promise<State> {
+  const isCounted = place === 'list' && Object.values(kind.computed).some(({ countsAccess }) => countsAccess === true);
+  const [countAccessible, disapprovalIn, observed] = await Promise.all([
+    isCounted ? engine.access.counter(state) : undefined,
+    engine.access.disapprovals(state.account),
+    readObserved(engine, kind, state.account),
+  ]);
+  return state.seen({
+    now: engine.now(),
+    viewer,
+    disapproval: (peer) => disapprovalIn(state, peer),
+    ...(countAccessible === undefined ? {} : { countAccessible }),
+    ...(observed === undefined ? {} : { observed }),
+  });
+}
+
+/** The caller, when they may see only what is theirs. */
+export function restrictedTo(kind: Kind, request: FastifyRequest, state: Snapshot): string | undefined {
+  const { actor } = callOf(request);
+  return isAllowed(state, actor, kind.module, 'read') ? undefined : actor.id;
+}
+
+/** Answers with one object. */
+export async function sendObject(
+  engine: Engine,
+  object: StoredObject,
+  state: Snapshot,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const kind = engine.registry.get(object.kind);
+  const viewing = { viewer: callOf(request).actor.id, place: 'one', name: object.id } as const;
+  const answer = await answerOf(engine, kind, state, viewing, (seen) => ({
+    version: object.updatedRevision,
+    body: lowerToResponse(engine.registry, object, seen),
+  }));
+  return sendAnswer(request, reply, answer);
+}

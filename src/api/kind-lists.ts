@@ -1,0 +1,136 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createBatcher } from '../commit/batcher.ts';
+import type { Engine } from '../commit/engine.ts';
+import { mapInSteps } from '../lib/steps.ts';
+import type { Kind, State } from '../model/declare/kind.ts';
+import { InvalidInput } from '../model/errors.ts';
+import { lowerToResponse } from '../model/lower/response.ts';
+import type { Problem } from '../model/problem.ts';
+import type { StoredObject } from '../model/state/object.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
+import { type Listed, listObjects } from '../objects/objects.ts';
+import { type Answer, type AnswerWork, makeLongAnswer, sendAnswer } from './answers/answers.ts';
+import { longListsOf } from './answers/long-lists.ts';
+import { nextLink, type Page, pageOf, startOf, takePage } from './answers/pages.ts';
+import { callOf } from './authenticate.ts';
+import { queryOf } from './input/address.ts';
+import { answerOf, isOfTheMoment, restrictedTo, seenBy } from './kind-answers.ts';
+
+/** What a list is asked for; `parent` is that of a child kind. */
+interface Asked {
+  readonly filters: readonly (readonly [name: string, value: string])[];
+  readonly page: Page | undefined;
+  /** The caller, when they see only what is theirs. */
+  readonly own: string | undefined;
+}
+
+/** Answers with the objects of a kind: all, of one parent, those that filters leave in, a page of them. */
+export async function sendList(
+  engine: Engine,
+  kind: Kind,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parent?: string,
+): Promise<FastifyReply> {
+  const listed = await listObjects(engine, callOf(request), kind, parent);
+  const { state } = listed;
+  const asked = { filters: filtersOf(kind, request), page: pageOf(request), own: restrictedTo(kind, request, state) };
+  const viewer = callOf(request).actor.id;
+  if (isWhole(kind, asked, parent)) return sendAnswer(request, reply, await wholeListsOf(engine)(state, kind, viewer));
+  const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify([asked.filters, asked.page])} ${asked.own ?? ''}`;
+  const answer = await answerOf(engine, kind, state, { viewer, place: 'list', name }, (seen) =>
+    writeList(engine, kind, { listed, seen, request, ...asked }),
+  );
+  return sendAnswer(request, reply, answer);
+}
+
+/** Whether a list shows every object of a kind, to everybody the same. */
+function isWhole(kind: Kind, { filters, page, own }: Asked, parent: string | undefined): boolean {
+  const isSameForAll = kind.varies !== true && kind.alsoListed === undefined && own === undefined;
+  return isSameForAll && filters.length === 0 && page === undefined && parent === undefined;
+}
+
+interface Writing extends Asked {
+  readonly listed: Listed;
+  readonly seen: State;
+  readonly request: FastifyRequest;
+}
+
+function* writeList(engine: Engine, kind: Kind, { listed, seen, request, ...asked }: Writing) {
+  const matches = (object: StoredObject) => isOwnOf(kind, object, asked, seen) && isLeftIn(kind, object, asked, seen);
+  const candidates = listed.objects(startOf(kind, asked.page));
+  const { objects, next } = yield* takePage(kind, candidates, { limit: asked.page?.limit, matches });
+  const made = yield* mapInSteps(objects, (object) => lowerToResponse(engine.registry, object, seen, 'list'));
+  const body = [...made, ...(next === undefined ? (kind.alsoListed?.(seen) ?? []) : [])];
+  return { version: newest(objects), body, ...(next === undefined ? {} : { link: nextLink(request, next) }) };
+}
+
+function isOwnOf(kind: Kind, object: StoredObject, { own }: Asked, seen: State): boolean {
+  return own === undefined || kind.isOwn?.(object, own, seen) === true;
+}
+
+function isLeftIn(kind: Kind, object: StoredObject, { filters }: Asked, seen: State): boolean {
+  return filters.every(([name, value]) => kind.filters?.[name]?.matches(object, value, seen));
+}
+
+type WholeLists = (state: Snapshot, kind: Kind, viewer: string) => Promise<Answer>;
+
+const wholeLists = new WeakMap<Engine, WholeLists>();
+
+/** The whole lists of a server: those that ask while one is written get the next one, which is written once for all of them. */
+function wholeListsOf(engine: Engine): WholeLists {
+  const present = wholeLists.get(engine) ?? createWholeLists(engine);
+  wholeLists.set(engine, present);
+  return present;
+}
+
+function createWholeLists(engine: Engine): WholeLists {
+  interface Item {
+    readonly state: Snapshot;
+    readonly kind: Kind;
+    readonly viewer: string;
+  }
+  const ask = createBatcher<string, Item, Answer>(async (_, items) => {
+    const newest = items.reduce((one, other) => (other.state.revision > one.state.revision ? other : one));
+    const { state, kind, viewer } = newest;
+    const seen = await seenBy(engine, kind, state, { viewer, place: 'list' });
+    const answer = await makeLongAnswer(writeWhole(engine, kind, state, seen));
+    return () => answer;
+  });
+  return async (state, kind, viewer) => {
+    const viewing = { viewer, place: 'list', name: `list ${kind.name}` } as const;
+    if (isOfTheMoment(kind)) return ask(`${state.account} ${kind.name}`, { state, kind, viewer });
+    return answerOf(engine, kind, state, viewing, (seen) => writeWhole(engine, kind, state, seen));
+  };
+}
+
+function* writeWhole(
+  engine: Engine,
+  kind: Kind,
+  state: Snapshot,
+  seen: State,
+): Exclude<AnswerWork, { version: number }> {
+  const long = yield* longListsOf(engine).answer(state, kind.name, seen);
+  if (long !== undefined) return long;
+  const objects = state.ofKind(kind.name);
+  const body = yield* mapInSteps(objects, (object) => lowerToResponse(engine.registry, object, seen, 'list'));
+  return { version: newest(objects), body };
+}
+
+function newest(objects: readonly StoredObject[]): number {
+  return objects.reduce((version, object) => Math.max(version, object.updatedRevision), 0);
+}
+
+function filtersOf(kind: Kind, request: FastifyRequest): Asked['filters'] {
+  const query = queryOf(request);
+  const given = Object.keys(kind.filters ?? {}).flatMap((name) => {
+    const value = query[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const problems = given.flatMap(([name, value]): readonly Problem[] => {
+    const message = kind.filters?.[name]?.fault?.(value);
+    return message === undefined ? [] : [{ code: 'filter_invalid', path: `/${name}`, message }];
+  });
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join('; '), { problems });
+  return given;
+}
