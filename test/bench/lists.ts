@@ -26,10 +26,10 @@ async function measureGroups(stand: Stand): Promise<readonly Row[]> {
   await server.line(/10000 documents, revision/);
   let changes = 0;
   const change = () => request(server, 'POST', '/api/groups', { name: `Change ${++changes}` });
-  return measure(server, '/api/groups', 'list of 10,000 groups over HTTP', {
-    'first after a change': change,
-    repeated: async () => {},
-  });
+  return await measure(server, '/api/groups', 'list of 10,000 groups over HTTP', [
+    { when: 'first after a change', change, most: 2 },
+    { when: 'repeated', change: async () => {}, most: 2 },
+  ]);
 }
 
 /** Peers in groups of 50, all of which were connected once; a change is one that connects or disconnects. */
@@ -52,31 +52,39 @@ async function measurePeers(stand: Stand): Promise<readonly Row[]> {
     engine.presence.note(account, { peer, connected, stream: peer, server: 'bench', facts });
   await Promise.all(ids.map((peer) => note(peer, true)));
   let changes = 0;
-  const rows = await measure(server, '/api/peers', 'list of 20,000 peers over HTTP', {
-    'first after one connected': async () => note(ids[0] ?? '', ++changes % 2 === 0),
-    repeated: async () => {},
-  });
+  const rows = await measure(server, '/api/peers', 'list of 20,000 peers over HTTP', [
+    // The ETag alone takes as long as the reference: 25 MB are hashed.
+    { when: 'first after one connected', change: async () => note(ids[0] ?? '', ++changes % 2 === 0), most: 6 },
+    { when: 'repeated', change: async () => {}, most: 4 },
+  ]);
   await engine.committer.settle();
   await database.close();
   return rows;
+}
+
+/** What happens before each list, and how many times the reference it may take. */
+interface Case {
+  readonly when: string;
+  readonly change: () => Promise<unknown>;
+  readonly most: number;
 }
 
 async function measure(
   server: ServedHeddle,
   path: string,
   what: string,
-  changes: Readonly<Record<string, () => Promise<unknown>>>,
+  cases: readonly Case[],
 ): Promise<readonly Row[]> {
   const payload = await request(server, 'GET', path);
   const reference = async () => time(() => JSON.stringify(payload));
   const rows: Row[] = [];
-  for (const [when, change] of Object.entries(changes)) {
+  for (const { when, change, most } of cases) {
     const figure = async () => {
       await change();
       return answer(`${server.url}${path}`);
     };
     const measured = await inTurns(20, figure, reference);
-    rows.push({ what: `${what}, ${when}`, ...measured, unit: 'ms', budget: { is: 'at most', value: 2 } });
+    rows.push({ what: `${what}, ${when}`, ...measured, unit: 'ms', budget: { is: 'at most', value: most } });
   }
   return rows;
 }
