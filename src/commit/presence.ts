@@ -197,8 +197,8 @@ type Shown = WeakMap<PeerStatus, JsonObject>;
 const [onlineShown, offlineShown]: readonly [Shown, Shown] = [new WeakMap(), new WeakMap()];
 
 /** The same value as long as nothing in it changes, so that a comparison of references shows that. */
-function shownOnce(known: Shown, status: PeerStatus, offline: boolean): JsonObject {
-  const present = known.get(status);
+function shownOnce(memory: Shown, status: PeerStatus, offline: boolean): JsonObject {
+  const present = memory.get(status);
   if (present !== undefined) return present;
   const { connected, lastSeen, lastLogin, facts, place } = status;
   const shown: JsonObject = {
@@ -209,7 +209,7 @@ function shownOnce(known: Shown, status: PeerStatus, offline: boolean): JsonObje
     ...(lastSeen === undefined ? {} : { last_seen: lastSeen }),
     ...(lastLogin === undefined ? {} : { last_login: lastLogin }),
   };
-  known.set(status, shown);
+  memory.set(status, shown);
   return shown;
 }
 

@@ -56,7 +56,7 @@ it('a long list of peers is, after changes of all sorts, what it would be if it 
   await using api = await accountOf(many);
   const { engine, account, ids } = api;
   const [first = '', second = '', third = ''] = ids;
-  const anew = async () => {
+  const compare = async () => {
     const state = await engine.snapshots.at(account, 0);
     const { headers, body } = await api.call('GET', '/api/peers');
     const one = await Promise.all(body.map(({ id }: { id: string }) => state.get(id)));
@@ -66,17 +66,17 @@ it('a long list of peers is, after changes of all sorts, what it would be if it 
     expect(pages.headers['etag']).toBe(headers['etag']);
     return headers['etag'];
   };
-  const etags = [await anew()];
+  const etags = [await compare()];
   await connect(api, first, true);
-  etags.push(await anew());
+  etags.push(await compare());
   const group = await api.group('some', [first, second]);
-  etags.push(await anew());
+  etags.push(await compare());
   expect((await api.call('PUT', `/api/groups/${group}`, { name: 'others', peers: [third] })).status).toBe(200);
-  etags.push(await anew());
+  etags.push(await compare());
   expect((await api.call('DELETE', `/api/peers/${second}`)).status).toBe(200);
-  etags.push(await anew());
+  etags.push(await compare());
   await connect(api, first, false);
-  etags.push(await anew());
+  etags.push(await compare());
   expect(new Set(etags).size).toBe(etags.length);
 });
 
