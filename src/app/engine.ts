@@ -101,6 +101,7 @@ export function createEngine({
   const committer = createCommitter({
     database,
     snapshots,
+    notices,
     turnTimes,
     now,
     newRequestId: randomUUID,

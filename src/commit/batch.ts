@@ -127,8 +127,14 @@ export interface BatchProgress {
 /** With what batches are written. */
 export type BatchWriter = CommitterOptions & { readonly turns: Turns };
 
-/** After so many lost races a batch takes the turn, to plan in peace. */
-const racesBeforeTurn = 2;
+/** After so many lost races it is planned when its turn has come. */
+export const racesBeforeTurn = 2;
+
+/** An account, and the place in the line of those who write to it. */
+export interface Writing {
+  readonly account: string;
+  readonly turn: Turn;
+}
 
 /**
  * Plans a batch, unless that is done, and writes it; plans again when the account moved on meanwhile. The account is never
@@ -136,47 +142,42 @@ const racesBeforeTurn = 2;
  */
 export async function writeBatch(
   writer: BatchWriter,
-  account: string,
+  writing: Writing,
   batch: readonly Waiting[],
   progress: BatchProgress,
 ): Promise<Planned> {
-  const turn = writer.turns.open(account);
-  const planned = await tryOften(writer, { account, batch, turn }, progress).finally(() => turn.end());
+  const planned = await tryOften(writer, writing, batch, progress);
   if (planned === undefined)
     throw new Unavailable(`the account changed ${attempts} times while this was planned; try again`);
   if (planned.revisions.length > 0) writer.snapshots.advance(planned.tip);
   return planned;
 }
 
-/** A batch on its way. */
-interface Race {
-  readonly account: string;
-  readonly batch: readonly Waiting[];
-  readonly turn: Turn;
-}
-
 /** Plans and writes; `undefined` when others were faster each time. */
 async function tryOften(
   writer: BatchWriter,
-  { account, batch, turn }: Race,
+  { account, turn }: Writing,
+  batch: readonly Waiting[],
   { planned: made, started }: BatchProgress,
 ): Promise<Planned | undefined> {
-  const { snapshots, turns } = writer;
+  const { snapshots } = writer;
   const lost = new Set<string>();
-  const seen = Math.max(...batch.map(({ mutation }) => mutation.revision));
+  const seen = Math.max(turn.revision, ...batch.map(({ mutation }) => mutation.revision));
   // A first attempt is planned on what is at hand; one after a lost race on what is there now.
   let readBase = () => (started === undefined ? snapshots.fresh(account) : snapshots.at(account, seen));
   for (let races = 0, first = true; races < attempts; first = false) {
     if (races >= racesBeforeTurn) await turn.take();
     const planned = first && made !== undefined ? made : await planBatch(writer, await readBase(), batch, lost);
     if (planned.revisions.length === 0) return planned;
-    const statement = write(writer, planned);
+    const statement = write(writer, turn, planned);
     if (first) started?.(planned, statement);
     const result = await statement;
     if (result === 'written') return planned;
-    if (result === 'turn') await turns.respect(account);
-    if (result === 'moved' || result === 'turn') races += 1;
-    else for (const name of result.lost) lost.add(name);
+    if (result === 'moved' || result === 'turn') {
+      turn.met(result);
+      races += 1;
+    } else for (const name of result.lost) lost.add(name);
+    if (result === 'turn') await turn.take();
     readBase = () => snapshots.fresh(account);
   }
   return undefined;
@@ -186,17 +187,17 @@ async function tryOften(
  * Writes the batch. When the connection dies meanwhile, finds out whether it happened before anybody is answered. A short
  * statement has left when this returns; a long one is made in slices, and only this account waits for it.
  */
-async function write({ database, turns }: BatchWriter, planned: Planned): Promise<CommitResult> {
+async function write({ database }: BatchWriter, { contender }: Turn, planned: Planned): Promise<CommitResult> {
   const { base, tip: next, revisions } = planned;
   const input = { base, next, revisions };
-  const made = inSlices(compileCommit(input, turns.server));
+  const made = inSlices(compileCommit(input, contender));
   const compiled = made instanceof Promise ? await made : made;
   try {
     return await commit(database, compiled);
   } catch (error) {
     if (!isInDoubt(error)) throw error;
     const mark = markOf(input);
-    // It was sent before the turn that another server may have taken by now.
+    // It was sent before the turn that another one may have by now.
     const again = async () => commit(database, await inSlices(compileCommit(input)));
     return await settleCommit(async () => [await readCommitOutcome(database, mark)], { ...mark, cause: error }, again);
   }

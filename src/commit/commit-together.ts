@@ -18,9 +18,10 @@ import { isEmptyPlan, type Outcome, type Plan } from '../plan/plan.ts';
 import { auditEvents } from '../plan/view/events.ts';
 import { currentContext } from '../telemetry/context.ts';
 import { traced } from '../telemetry/span.ts';
-import type { BatchWriter } from './batch.ts';
+import { type BatchWriter, racesBeforeTurn } from './batch.ts';
 import type { CommitterOptions } from './commit.ts';
 import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
+import type { Turn } from './turns.ts';
 
 /** What happens in each account. */
 export type Outcomes = Readonly<Record<string, Outcome>>;
@@ -54,8 +55,24 @@ export type CommittedTogether =
 
 /** Plans on the states at hand and writes everything in one transaction; plans again when others were faster. */
 export async function mutateTogether(options: BatchWriter, mutation: SharedMutation): Promise<CommittedTogether> {
+  const name = options.newRequestId();
+  // All wait in the order of their ids, so that no two wait for each other.
+  const turns = [...mutation.accounts].sort().map((account) => options.turns.open(account, name));
+  try {
+    return await tryOften(options, mutation, turns);
+  } finally {
+    await Promise.all(turns.map((turn) => turn.end()));
+  }
+}
+
+async function tryOften(
+  options: BatchWriter,
+  mutation: SharedMutation,
+  turns: readonly Turn[],
+): Promise<CommittedTogether> {
   const requestId = mutation.requestId?.();
   for (let attempt = 0; attempt < attempts; attempt++) {
+    if (attempt >= racesBeforeTurn) for (const turn of turns) await turn.take();
     const states = await readStates(options, mutation);
     const outcomes = Object.entries(
       await traced('plan', {}, async () => mutation.propose((account) => stateIn(states, account))),
@@ -75,10 +92,13 @@ export async function mutateTogether(options: BatchWriter, mutation: SharedMutat
         : [],
     );
     const gone = (mutation.gone ?? []).map((account) => ({ account, revision: stateIn(states, account).revision }));
-    const result = await write(options, mutation, steps, gone);
+    const result = await write(options, mutation, { steps, gone, turns });
     if (result === 'taken' || result === 'spent') return { ok: false, problems: [], why: result };
-    if (result === 'turn') for (const account of mutation.accounts) await options.turns.respect(account);
-    if (result === 'moved' || result === 'turn') continue;
+    if (result === 'moved' || result === 'turn') {
+      for (const turn of turns) turn.met(result);
+      if (result === 'turn') for (const turn of turns) await turn.take();
+      continue;
+    }
     for (const { plan, input } of steps) notifyListeners(options, mutation.actor, plan, input);
     return {
       ok: true,
@@ -130,12 +150,18 @@ function stepOf(
   return { plan, input: { base, next, revisions: [revision] } };
 }
 
+/** What is written at once, and the places in the lines of the accounts: all of them have one name. */
+interface Attempt {
+  readonly steps: readonly AccountStep[];
+  readonly gone: readonly Gone[];
+  readonly turns: readonly Turn[];
+}
+
 /** Writes the parts that change something. When the connection dies meanwhile, finds out whether it happened. */
 async function write(
   options: BatchWriter,
   mutation: SharedMutation,
-  steps: readonly AccountStep[],
-  gone: readonly Gone[],
+  { steps, gone, turns }: Attempt,
 ): Promise<TogetherResult> {
   const { database } = options;
   const inputs = steps.map(({ input }) => input).filter(({ revisions }) => revisions.length > 0);
@@ -150,7 +176,11 @@ async function write(
     gone,
   };
   try {
-    return await commitTogether(database, { ...together, server: options.turns.server });
+    const [turn] = turns;
+    return await commitTogether(database, {
+      ...together,
+      ...(turn === undefined ? {} : { contender: turn.contender }),
+    });
   } catch (error) {
     if (!isInDoubt(error)) throw error;
     if (inputs.length + gone.length === 0) return 'moved';

@@ -24,11 +24,13 @@ import {
   planAhead,
   type Queue,
   type Waiting,
+  type Writing,
   writeBatch,
 } from './batch.ts';
 import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
 import type { CommittedRevision } from './engine.ts';
 import { isInDoubt } from './in-doubt.ts';
+import type { NoticeBoard } from './notices.ts';
 import type { ShownOnce } from './shown-once.ts';
 import type { Snapshots } from './snapshots.ts';
 import { createTurns, type TurnTimes } from './turns.ts';
@@ -93,6 +95,7 @@ export interface Committer {
 export interface CommitterOptions {
   readonly database: Database;
   readonly snapshots: Snapshots;
+  readonly notices: NoticeBoard;
   /** Absent: as usual. */
   readonly turnTimes?: TurnTimes | undefined;
   now(): string;
@@ -114,7 +117,8 @@ export const planOnlyRefusal = 'the token may read and plan, and write nothing; 
 
 /** Creates the committer: mutations of one account that wait are planned one on the other and written in one statement. */
 export function createCommitter(options: CommitterOptions): Committer {
-  const writer = { ...options, turns: createTurns(options.database, options.newRequestId(), options.turnTimes) };
+  const { database, notices, turnTimes } = options;
+  const writer = { ...options, turns: createTurns(database, notices, options.newRequestId(), turnTimes) };
   const queues = new Map<string, Queue>();
   const running = new Map<string, Promise<void>>();
   const shared = new Set<Promise<unknown>>();
@@ -122,9 +126,12 @@ export function createCommitter(options: CommitterOptions): Committer {
   const drain = async (account: string, queue: Queue): Promise<void> => {
     // Those who come in the same turn go along: without it the first of them goes alone, and all others wait for it.
     await nextTurn();
+    const writing = { account, queue, turn: writer.turns.open(account) };
     let last: Step = {};
     do {
-      last = await drainStep(writer, account, queue, last);
+      last = await drainStep(writer, writing, last);
+      // Others write before what comes from now on.
+      if (isIdle(queue, last)) await writing.turn.end();
     } while (!isIdle(queue, last));
     queues.delete(account);
     running.delete(account);
@@ -190,15 +197,22 @@ function isIdle(queue: Queue, { written, ahead }: Step): boolean {
   return queue.waiting.length === 0 && written === undefined && ahead === undefined;
 }
 
+/** An account with what waits to be written to it. */
+interface Draining extends Writing {
+  readonly queue: Queue;
+}
+
 /**
  * Writes what comes next while that which was written last is answered, and what arrives is planned: the database need not
  * wait for either. Never throws, because the queue goes on.
  */
-async function drainStep(options: BatchWriter, account: string, queue: Queue, { written, ahead }: Step): Promise<Step> {
+async function drainStep(options: BatchWriter, draining: Draining, last: Step): Promise<Step> {
+  const { queue, turn } = draining;
+  const { written, ahead } = await inTurn(options, draining, last);
   const batch = ahead?.results.map(({ waiting }) => waiting) ?? queue.waiting.splice(0, batchSize);
   for (const { since } of batch) options.waited((performance.now() - since) / 1000);
   const meanwhile: { on?: Planned; next?: Promise<Planned | undefined> } = {};
-  const writing = commitBatch(options, account, batch, {
+  const committing = commitBatch(options, draining, batch, {
     ...(ahead === undefined ? {} : { planned: ahead }),
     started(planned, statement) {
       meanwhile.on = planned;
@@ -209,24 +223,44 @@ async function drainStep(options: BatchWriter, account: string, queue: Queue, { 
   // The statement leaves first.
   if (written !== undefined && ahead !== undefined) await nextTurn();
   if (written !== undefined) finish(options, written);
-  const done = await writing;
+  const done = await committing;
   const next = await meanwhile.next;
-  if (next === undefined || (done !== undefined && done === meanwhile.on)) return { written: done, ahead: next };
-  queue.waiting.unshift(...next.results.map(({ waiting }) => waiting));
-  return { written: done };
+  const isOnDone = next === undefined || (done !== undefined && done === meanwhile.on);
+  if (!isOnDone) putBack(queue, next);
+  const isMore = next !== undefined || queue.waiting.length > 0;
+  // The others need not wait until this server has answered.
+  if (!isMore) void turn.end();
+  else if (isOnDone && !(await turn.mayGoOn())) {
+    putBack(queue, next);
+    return { written: done };
+  }
+  return { written: done, ahead: isOnDone ? next : undefined };
+}
+
+/** What was planned on a state that is not the account's any more is planned again. */
+function putBack(queue: Queue, planned: Planned | undefined): void {
+  queue.waiting.unshift(...(planned?.results ?? []).map(({ waiting }) => waiting));
+}
+
+/** Waits for the turn, where others write to the account too; what was written before is answered first. */
+async function inTurn(options: BatchWriter, { queue, turn }: Draining, step: Step): Promise<Step> {
+  if (step.ahead !== undefined || queue.waiting.length === 0 || !turn.isAdvised()) return step;
+  if (step.written !== undefined) finish(options, step.written);
+  await turn.take();
+  return {};
 }
 
 /** Writes a batch; returns the mutations of which nothing was written. Never throws. */
 async function commitBatch(
   options: BatchWriter,
-  account: string,
+  writing: Writing,
   batch: readonly Waiting[],
   progress: BatchProgress = {},
 ): Promise<Planned | undefined> {
   if (batch.length === 0) return undefined;
   try {
     // The statement is part of the first one.
-    return await runIn(batch[0]?.context ?? {}, () => writeBatch(options, account, batch, progress));
+    return await runIn(batch[0]?.context ?? {}, () => writeBatch(options, writing, batch, progress));
   } catch (error) {
     if (batch.length === 1 || isAboutAll(error)) {
       for (const waiting of batch) waiting.reject(errorFor(waiting, error));
@@ -235,7 +269,7 @@ async function commitBatch(
     if (!(error instanceof Conflict))
       options.defect('the database refused a batch, which is now written one by one', error);
     for (const waiting of batch) {
-      const written = await commitBatch(options, account, [waiting]);
+      const written = await commitBatch(options, writing, [waiting]);
       // What is written is written: nothing that fails from here on may plan it again.
       if (written !== undefined) finish(options, written);
     }

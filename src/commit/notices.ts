@@ -7,6 +7,8 @@ import { runInBackground } from '../telemetry/context.ts';
 export type Notice =
   | { readonly what: 'revision'; readonly account: string; readonly revision: number }
   | { readonly what: 'sources' | 'deliveries' | 'verdicts' | 'domains' | 'gone'; readonly account: string }
+  /** It is somebody's turn to write to an account that has this revision. */
+  | { readonly what: 'turn'; readonly account: string; readonly contender: string; readonly revision: number }
   /** Secrets are sealed in another way from now on. */
   | { readonly what: 'sealing' };
 
@@ -64,15 +66,23 @@ function joined<Listener>(listeners: Set<Listener>, listener: Listener): () => v
 
 const letters = { sources: 's', deliveries: 'd', verdicts: 'v', domains: 'm', gone: 'g' } as const;
 
+/** The beginning of the message of a turn. The database sends it, with the contender and the revision. */
+export function turnMessage(account: string): string {
+  return `t ${account}`;
+}
+
 function write(notice: Notice): string {
+  if (notice.what === 'turn') return `${turnMessage(notice.account)} ${notice.contender} ${notice.revision}`;
   if (notice.what === 'revision') return `r ${notice.account} ${notice.revision}`;
   if (notice.what === 'sealing') return 'k';
   return `${letters[notice.what]} ${notice.account}`;
 }
 
 function read(message: string): Notice | undefined {
-  const [what, account = '', revision = ''] = message.split(' ');
-  if (what === 'r' && /^\d+$/.test(revision)) return { what: 'revision', account, revision: Number(revision) };
+  const [what, account = '', ...more] = message.split(' ');
+  const revision = Number(more.at(-1));
+  if (what === 'r' && Number.isInteger(revision)) return { what: 'revision', account, revision };
+  if (what === 't' && Number.isInteger(revision)) return { what: 'turn', account, contender: more[0] ?? '', revision };
   if (what === 'k') return { what: 'sealing' };
   if (what === 'g') return { what: 'gone', account };
   if (what === 'd') return { what: 'deliveries', account };

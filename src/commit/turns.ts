@@ -1,106 +1,204 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { turnLease } from '../db/commit/commit-statement.ts';
+import { type Front, joinLine, readFront, stayInLine, stepBack } from '../db/commit/turns.ts';
 import type { Database } from '../db/database.ts';
-import { type Lease, leaseOwner, releaseLease, renewLease, takeLease } from '../db/leases/leases.ts';
+import { type NoticeBoard, turnMessage } from './notices.ts';
 
 /**
- * Who may plan undisturbed. A plan that takes long would be overtaken again and again by short ones of other servers;
- * the account must not be locked while it is planned, because a server that stops meanwhile would block all others. So
- * a server that lost too often takes a turn: a lease that every commit checks. While one server has it, the commits of
- * all others write nothing and report that, and their servers wait until it is over.
+ * Who may write to an account when several servers want to. A plan on a revision that another server has moved on from is
+ * in vain, and whoever wrote last is fastest with the next one: without an order some would lose every race, a plan that
+ * takes long most of all. The account must not be locked while something is planned, because a server that stops
+ * meanwhile would block all others. So those who lost races stand in line, which every commit looks at: while somebody
+ * stands there, the commits of all but the first write nothing and report that, and their servers join the line. Each
+ * keeps its turn while it has something to write, for a moment at most, and lets the next one know.
  */
 export interface Turns {
-  /** The name of this server: its own commits are written during its turn. */
-  readonly server: string;
-  /** Waits until no other server has the turn. */
-  respect(account: string): Promise<void>;
-  /** The turn of one piece of work, which is not taken yet. */
-  open(account: string): Turn;
+  /** A place in the line of an account, which is not taken yet. One of them is open at a time under one name. */
+  open(account: string, name?: string): Turn;
 }
 
-/** A turn that may be taken. */
+/** A place in the line of an account. */
 export interface Turn {
-  /** Waits for the turns of others to be over and takes it, as far as it can be had; nothing while it is held. */
+  /** Under this name its commits are written while it is its turn. */
+  readonly contender: string;
+  /** The revision that the account had, at least, when the turn came. */
+  readonly revision: number;
+  /** Whether others wrote a moment ago, so that planning before the turn has come would most likely be in vain. */
+  isAdvised(): boolean;
+  /** Waits for its turn, as far as it can be had; nothing while it has come. */
   take(): Promise<void>;
-  /** Gives it back, so that the others need not wait for its end. */
+  /** Goes behind all others when the turn has lasted for long enough. Returns whether it may go on nevertheless. */
+  mayGoOn(): Promise<boolean>;
+  /** Leaves the line, so that the others need not wait. What is sent has left when this returns. */
   end(): Promise<void>;
+  /** A commit met another writer: it was overtaken, or it is another one's turn. */
+  met(how: 'moved' | 'turn'): void;
 }
 
 /** How turns pass between servers, in seconds. */
 export interface TurnTimes {
-  /** How long a turn lasts when its owner stops in the middle. It is prolonged three times as often. */
+  /** How long the others wait for one that stopped. Its place is prolonged three times as often. */
   readonly lease: number;
-  /** For how long it is prolonged, counted from its start. */
+  /** For how long a turn is prolonged, counted from its start. */
   readonly most: number;
-  /** How long the next turn cannot be taken: waiting servers commit in between. */
-  readonly rest: number;
+  /** After how long it passes to the next one although more is to be written. */
+  readonly slice: number;
+  /** How often those who wait look whether their turn has come, in case that a notice was lost. */
+  readonly look: number;
 }
 
-const usualTimes: TurnTimes = { lease: 6, most: 120, rest: 2 };
+const usualTimes: TurnTimes = { lease: 6, most: 120, slice: 0.1, look: 0.05 };
 
-/** How often those who wait look whether it is over. */
-const lookMs = 100;
+/** For how long after meeting others a server joins the line before it plans. */
+const memoryMs = 250;
+
+/** How many accounts are remembered before those are forgotten in which nobody was met of late. */
+const remembered = 1000;
 
 /** Creates the turns of one server. */
-export function createTurns(database: Database, server: string, times: TurnTimes = usualTimes): Turns {
-  const isOthers = async (account: string): Promise<boolean> => {
-    const owner = await leaseOwner(database, account, turnLease);
-    return owner !== undefined && owner !== server;
-  };
-  const wait = async (account: string): Promise<Lease | undefined> => {
-    const { lease: seconds, rest } = times;
-    const request = { account, name: turnLease, owner: server, seconds, rest };
-    // An account that is gone has no turn, and none can be taken.
-    for (let free = 0; free * lookMs <= 2000 * rest; free++) {
-      const lease = await takeLease(database, request);
-      if (lease !== undefined) return lease;
-      if (await isOthers(account)) free = 0;
-      await delay(lookMs);
-    }
-    return undefined;
-  };
+export function createTurns(
+  database: Database,
+  notices: NoticeBoard,
+  server: string,
+  times: TurnTimes = usualTimes,
+): Turns {
+  const line: Line = { database, times, met: new Map(), waiting: new Map() };
+  notices.on((notice) => {
+    if (notice.what === 'turn') line.waiting.get(`${notice.account} ${notice.contender}`)?.(notice);
+  });
   return {
-    server,
-    async respect(account) {
-      while (await unlessAway(() => isOthers(account))) await delay(lookMs);
-    },
-    open(account) {
-      let held: Held | undefined;
-      return {
-        async take() {
-          if (held?.isOver() === false) return;
-          const lease = await unlessAway(() => wait(account));
-          held = lease === undefined ? undefined : hold(database, lease, times);
-        },
-        async end() {
-          await held?.end();
-        },
-      };
-    },
+    open: (account, name) => new PlaceInLine(line, account, name === undefined ? server : `${server}/${name}`),
   };
 }
 
-/** A turn that was taken. */
-interface Held {
-  isOver(): boolean;
-  end(): Promise<unknown>;
+/** What the places of one server share. */
+interface Line {
+  readonly database: Database;
+  readonly times: TurnTimes;
+  /** When others were met last, by account. */
+  readonly met: Map<string, number>;
+  /** Whom to wake, by account and contender. */
+  readonly waiting: Map<string, (front: Front) => void>;
 }
 
-/** Prolongs a turn until it is given back, lost, or has lasted for as long as it may. */
-function hold(database: Database, lease: Lease, times: TurnTimes): Held {
-  const begun = performance.now();
-  let ended: Promise<unknown> | undefined;
-  const end = (): Promise<unknown> => {
-    clearInterval(timer);
-    ended ??= unlessAway(() => releaseLease(database, lease));
-    return ended;
-  };
-  const prolong = async (): Promise<void> => {
-    if (performance.now() - begun >= times.most * 1000) await end();
-    else if ((await unlessAway(() => renewLease(database, lease, times.lease))) === false) await end();
-  };
-  const timer = setInterval(() => void prolong(), (times.lease * 1000) / 3);
-  return { isOver: () => ended !== undefined, end };
+class PlaceInLine implements Turn {
+  readonly contender: string;
+  revision = 0;
+  readonly #line: Line;
+  readonly #account: string;
+  #begun: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isInLine = false;
+  #leaving: Promise<unknown> | undefined;
+
+  constructor(line: Line, account: string, contender: string) {
+    this.#line = line;
+    this.#account = account;
+    this.contender = contender;
+  }
+
+  isAdvised(): boolean {
+    return this.#begun === undefined && performance.now() - (this.#line.met.get(this.#account) ?? -memoryMs) < memoryMs;
+  }
+
+  met(how: 'moved' | 'turn'): void {
+    if (how === 'turn') this.#stop();
+    this.#remember();
+  }
+
+  async take(): Promise<void> {
+    if (this.#begun !== undefined) return;
+    await this.#leaving;
+    const front = await unlessAway(() => this.#wait());
+    if (front !== undefined) this.#begin(front);
+  }
+
+  async mayGoOn(): Promise<boolean> {
+    const { slice, lease: seconds } = this.#line.times;
+    if (this.#begun === undefined || performance.now() - this.#begun < slice * 1000) return true;
+    const front = await this.#stepBack(seconds);
+    if (front?.contender === this.contender) {
+      this.#begin(front);
+      return true;
+    }
+    return false;
+  }
+
+  async end(): Promise<void> {
+    if (this.#isInLine) {
+      this.#isInLine = false;
+      this.#leaving = this.#stepBack(0);
+    }
+    await this.#leaving;
+  }
+
+  #remember(): void {
+    const { met } = this.#line;
+    const now = performance.now();
+    if (met.size >= remembered) for (const [account, at] of met) if (now - at >= memoryMs) met.delete(account);
+    met.set(this.#account, now);
+  }
+
+  #begin({ revision }: Front): void {
+    const { lease } = this.#line.times;
+    this.revision = revision;
+    this.#begun = performance.now();
+    clearInterval(this.#timer);
+    this.#timer = setInterval(() => void this.#prolong(), (lease * 1000) / 3);
+  }
+
+  /** It is its turn no more. */
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.#begun = undefined;
+  }
+
+  async #prolong(): Promise<void> {
+    const { lease, most } = this.#line.times;
+    const begun = this.#begun;
+    if (begun === undefined) return;
+    if (performance.now() - begun >= most * 1000) return this.end();
+    // It may have left the line before this arrives, and is not put back then.
+    const { database } = this.#line;
+    const front = await unlessAway(() => stayInLine(database, this.#account, this.contender, lease));
+    if (front !== undefined && front.contender !== this.contender && this.#begun === begun) this.#stop();
+  }
+
+  /** The account when its turn has come; `undefined` when it is gone. */
+  async #wait(): Promise<Front | undefined> {
+    const { database, times, waiting } = this.#line;
+    const key = `${this.#account} ${this.contender}`;
+    const called = Promise.withResolvers<Front>();
+    waiting.set(key, called.resolve);
+    try {
+      for (let joined = -Infinity; ; ) {
+        const isDue = performance.now() - joined >= (times.lease * 1000) / 3;
+        if (isDue) joined = performance.now();
+        this.#isInLine = true;
+        const front = isDue
+          ? await joinLine(database, this.#account, this.contender, times.lease)
+          : await readFront(database, this.#account);
+        if (front === undefined || front.contender === this.contender) return front;
+        this.#remember();
+        const look = Promise.withResolvers<undefined>();
+        const timer = setTimeout(() => look.resolve(undefined), times.look * 1000);
+        const call = await Promise.race([called.promise, look.promise]);
+        clearTimeout(timer);
+        if (call !== undefined) return call;
+      }
+    } finally {
+      waiting.delete(key);
+    }
+  }
+
+  async #stepBack(seconds: number): Promise<Front | undefined> {
+    this.#stop();
+    const { database, waiting } = this.#line;
+    const to = { seconds, message: turnMessage(this.#account) };
+    const front = await unlessAway(() => stepBack(database, this.#account, this.contender, to));
+    if (front === undefined || front.contender === this.contender) return front;
+    this.#remember();
+    waiting.get(`${this.#account} ${front.contender}`)?.(front);
+    return front;
+  }
 }
 
 /** A turn only saves attempts: without it the outcome is the same, only later; the work itself reports a database that is away. */

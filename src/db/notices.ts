@@ -17,7 +17,8 @@ export interface NoticeOptions {
   readonly missed: () => void;
 }
 
-const channel = 'heddle';
+/** Where all messages go. */
+export const channel = 'heddle';
 
 /**
  * How long messages are collected, in milliseconds: each of its own would cost as much as a fifth of the commit that it

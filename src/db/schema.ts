@@ -104,6 +104,13 @@ export interface LeasesTable {
   fence: number;
 }
 
+export interface TurnsTable {
+  account_id: string;
+  contender: string;
+  place: number;
+  until: Timestamp;
+}
+
 export interface PlansTable {
   account_id: string;
   id: string;
@@ -271,6 +278,7 @@ export interface Schema {
   declared: DeclaredTable;
   sources: SourcesTable;
   leases: LeasesTable;
+  turns: TurnsTable;
   plans: PlansTable;
   revisions: RevisionsTable;
   changes: ChangesTable;

@@ -1,15 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { connectNotices } from '../../src/app/notices.ts';
 import { createEngine } from '../../src/app.ts';
 import type { Engine } from '../../src/commit/engine.ts';
-import { createTurns, type TurnTimes } from '../../src/commit/turns.ts';
-import { turnLease } from '../../src/db/commit/commit-statement.ts';
+import { createNoticeBoard } from '../../src/commit/notices.ts';
+import { createTurns, type Turn, type TurnTimes } from '../../src/commit/turns.ts';
+import { joinLine, readFront } from '../../src/db/commit/turns.ts';
 import type { Database } from '../../src/db/database.ts';
-import { takeLease } from '../../src/db/leases/leases.ts';
 import { createObject } from '../../src/objects/objects.ts';
-import { newOffice, type Office, withGroup } from './office.ts';
+import { testDatabase } from '../setup/database.ts';
+import { altered } from '../setup/loosened.ts';
+import { present } from '../setup/present.ts';
+import { newOffice, type Office, rowsOf, upTo, withGroup } from './office.ts';
 
-const times: TurnTimes = { lease: 1, most: 20, rest: 2 };
+const times: TurnTimes = { lease: 1, most: 20, slice: 0.1, look: 0.05 };
 
 /** A server whose turns pass faster. */
 function hasty(database: Database, turnTimes = times): Engine {
@@ -20,14 +26,35 @@ function write(engine: Engine, { call }: Office, name: string): Promise<unknown>
   return createObject(engine, call, engine.registry.get('Group'), { name }, { strict: false });
 }
 
-/** A server took the turn of the account and stopped. */
-async function leaveTurn(database: Database, account: string): Promise<void> {
-  await takeLease(database, { account, name: turnLease, owner: 'a server that is gone', seconds: times.lease });
+/** Servers stopped while they stood in the line of the account. */
+async function leaveStopped(database: Database, account: string): Promise<void> {
+  for (const name of ['one', 'another']) await joinLine(database, account, `${name} that is gone`, times.lease);
 }
 
-async function hasTurn({ database, account }: Office): Promise<boolean> {
-  const request = { account, name: turnLease, owner: 'whoever asks', seconds: 0 };
-  return (await takeLease(database, request)) === undefined;
+async function isFree({ database, account }: Office): Promise<boolean> {
+  return (await readFront(database, account)) === undefined;
+}
+
+/** Who stands in the line of the only account, in order. */
+async function lineOf(database: Database): Promise<readonly unknown[]> {
+  const text = 'select contender from turns where until > clock_timestamp() order by place, contender';
+  return (await rowsOf(database, text)).map(({ contender }) => contender);
+}
+
+/** The turns of a server that hears nothing of others. */
+function turnsOf(database: Database, name: string, turnTimes = times) {
+  return createTurns(database, createNoticeBoard(), name, turnTimes);
+}
+
+/** The same database, and how many of the transactions of accounts have a statement with this text. */
+function counting(database: Database, text: string): { readonly counted: Database; count(): number } {
+  let count = 0;
+  const inAccount = (id: string, statements: readonly CompiledQuery<unknown>[], options?: object) => {
+    if (statements.some(({ sql }) => sql.includes(text))) count += 1;
+    return database.inAccount(id, statements, options);
+  };
+  // The rows are those of the inner database.
+  return { counted: altered(database, inAccount as unknown as Database['inAccount']), count: () => count };
 }
 
 describe('the turn of a server', () => {
@@ -55,41 +82,245 @@ describe('the turn of a server', () => {
     expect(groups.sort()).toEqual(['All', 'g0', 'g1', 'g2', 'planned']);
   });
 
-  it('is followed by a rest in which those write who waited', async () => {
-    await using office = await newOffice('postgres');
-    const [first, second] = ['a', 'b'].map((name) => createTurns(office.database, name, times).open(office.account));
-    await first?.take();
-    const order: string[] = [];
-    const written = write(office.engine, office, 'devs').then(() => order.push('written'));
-    const taken = second?.take().then(() => order.push('taken'));
-    await first?.end();
-    await Promise.all([written, taken]);
-    await second?.end();
-    expect(order).toEqual(['written', 'taken']);
-  });
-
   it('ends with its lease when the server has stopped, for commits of one account and of several', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, account } = office;
-    await leaveTurn(office.database, account);
+    await leaveStopped(office.database, account);
     await write(engine, office, 'devs');
-    expect(await hasTurn(office)).toBe(false);
-    await leaveTurn(office.database, account);
+    expect(await lineOf(office.database)).toEqual([]);
+    await leaveStopped(office.database, account);
     const together = await engine.committer.mutateTogether({
       actor: call.actor,
       accounts: [account],
       propose: (stateOf) => ({ [account]: withGroup(engine, stateOf(account), 'ops') }),
     });
     expect(together.ok).toBe(true);
-    expect(await hasTurn(office)).toBe(false);
+    expect(await isFree(office)).toBe(true);
   });
 
   it('ends when it has lasted for as long as it may, whatever its owner does', async () => {
     await using office = await newOffice('postgres');
-    const turn = createTurns(office.database, 'a', { ...times, most: 2 }).open(office.account);
+    const turn = turnsOf(office.database, 'a', { ...times, most: 2 }).open(office.account);
     await turn.take();
     await write(office.engine, office, 'devs');
-    expect(await hasTurn(office)).toBe(false);
+    expect(await isFree(office)).toBe(true);
     await turn.end();
   });
+
+  it('is waited for again by one that was at the front and is not any more', async () => {
+    await using office = await newOffice('postgres');
+    const { account, database } = office;
+    const engine = hasty(database);
+    const overtaker = `insert into turns values ('${account}', 'somebody', 0, clock_timestamp() + interval '1 second') returning 1`;
+    let proposals = 0;
+    const committed = await engine.committer.mutate({
+      ...office.call,
+      async propose(state) {
+        proposals += 1;
+        const outcome = withGroup(engine, state, 'planned');
+        if (proposals < 3) await write(office.engine, office, `g${proposals}`);
+        if (proposals === 3) await rowsOf(database, overtaker);
+        return outcome;
+      },
+    });
+    expect(committed.ok).toBe(true);
+    expect(proposals).toBe(4);
+  });
+
+  it('comes by a notice, on whichever server', async () => {
+    await using made = await testDatabase('postgres');
+    await made.database.asOwner(["insert into accounts (account_id, revision, created_at) values ('a', 7, now())"]);
+    const [here, there] = [connectNotices(made.url), connectNotices(made.url)];
+    // Nobody looks for it.
+    const rare = { ...times, lease: 3600, look: 3600 };
+    const [first, second] = [here, there].map(({ notices }, at) =>
+      createTurns(made.database, notices, `s${at}`, rare).open('a'),
+    );
+    const listening = `select pid from pg_stat_activity where query = 'listen heddle' and datname = current_database()`;
+    await expect.poll(() => rowsOf(made.database, listening)).toHaveLength(2);
+    await first?.take();
+    const taken = second?.take();
+    await expect.poll(() => lineOf(made.database)).toEqual(['s0', 's1']);
+    await first?.end();
+    await taken;
+    expect(second?.revision).toBe(7);
+    await second?.end();
+    for (const { close } of [here, there]) await close();
+  });
 });
+
+describe('servers that write to one account', () => {
+  it('take turns: when the first has written all of its own, every other one has written half', async () => {
+    await using office = await newOffice('postgres');
+    const { database } = office;
+    const engines = ['a', 'b', 'c'].map((name) => ({ name, engine: createEngine({ database }) }));
+    // Each has 16 clients, who write one after the other.
+    await Promise.all(
+      engines.flatMap(({ name, engine }) =>
+        upTo(16).map(async (client) => {
+          for (const at of upTo(15)) await write(engine, office, `${name} ${client} ${at}`);
+        }),
+      ),
+    );
+    const text = `select name from changes where kind = 'Group' and name <> 'All' order by revision`;
+    const order = (await rowsOf(database, text)).map(({ name }) => String(name).slice(0, 1));
+    expect(order).toHaveLength(3 * 240);
+    const firstEnd = Math.min(...engines.map(({ name }) => order.lastIndexOf(name)));
+    const written = engines.map(({ name }) => order.slice(0, firstEnd + 1).filter((one) => one === name).length);
+    expect(Math.min(...written)).toBeGreaterThanOrEqual(120);
+  });
+
+  it('plan seldom in vain: most of what they send is written', async () => {
+    await using office = await newOffice('postgres');
+    const { counted, count } = counting(office.database, 'update accounts set revision');
+    const engines = upTo(3).map(() => createEngine({ database: counted }));
+    await Promise.all(
+      engines.flatMap((engine, server) =>
+        upTo(8).map(async (client) => {
+          for (const at of upTo(15)) await write(engine, office, `${server} ${client} ${at}`);
+        }),
+      ),
+    );
+    // What is written together has one time.
+    const text = `select count(distinct created_at)::int as batches from revisions where revision > 2`;
+    const [row] = await rowsOf(office.database, text);
+    expect(count()).toBeLessThan(1.5 * Number(row?.['batches']));
+  });
+
+  it('let a commit of several accounts through', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, account, call } = office;
+    const other = await office.another();
+    let isDone = false;
+    const busy = upTo(8).map(async (client) => {
+      for (let at = 0; !isDone; at++) await write(other, office, `${client} ${at}`);
+    });
+    let proposals = 0;
+    const together = await engine.committer.mutateTogether({
+      actor: call.actor,
+      accounts: [account],
+      async propose(stateOf) {
+        proposals += 1;
+        // Long enough for the others to write.
+        await delay(100);
+        return { [account]: withGroup(engine, stateOf(account), 'ops') };
+      },
+    });
+    isDone = true;
+    await Promise.all(busy);
+    expect(together.ok).toBe(true);
+    expect(proposals).toBeLessThanOrEqual(5);
+  });
+
+  it('stand in no line as long as each writes alone', async () => {
+    await using office = await newOffice('postgres');
+    const { counted, count } = counting(office.database, 'turns');
+    const { counted: both, count: commits } = counting(counted, 'update accounts set revision');
+    const engine = createEngine({ database: both });
+    for (const at of upTo(20)) await Promise.all(upTo(5).map((client) => write(engine, office, `${client} ${at}`)));
+    expect(count()).toBe(commits());
+  });
+});
+
+/** What may happen to the line of an account. */
+const steps = fc.array(
+  fc.record({
+    who: fc.integer({ min: 0, max: 3 }),
+    what: fc.constantFrom('take', 'take', 'go on', 'end', 'stop', 'run out'),
+  }),
+  { minLength: 5, maxLength: 25 },
+);
+
+it('turns pass in the order in which they were asked for, whoever ends, goes on, or stops', async () => {
+  await using made = await testDatabase('postgres');
+  const { database } = made;
+  let round = 0;
+  await fc.assert(
+    fc.asyncProperty(steps, async (list) => {
+      const account = `a${++round}`;
+      await database.asOwner([`insert into accounts (account_id, created_at) values ('${account}', now())`]);
+      // Each has taken its turn for too long already when it asks whether it may go on.
+      const quick = { ...times, lease: 3600, slice: 0, look: 0.005 };
+      const line = new ModelLine();
+      const contenders = upTo(4).map((at) => turnsOf(database, `s${at}`, quick).open(account));
+      for (const { who, what } of list) {
+        const turn = present(contenders[who]);
+        await act(database, account, { line, turn, what });
+        expect((await readFront(database, account))?.contender).toBe(line.front);
+        // Only whoever is at the front has been let through.
+        if (line.front !== undefined) await line.taken.get(line.front);
+      }
+      for (const turn of contenders) {
+        if (!line.names.includes(turn.contender)) continue;
+        while (line.front !== turn.contender) await leave(database, account, line);
+        await line.taken.get(turn.contender);
+        await turn.end();
+        line.names.shift();
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
+
+/** Who stands in line as it should be, and the promise of each that its turn has come. */
+class ModelLine {
+  readonly names: string[] = [];
+  readonly taken = new Map<string, Promise<void>>();
+
+  get front(): string | undefined {
+    return this.names[0];
+  }
+}
+
+interface Act {
+  readonly line: ModelLine;
+  readonly turn: Turn;
+  readonly what: string;
+}
+
+async function act(database: Database, account: string, { line, turn, what }: Act): Promise<void> {
+  const { contender } = turn;
+  const isFront = line.front === contender;
+  if (what === 'take' && !line.names.includes(contender)) {
+    line.names.push(contender);
+    line.taken.set(contender, turn.take());
+    const isThere = `select from turns where account_id = '${account}' and contender = '${contender}' and until > clock_timestamp()`;
+    await expect.poll(() => rowsOf(database, isThere), { interval: 2 }).toHaveLength(1);
+  }
+  if (what === 'go on' && isFront) {
+    expect(await turn.mayGoOn()).toBe(line.names.length === 1);
+    line.names.push(...line.names.splice(0, 1));
+    // It waits for its turn again.
+    line.taken.set(contender, turn.take());
+  }
+  if (what === 'end' && isFront) {
+    await turn.end();
+    line.names.shift();
+  }
+  if (what === 'stop' && !line.names.includes(`${contender} is gone`)) {
+    await joinLine(database, account, `${contender} is gone`, 3600);
+    line.names.push(`${contender} is gone`);
+  }
+  if (what === 'run out') await runOut(database, account, line, `${contender} is gone`);
+}
+
+/** The time of one that stopped is up, wherever it stands. */
+async function runOut(database: Database, account: string, line: ModelLine, name: string): Promise<void> {
+  if (!line.names.includes(name)) return;
+  line.names.splice(line.names.indexOf(name), 1);
+  await rowsOf(
+    database,
+    `update turns set until = clock_timestamp() where account_id = '${account}' and contender = '${name}' returning 1`,
+  );
+}
+
+/** Whoever is at the front goes: one that stopped by its time, the others as they should. */
+async function leave(database: Database, account: string, line: ModelLine): Promise<void> {
+  const name = present(line.front);
+  if (name.endsWith('gone')) return runOut(database, account, line, name);
+  await rowsOf(
+    database,
+    `update turns set place = (select max(place) + 1 from turns where account_id = '${account}') where account_id = '${account}' and contender = '${name}' returning 1`,
+  );
+  line.names.push(...line.names.splice(0, 1));
+}

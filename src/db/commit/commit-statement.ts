@@ -4,6 +4,7 @@ import { insertEventsText } from '../audit-entry.ts';
 import { plannedEachTime } from '../builder.ts';
 import type { Lease } from '../leases/leases.ts';
 import { keepRowsText } from './kept-values.ts';
+import { frontText } from './turns.ts';
 
 /** What a commit writes: each part is one clause of the statement and one list of rows. */
 type PartName =
@@ -37,13 +38,13 @@ type Needed = Pick<Lease, 'name' | 'fence'>;
 /**
  * The one statement of a commit. The first five parameters are the account, its revision before and after, how many
  * audit events there are, and the last numbers of counted kinds if they changed; a part without rows is left out, because every clause costs time also when it does nothing.
- * It answers one row when it has written, one for each lease that is lost, and one when another server has the turn.
+ * It answers one row when it has written, one for each lease that is lost, and one when it is another one's turn.
  * Yields now and then: the rows of a large plan take long to serialise.
  */
 export function* commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
   rows: Readonly<Partial<Record<PartName, readonly RowValues[]>>>,
-  { leases = [], claimedAt = [], server }: CommitConditions = {},
+  { leases = [], claimedAt = [], contender }: CommitConditions = {},
 ): Generator<undefined, { readonly text: string; readonly parameters: readonly unknown[] }> {
   const parameters: unknown[] = [...head];
   const add: Add = (value) => `$${parameters.push(value)}`;
@@ -59,12 +60,12 @@ export function* commitStatement(
   const unchanged = claimedAt.length === 0 ? '' : ` and claim_sequence = all(${add([...claimedAt])}::bigint[])`;
   const claims = present.includes('changed_claims') ? ', claim_sequence = claim_sequence + 1' : '';
   const lost = fenced ? [lostClause(leases, add)] : [];
-  const turn = server === undefined ? [] : [turnClause(server, add)];
-  const condition = `${unchanged}${fenced ? whileHeld : ''}${server === undefined ? '' : whileFree}`;
+  const turn = contender === undefined ? [] : [turnClause(contender, add)];
+  const condition = `${unchanged}${fenced ? whileHeld : ''}${contender === undefined ? '' : whileFree}`;
   const answer = [
     'select last_event, null as lost, null as turn from head',
     ...(fenced ? ['select null, name, null from lost'] : []),
-    ...(server === undefined ? [] : ['select null, null, owner from turn']),
+    ...(contender === undefined ? [] : ['select null, null, contender from turn']),
   ];
   const all = [...lost, ...turn, headClause(claims, condition), ...clauses];
   return { text: `${prefix}with ${all.join(', ')} ${answer.join(' union all ')}`, parameters };
@@ -76,19 +77,14 @@ interface CommitConditions {
   readonly leases?: readonly Needed[];
   /** The claims still have these numbers, with which the plans were made. */
   readonly claimedAt?: readonly number[];
-  /** No server but this one has the turn; absent: that does not matter. */
-  readonly server?: string | undefined;
+  /** It is the turn of nobody but this one; absent: that does not matter. */
+  readonly contender?: string | undefined;
 }
-
-/** The lease of the one server that may write for a while; usually no server has it. */
-export const turnLease = 'turn';
 
 const whileFree = ' and not exists (select from turn)';
 
-function turnClause(server: string, add: Add): string {
-  return `turn as (
-  select owner from leases where account_id = $1 and name = '${turnLease}' and owner <> ${add(server)} and until > clock_timestamp()
-)`;
+function turnClause(contender: string, add: Add): string {
+  return `turn as (select contender from (${frontText}) as front where contender <> ${add(contender)})`;
 }
 
 /** Adds a parameter and answers its placeholder. */

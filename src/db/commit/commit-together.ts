@@ -36,11 +36,11 @@ export interface TogetherInput {
   /** Accounts that go, at these revisions, with everything that is theirs. */
   readonly gone: readonly { readonly account: string; readonly revision: number }[];
   /** As of `commit`. */
-  readonly server?: string;
+  readonly contender?: string;
 }
 
 /**
- * The outcome: another writer was faster in an account, has its turn, holds a value of the directory, or used up what
+ * The outcome: another writer was faster in an account, it is its turn, it holds a value of the directory, or used up what
  * was needed.
  */
 export type TogetherResult = 'written' | 'moved' | 'turn' | 'taken' | 'spent';
@@ -82,14 +82,14 @@ export async function commitTogether(database: Database, input: TogetherInput): 
   return 'written';
 }
 
-async function writeAccount(run: Run, { founded, server }: TogetherInput, input: CommitInput): Promise<number> {
+async function writeAccount(run: Run, { founded, contender }: TogetherInput, input: CommitInput): Promise<number> {
   const { account } = input.base;
   const restriction = restrictTo(account, { write: true });
   await run(restriction.sql, restriction.parameters);
   const found = founded.find((one) => one.account === account);
   if (found !== undefined)
     await run('insert into accounts (account_id, created_at) values ($1, $2)', [account, found.at]);
-  const { statement, rows } = runToEnd(compileCommit(input, server));
+  const { statement, rows } = runToEnd(compileCommit(input, contender));
   const refusal = refusalIn(await run(statement.sql, statement.parameters));
   if (refusal !== undefined) throw new Abandoned(refusal);
   return rows;

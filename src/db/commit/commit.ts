@@ -22,15 +22,15 @@ export interface CommitInput {
 }
 
 /**
- * What became of a commit: written, or nothing because the account has moved on, because another server has the turn, or
- * because these leases are lost.
+ * What became of a commit: written, or nothing because the account has moved on, because it is another one's turn, or because
+ * these leases are lost.
  */
 export type CommitResult = 'written' | 'moved' | 'turn' | { readonly lost: readonly string[] };
 
 /**
  * Writes the plans in one statement, or nothing when the account has moved on from `base`: the head row is advanced by
- * compare-and-swap and everything else hangs on it. During the turn of another server than `server` nothing is written
- * either, if it was compiled for a server; otherwise turns do not matter.
+ * compare-and-swap and everything else hangs on it. During the turn of another contender nothing is written either, if it
+ * was compiled for one; otherwise turns do not matter.
  */
 export async function commit(database: AccountAccess, compiled: CompiledCommit): Promise<CommitResult> {
   const answer = await send(database, compiled).catch((error) => Promise.reject(conflictOfRepetition(error)));
@@ -72,7 +72,7 @@ function writerOf({ revisions }: CommitInput): string {
   return first === undefined ? '' : describeWriter(first);
 }
 
-/** What the statement of a commit answers: nothing when the account has moved on. `turn` is the server that has it. */
+/** What the statement of a commit answers: nothing when the account has moved on. `turn` is whose it is. */
 interface CommitRow {
   readonly last_event: number | null;
   readonly lost: string | null;
@@ -92,7 +92,7 @@ export interface CompiledCommit {
 }
 
 /** Makes the statement of a commit. Yields now and then: of a plan of 20,000 documents it takes a second. */
-export function* compileCommit(input: CommitInput, server?: string): Generator<undefined, CompiledCommit> {
+export function* compileCommit(input: CommitInput, contender?: string): Generator<undefined, CompiledCommit> {
   const { base, next, revisions } = input;
   const touched = new Set(revisions.flatMap(({ plan }) => subjectIds(plan)));
   const rows = yield* rowChangesInSteps(base, next, touched);
@@ -140,7 +140,7 @@ export function* compileCommit(input: CommitInput, server?: string): Generator<u
     new_statuses: revisions.flatMap(({ statuses = [] }) => statuses.map(statusRow)),
     new_plans: revisions.flatMap(({ kept }) => (kept === undefined ? [] : [appliedPlanRow(kept)])),
   };
-  const conditions = { leases, claimedAt: claimedAt(revisions), server };
+  const conditions = { leases, claimedAt: claimedAt(revisions), contender };
   const { text, parameters } = yield* commitStatement(head, parts, conditions);
   return {
     ...{ account: base.account, by: writerOf(input), isFenced: leases.length > 0 },

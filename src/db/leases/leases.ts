@@ -14,20 +14,16 @@ export interface Lease {
 }
 
 /** The requested owner and duration. Only the database's clock counts. */
-export type LeaseRequest = Omit<Lease, 'fence'> & {
-  readonly seconds: number;
-  /** For how many seconds it cannot be taken after it was given back or ran out; absent: it may be taken at once. */
-  readonly rest?: number;
-};
+export type LeaseRequest = Omit<Lease, 'fence'> & { readonly seconds: number };
 
 /**
- * Takes a lease that is free, has run out or is the owner's own. `undefined` while another owner has it or it rests,
- * and when the account is gone.
+ * Takes a lease that is free, has run out or is the owner's own. `undefined` while another owner has it, and when the
+ * account is gone.
  */
 export async function takeLease(database: Database, request: LeaseRequest): Promise<Lease | undefined> {
-  const { account, name, owner, seconds, rest = 0 } = request;
+  const { account, name, owner, seconds } = request;
   const [rows] = await database.inAccount(account, [
-    statement<{ readonly fence: number }>(takeText, [account, name, owner, String(seconds), String(rest)]),
+    statement<{ readonly fence: number }>(takeText, [account, name, owner, String(seconds)]),
   ]);
   const [row] = rows;
   return row === undefined ? undefined : { account, name, owner, fence: row.fence };
@@ -37,7 +33,7 @@ const takeText = `insert into leases (account_id, name, owner, until, fence)
 select account_id, $2, $3, clock_timestamp() + $4::text::interval second, 1 from accounts where account_id = $1
 on conflict (account_id, name) do update
   set owner = excluded.owner, until = clock_timestamp() + $4::text::interval second, fence = leases.fence + 1
-  where leases.until <= clock_timestamp() - $5::text::interval second
+  where leases.until <= clock_timestamp()
     or (leases.owner = excluded.owner and leases.until > clock_timestamp())
 returning fence`;
 

@@ -34,6 +34,7 @@ import * as numberRecords from './0040-0049/0040_number_records.ts';
 import * as noteCredentialEnds from './0040-0049/0041_note_credential_ends.ts';
 import * as noteRequests from './0040-0049/0042_note_requests.ts';
 import * as addProxyDomains from './0040-0049/0043_add_proxy_domains.ts';
+import * as addTurns from './0040-0049/0044_add_turns.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -81,4 +82,5 @@ export const migrations: readonly Migration[] = [
   noteCredentialEnds,
   noteRequests,
   addProxyDomains,
+  addTurns,
 ];

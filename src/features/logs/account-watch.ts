@@ -34,7 +34,7 @@ export function createAccountWatch(engine: Pick<Engine, 'database' | 'notices'>)
     for (const watcher of watchers.get(account) ?? []) watcher.gone();
   };
   const unlisten = engine.notices.on((notice) => {
-    if (notice.what === 'sealing') return;
+    if (notice.what === 'sealing' || notice.what === 'turn') return;
     if (notice.what === 'gone') end(notice.account);
     else wake(notice.account);
   });

@@ -93,9 +93,6 @@ async function addOwnedAccount(engine: Engine, token: string): Promise<string> {
   return group;
 }
 
-/** How many times as long as others each load lasts: servers that write to one account take turns of seconds. */
-const lengthOf = { reads: 2, sameAccount: 8, otherAccounts: 2 } as const;
-
 const kinds = ['reads', 'sameAccount', 'otherAccounts'] as const;
 
 async function measureInTurns(place: Place, { rounds, milliseconds }: Scale): Promise<readonly ReplicaFigures[]> {
@@ -107,7 +104,7 @@ async function measureInTurns(place: Place, { rounds, milliseconds }: Scale): Pr
     for (const kind of kinds)
       for (const count of counts) {
         const name = `${kind} ${count}`;
-        found.set(name, [...(found.get(name) ?? []), await runOn(place, kind, count, lengthOf[kind] * milliseconds)]);
+        found.set(name, [...(found.get(name) ?? []), await runOn(place, kind, count, 2 * milliseconds)]);
       }
   }
   const sumOf = (kind: (typeof kinds)[number], count: number) => middle(found.get(`${kind} ${count}`) ?? []);
