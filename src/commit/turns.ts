@@ -4,7 +4,7 @@ import { type NoticeBoard, turnMessage } from './notices.ts';
 
 /**
  * Who may write to an account when several servers want to. A plan on a revision that another server has moved on from is
- * in vain, and whoever wrote last is fastest with the next one: without an order some would lose every race, a plan that
+ * in vain, and the last writer is fastest with the next one: without an order some would lose every race, a plan that
  * takes long most of all. The account must not be locked while something is planned, because a server that stops
  * meanwhile would block all others. So those who lost races stand in line, which every commit looks at: while somebody
  * stands there, the commits of all but the first write nothing and report that, and their servers join the line. Each

@@ -231,7 +231,7 @@ const steps = fc.array(
   { minLength: 5, maxLength: 25 },
 );
 
-it('turns pass in the order in which they were asked for, whoever ends, goes on, or stops', async () => {
+it('turns pass in the order in which they were asked for, when some end, go on, or stop', async () => {
   await using made = await testDatabase('postgres');
   const { database } = made;
   let round = 0;
@@ -247,7 +247,7 @@ it('turns pass in the order in which they were asked for, whoever ends, goes on,
         const turn = present(contenders[who]);
         await act(database, account, { line, turn, what });
         expect((await readFront(database, account))?.contender).toBe(line.front);
-        // Only whoever is at the front has been let through.
+        // Only the one at the front has been let through.
         if (line.front !== undefined) await line.taken.get(line.front);
       }
       for (const turn of contenders) {
@@ -314,7 +314,7 @@ async function runOut(database: Database, account: string, line: ModelLine, name
   );
 }
 
-/** Whoever is at the front goes: one that stopped by its time, the others as they should. */
+/** The one at the front goes: one that stopped by its time, the others as they should. */
 async function leave(database: Database, account: string, line: ModelLine): Promise<void> {
   const name = present(line.front);
   if (name.endsWith('gone')) return runOut(database, account, line, name);

@@ -10,7 +10,7 @@ export interface Front {
 }
 
 /**
- * The contender of account `$1` whose turn it is. Whoever stopped is passed over when the time is up for which it joined,
+ * The contender of account `$1` whose turn it is. One that stopped is passed over when the time is up for which it joined,
  * wherever in the line it is.
  */
 export const frontText = `select contender from turns
@@ -81,7 +81,7 @@ const callText = `select contender, revision,
   case when contender <> $2 then pg_notify($3, concat($4::text, ' ', contender, ' ', revision)) end
 from (${withRevision}) as front`;
 
-// Equal places of those who join at the same moment are told apart by their names.
+// Equal places of those who join at the same moment are ordered by their names.
 const nextPlace = 'coalesce((select max(place) from turns where account_id = $1), 0) + 1';
 const untilText = 'clock_timestamp() + $3::text::interval second';
 
