@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ourPath, theirPath } from '../../src/api/profile/paths.ts';
-import { asTexts, equalJson, type Json, type JsonObject, membersOf } from '../../src/lib/json.ts';
+import { asObjects, asTexts, equalJson, type Json, type JsonObject, membersOf } from '../../src/lib/json.ts';
 import { type Profile, profiles } from '../../src/model/profile.ts';
 import { createScene, inTheirOrder, isCreation, type Scene } from '../api/example-scene.ts';
 import { type TestApi, testApi, token } from '../api/setup.ts';
@@ -187,15 +187,20 @@ it('every kind with a collection is replaced, or a table says why not', () => {
 it('what is read is all that a replace needs, but for secrets', () => {
   const { description, scene } = stands.specification;
   const schemas = membersOf(membersOf(description['components'])['schemas']);
-  const shapeOf = (body: Json | undefined): JsonObject => {
-    const media = membersOf(membersOf(membersOf(body)['content'])['application/json']);
-    return membersOf(schemas[String(membersOf(media['schema'])['$ref']).split('/').at(-1) ?? '']);
+  const followed = (schema: Json | undefined): JsonObject =>
+    membersOf(schemas[String(membersOf(schema)['$ref']).split('/').at(-1) ?? '']);
+  /** What every one of the shapes that a body may have requires. */
+  const requiredOf = (body: Json | undefined): readonly string[] => {
+    const shape = followed(membersOf(membersOf(membersOf(body)['content'])['application/json'])['schema']);
+    const [first = [], ...others] = asObjects(shape['oneOf'] ?? [shape]).map((one) =>
+      asTexts((one === shape ? one : followed(one))['required'] ?? []),
+    );
+    return first.filter((name) => others.every((names) => names.includes(name)));
   };
   const missing = scene.operations.flatMap(({ method, path, operation }) => {
     if (method !== 'put' || noObjects[path] !== undefined) return [];
-    const read = shapeOf(membersOf(operation['responses'])['200']);
-    const names = asTexts(shapeOf(operation['requestBody'])['required'] ?? []);
-    const absent = names.filter((name) => !asTexts(read['required'] ?? []).includes(name));
+    const read = requiredOf(membersOf(operation['responses'])['200']);
+    const absent = requiredOf(operation['requestBody']).filter((name) => !read.includes(name));
     return absent.length === 0 ? [] : [[collectionOf(path), absent]];
   });
   expect(Object.fromEntries(missing)).toEqual(secretsOfPut);

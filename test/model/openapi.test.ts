@@ -180,7 +180,18 @@ describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind
     });
 
     test('the answer shows the id, every field and every computed member', () => {
-      const schema = places.get(`#/components/schemas/${name}`) as { readonly properties: JsonObject };
+      const described = places.get(`#/components/schemas/${name}`) as Partial<Described>;
+      for (const { $ref } of described.oneOf ?? []) expectMembers(places.get($ref) as unknown as Described);
+      expect(described.oneOf?.length).toBe(kind.variants && Object.keys(kind.variants.of).length);
+      if (described.oneOf === undefined) expectMembers(described as Described);
+    });
+
+    interface Described {
+      readonly properties: JsonObject;
+      readonly oneOf?: readonly { readonly $ref: string }[];
+    }
+
+    function expectMembers(schema: Described): void {
       const isShown = ({ type, hidden, ...field }: AnyField) =>
         hidden !== true && !(type === 'secret' && (field as { readonly read?: string }).read === 'never');
       const fields = Object.entries(kind.spec).filter(([field, spec]) => field !== kind.parent?.field && isShown(spec));
@@ -193,7 +204,7 @@ describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind
       const found = places.get(pointerOf(list, 'responses/200/content/application~1json/example'));
       const example = (Array.isArray(found) ? found[0] : found) as JsonObject | undefined;
       expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(Object.keys(example ?? { missing: true })));
-    });
+    }
   },
 );
 

@@ -2,7 +2,7 @@ import { defineKind } from '../../model/declare/kind.ts';
 import { boolean, longest, mapOf, oneOf, string } from '../../model/schema/field.ts';
 import { integrationActivity } from '../shared/directory.ts';
 import { origin } from '../shared/origin.ts';
-import { otherSpellings, secrets } from './platforms.ts';
+import { otherSpellings, platforms, secrets } from './platforms.ts';
 import { checkConfig, inOneSpelling } from './rules.ts';
 
 const spec = {
@@ -41,6 +41,7 @@ export const eventStreaming = defineKind({
   document: { allowed: true, shortName: 'hstream' },
   spec,
   computed: origin,
+  variants: { by: 'platform', member: 'config', of: platforms },
   canonicalize: inOneSpelling,
   check: checkConfig,
   activity: integrationActivity,

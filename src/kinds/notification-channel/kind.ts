@@ -105,6 +105,15 @@ export const notificationChannel = defineKind({
   module: 'notifications',
   document: { allowed: true, shortName: 'hchan' },
   spec,
+  variants: {
+    by: 'type',
+    member: 'target',
+    // None is required: a target in which nothing stands is none, and shown as it was given.
+    of: {
+      email: { required: [], optional: ['emails'], empty: ['headers'] },
+      webhook: { required: [], optional: ['url', 'headers'], empty: ['emails'] },
+    },
+  },
   canonicalize: withoutEmptyTarget,
   check: checkTarget,
   activity: {

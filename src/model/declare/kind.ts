@@ -91,6 +91,24 @@ export interface AuditEvent {
   readonly meta: Readonly<Record<string, string>>;
 }
 
+/** The members that an object, or the keys that a map, has in one case. */
+export interface Variant {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  /** Those of other cases that may be given all the same, but empty. */
+  readonly empty?: readonly string[];
+}
+
+/** What a member holds depends on the word of another one. */
+export interface Variants {
+  /** The member with the word. */
+  readonly by: string;
+  /** The object or map that depends on it. */
+  readonly member: string;
+  /** By word. */
+  readonly of: Readonly<Record<string, Variant>>;
+}
+
 /** Activity codes of the plain operations; an absent one records nothing. */
 export interface Activity {
   readonly create?: ActivityCode;
@@ -255,6 +273,8 @@ export interface KindDeclaration<
   readonly indexes?: Readonly<Record<string, (object: O) => readonly string[]>>;
   /** Spellings that depend on another field. Pure and idempotent; runs on what `normalize` gave, full or only stated. */
   canonicalize?(spec: SpecOf<F>): SpecOf<F>;
+  /** How descriptions of the interface show that one member depends on another; `check` refuses what is otherwise. */
+  readonly variants?: Variants;
   /** What the members of the spec must not contradict. */
   readonly rules?: readonly MemberRule[];
   /** Rules that need nothing but the spec, and no data can say. */

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { describeApi } from '../../../src/api/description.ts';
-import { isObject, type Json, type JsonObject, membersOf, pointerTo } from '../../../src/lib/json.ts';
+import { asObjects, isObject, type Json, type JsonObject, membersOf, pointerTo } from '../../../src/lib/json.ts';
 import { registry } from '../../model/product.ts';
 
 const describeIt = (edition: 'self-hosted' | 'hosted') =>
@@ -49,9 +49,10 @@ describe('what the profile compatible lets be absent', () => {
     ['PUT', '/api/integrations/event-streaming/{id}', 'platform', 'string'],
     ['POST', '/api/setup-keys', 'usage_limit', 'integer'],
   ])('is no required member of %s %s, and may be null: %s', (method, path, member, type) => {
-    const { required, properties } = bodyOf(method, path);
-    expect(required).not.toContain(member);
-    expect(membersOf(properties)[member]).toMatchObject({ type: [type, 'null'] });
+    for (const { required, properties } of bodiesOf(method, path)) {
+      expect(required).not.toContain(member);
+      expect(membersOf(properties)[member]).toMatchObject({ type: [type, 'null'] });
+    }
   });
 
   it.each([
@@ -60,9 +61,10 @@ describe('what the profile compatible lets be absent', () => {
     ['POST', '/api/event-streaming', 'platform'],
     ['PUT', '/api/integrations/edr/falcon', 'client_id'],
   ])('is required by all else: %s %s, %s', (method, path, member) => {
-    const { required, properties } = bodyOf(method, path);
-    expect(required).toContain(member);
-    expect(membersOf(properties)[member]).toMatchObject({ type: 'string' });
+    for (const { required, properties } of bodiesOf(method, path)) {
+      expect(required).toContain(member);
+      expect(membersOf(properties)[member]).toMatchObject({ type: 'string' });
+    }
   });
 
   it('leaves the description of the specification as it is', async () => {
@@ -79,19 +81,26 @@ describe('what the profile compatible lets be absent', () => {
     const { parameters, get } = itemOf(path);
     expect(parameters).toMatchObject([{ in: 'path', schema: { type } }]);
     const answer = membersOf(membersOf(membersOf(get)['responses'])['200']);
-    expect(membersOf(membersOf(schemaOf(answer))['properties'])['id']).toMatchObject({ type });
+    for (const { properties } of schemasOf(answer)) expect(membersOf(properties)['id']).toMatchObject({ type });
   });
 
   function itemOf(path: string): JsonObject {
     return membersOf(membersOf(description['paths'])[path]);
   }
 
-  function bodyOf(method: string, path: string): JsonObject {
-    return schemaOf(membersOf(membersOf(itemOf(path)[method.toLowerCase()])['requestBody']));
+  function bodiesOf(method: string, path: string): readonly JsonObject[] {
+    return schemasOf(membersOf(membersOf(itemOf(path)[method.toLowerCase()])['requestBody']));
   }
 
-  function schemaOf({ content }: JsonObject): JsonObject {
-    const { schema } = membersOf(membersOf(content)['application/json']);
+  /** The schema of a body, or those of which it is one. */
+  function schemasOf({ content }: JsonObject): readonly JsonObject[] {
+    const schema = followed(membersOf(membersOf(content)['application/json'])['schema']);
+    const found = schema['oneOf'] === undefined ? [schema] : asObjects(schema['oneOf']).map(followed);
+    expect(found.every(({ properties }) => properties !== undefined)).toBe(true);
+    return found;
+  }
+
+  function followed(schema: Json | undefined): JsonObject {
     return membersOf(schemas[String(membersOf(schema)['$ref']).split('/').at(-1) ?? '']);
   }
 });

@@ -1,4 +1,4 @@
-import { asObject, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import { asObject, isObject, type Json, type JsonObject, membersOf } from '../../../lib/json.ts';
 import type { InUse, Kind, Verb } from '../../declare/kind.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Edition } from '../../edition.ts';
@@ -8,6 +8,7 @@ import { responseSchema, summarySchema } from '../response-schema.ts';
 import { fieldsOn, type Surface, specSchema } from '../shape.ts';
 import { createExamples, type Examples } from './examples.ts';
 import { header, json, listOf, named, type Operation, operation, pathParameters, query } from './operation.ts';
+import { describedVariants } from './variants.ts';
 
 /** The path items of every kind that has endpoints in an edition. Yields after each kind. */
 export function* kindPaths(registry: Registry, edition: Edition): Generator<undefined, JsonObject> {
@@ -25,10 +26,14 @@ export function kindSchemas(registry: Registry, edition: Edition): JsonObject {
   const names = { response: (kind: string) => named(kind), summary: (kind: string) => named(`${kind}Summary`) };
   const schemas = kindsOf(registry, edition).flatMap((kind): readonly (readonly [string, Json])[] => [
     ...(kind.summary === undefined ? [] : [[`${kind.name}Summary`, summarySchema(kind)] as const]),
-    ...(kind.path === undefined ? [] : [[kind.name, responseSchema(registry, kind, names)] as const]),
-    ...(hasBody(kind) ? [[`${kind.name}Request`, tolerant(specSchema(registry, kind, 'request'))] as const] : []),
+    ...(kind.path === undefined
+      ? []
+      : describedVariants(kind, kind.name, responseSchema(registry, kind, names), 'answer')),
+    ...(hasBody(kind)
+      ? describedVariants(kind, `${kind.name}Request`, tolerant(specSchema(registry, kind, 'request')), 'request')
+      : []),
     ...(hasOwnReplacement(kind)
-      ? [[`${kind.name}Replacement`, tolerant(specSchema(registry, kind, 'replace'))] as const]
+      ? [[`${kind.name}Replacement`, tolerant(replacementSchema(registry, kind))] as const]
       : []),
   ]);
   return { ...Object.fromEntries(schemas), Reference: referenceSchema };
@@ -46,7 +51,22 @@ function hasBody(kind: Kind): boolean {
 function hasOwnReplacement(kind: Kind): boolean {
   if (kind.path === undefined || !kind.verbs.includes('replace')) return false;
   const names = (surface: Surface) => Object.keys(fieldsOn(kind, surface)).sort().join();
-  return kind.merge === true || names('request') !== names('replace');
+  return kind.merge === true || names('request') !== names('replace') || mergesVariants(kind);
+}
+
+/** The word by which variants differ is the one that was read, whatever becomes of it. */
+function replacementSchema(registry: Registry, kind: Kind): JsonObject {
+  const schema = specSchema(registry, kind, 'replace');
+  if (kind.variants === undefined) return schema;
+  const { by } = kind.variants;
+  const created = membersOf(specSchema(registry, kind, 'request')['properties']);
+  return { ...schema, properties: { ...membersOf(schema['properties']), [by]: created[by] ?? {} } };
+}
+
+/** A replace that changes some keys of a map needs none of them, and says nothing by the word that it depends on. */
+function mergesVariants({ variants, spec }: Kind): boolean {
+  const field = variants === undefined ? undefined : spec[variants.member];
+  return field?.type === 'map' && field.merge === true;
 }
 
 /** What answers show of an object, or anything else that has its id. */

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import * as kinds from '../../src/kinds/index.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { createRegistry } from '../../src/model/declare/registry.ts';
+import { lowerToOpenApi } from '../../src/model/lower/openapi/openapi.ts';
+
+const registry = createRegistry(Object.values(kinds));
+const document = lowerToOpenApi(registry, { version: '1', edition: 'hosted' }) as unknown as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Union & Alternative>> };
+};
+const { schemas } = document.components;
+
+interface Union {
+  readonly oneOf: readonly { readonly $ref: string }[];
+  readonly discriminator: { readonly propertyName: string; readonly mapping: Readonly<Record<string, string>> };
+}
+interface Alternative {
+  readonly required: readonly string[];
+  readonly properties: Readonly<
+    Record<string, Alternative & { readonly $ref: string; readonly enum: readonly string[] }>
+  >;
+}
+
+function alternativesOf(name: string): readonly (readonly [string, Alternative])[] {
+  const { oneOf, discriminator } = schemas[name] as Union;
+  expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }) => $ref));
+  return Object.entries(discriminator.mapping).map(([word, pointer]) => [word, followed(pointer)]);
+}
+
+function followed(pointer: string): Alternative {
+  return schemas[pointer.split('/').at(-1) ?? ''] as Alternative;
+}
+
+describe('kinds of which one member depends on another', () => {
+  test.each(['NotificationChannel', 'NotificationChannelRequest', 'EventStreaming', 'EventStreamingRequest'])(
+    '%s is one of several, by a word that is required',
+    (name) => {
+      const by = name.startsWith('Event') ? 'platform' : 'type';
+      expect(schemas[name]?.discriminator.propertyName).toBe(by);
+      for (const [word, alternative] of alternativesOf(name)) {
+        expect(alternative.properties[by]?.enum).toEqual([word]);
+        expect(alternative.required).toContain(by);
+      }
+    },
+  );
+
+  test.each([
+    ['NotificationChannel', 'email', 'target', ['emails', 'headers'], []],
+    ['NotificationChannelRequest', 'webhook', 'target', ['url', 'headers', 'emails'], []],
+    ['EventStreaming', 'generic_http', 'config', ['url', 'headers', 'body_template', 'batch'], ['url']],
+    [
+      ...(['EventStreaming', 's3', 'config'] as const),
+      ['access_key_id', 'secret_access_key', 'bucket_name', 'region', 'prefix', 'endpoint'],
+      ['access_key_id', 'secret_access_key', 'bucket_name', 'region'],
+    ],
+    // Of the two spellings of a key, either will do.
+    [
+      ...(['EventStreamingRequest', 'firehose', 'config'] as const),
+      ['access_key_id', 'secret_access_key', 'stream_name', 'region', 'endpoint', 'access_key', 'secret_key'],
+      ['stream_name', 'region'],
+    ],
+  ])('in %s with the word %s, %s has what it may have then', (name, word, member, names, required) => {
+    const alternative = alternativesOf(name).find(([one]) => one === word)?.[1];
+    const inner = followed(alternative?.properties[member]?.$ref ?? '');
+    expect(Object.keys(inner.properties)).toEqual(names);
+    expect(inner.required ?? []).toEqual(required);
+  });
+
+  test('what belongs to the other type of a target may be there, but empty', () => {
+    const { EmailNotificationChannelTarget: email, WebhookNotificationChannelTarget: webhook } = schemas;
+    expect([email?.properties['headers'], webhook?.properties['emails']]).toMatchObject([
+      { maxProperties: 0 },
+      { maxItems: 0 },
+    ]);
+  });
+
+  test('a replace of an event stream may name some keys alone, and take one out', () => {
+    const path = document.paths['/api/event-streaming/{id}'];
+    expect(JSON.stringify(path?.['put']?.['requestBody'])).toContain('/EventStreamingReplacement"');
+    const config = followed(schemas['EventStreamingReplacement']?.properties['config']?.$ref ?? '');
+    expect(config).toMatchObject({ additionalProperties: { type: ['string', 'null'] } });
+    expect(config.required).toBeUndefined();
+  });
+});
