@@ -32,7 +32,7 @@ import { ensureOperatorToken } from './features/auth/operator.ts';
 import type { IdentityProvider } from './features/auth/provider/provider.ts';
 import { startUpkeep } from './features/config/background.ts';
 import { runLapseLoop } from './features/config/overrides/lapses.ts';
-import { type FeedRetention, runFeedLoop } from './features/logs/maintenance.ts';
+import { type FeedRetention, runLogLoop } from './features/logs/maintenance.ts';
 import { installSources } from './features/sources/installation.ts';
 import { reporter } from './features/sources/loop/report.ts';
 import { superviseSources } from './features/sources/loop/supervisor.ts';
@@ -156,7 +156,7 @@ export async function startServer(options: ServeOptions, log: Log): Promise<Runn
     closing.unshift(runLapseLoop({ engine, report }), machines.run(), integrations.run());
     const running = { ...sources, engine, reader, ...leases, version: programVersion() };
     closing.unshift(superviseSources({ ...running, report: reporter(log) }));
-    closing.unshift(startHistoryLoop(engine, options, log), startFeedLoop(database, options, log));
+    closing.unshift(startHistoryLoop(engine, options, log), startLogLoop(engine, options, log));
     return { url, engine, account, identityProvider, stop: () => closeAll(closing) };
   } catch (error) {
     await closeAll(closing);
@@ -297,17 +297,18 @@ function startHistoryLoop(
   );
 }
 
-/** Keeps the partitions of the logs that grow by themselves. */
-function startFeedLoop(
-  database: Database,
-  options: Pick<ServeOptions, 'proxyLogDays' | 'trafficLogDays'>,
+/** Keeps the logs that grow by themselves as long as the settings say. */
+function startLogLoop(
+  engine: Engine,
+  options: Pick<ServeOptions, 'proxyLogDays' | 'trafficLogDays' | 'auditDays'>,
   log: Log,
 ): () => Promise<void> {
-  return runFeedLoop({
-    database,
+  return runLogLoop({
+    engine,
     kept: keptDays(options),
+    auditDays: options.auditDays,
     now: Date.now,
-    failed: (error) => log({ level: 'warn', message: `the partitions of logs could not be kept: ${describe(error)}` }),
+    failed: (what, error) => log({ level: 'warn', message: `${what}: ${describe(error)}` }),
   });
 }
 

@@ -46,6 +46,8 @@ export type Observation =
   | { readonly what: 'proxy_domain_check'; readonly outcome: 'proved' | 'absent' | 'unknown' }
   /** How many custom domains of this database are not validated. */
   | { readonly what: 'proxy_domains_unvalidated'; readonly domains: number }
+  /** Audit events were deleted because of their age. */
+  | { readonly what: 'audit_deleted'; readonly events: number }
   /** An ingress peer went offline, or is online again. */
   | { readonly what: 'ingress_peer'; readonly state: 'offline' | 'online' }
   /** An identity provider sent a request by SCIM about users, groups or something else; `status` is that of the answer. */

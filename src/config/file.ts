@@ -40,6 +40,7 @@ const written: { readonly [K in keyof Config]?: Written } = {
   literalSecrets: { name: 'literalSecrets', type: 'boolean' },
   historyRevisions: { name: 'historyRevisions', type: 'integer' },
   historyDays: { name: 'historyDays', type: 'integer' },
+  auditDays: { name: 'auditDays', type: 'integer' },
   proxyLogDays: { name: 'proxyLogDays', type: 'integer' },
   trafficLogDays: { name: 'trafficLogDays', type: 'integer' },
   leaseSeconds: { name: 'lease', type: 'string' },

@@ -6,6 +6,8 @@ export interface RetentionConfig {
   /** So many revisions of the history, and those of so many days. */
   readonly historyRevisions: number;
   readonly historyDays: number;
+  /** For how many days audit events are kept; absent: for ever. */
+  readonly auditDays: number | undefined;
   /** For how many days the logs of requests and of traffic are kept. */
   readonly proxyLogDays: number;
   readonly trafficLogDays: number;
@@ -26,6 +28,13 @@ export const retentionSettings: { readonly [K in keyof RetentionConfig]: Setting
     doc: 'How many days of the history are kept at the least (default 90).',
     default: 90,
     parse: ([text = '']) => parseCount(text, 0, 36_500),
+  },
+  auditDays: {
+    variable: 'HEDDLE_AUDIT_DAYS',
+    placeholder: 'DAYS',
+    doc: 'How many days of the audit log are kept at the least (default: all of it).',
+    default: undefined,
+    parse: ([text = '']) => parseCount(text, 1, 36_500),
   },
   proxyLogDays: {
     variable: 'HEDDLE_PROXY_LOG_DAYS',

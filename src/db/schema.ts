@@ -175,6 +175,13 @@ export interface HistoryBaseTable {
   valid_from: Generated<number>;
 }
 
+export interface AuditBaseTable {
+  account_id: string;
+  event_id: Generated<number>;
+  notice_revision: Generated<number>;
+  notice_id: Generated<number>;
+}
+
 export interface BaseObjectsTable {
   account_id: string;
   object_id: string;
@@ -284,6 +291,7 @@ export interface Schema {
   changes: ChangesTable;
   history_base: HistoryBaseTable;
   base_objects: BaseObjectsTable;
+  audit_base: AuditBaseTable;
   audit_events: AuditEventsTable;
   tokens: TokensTable;
   credentials: CredentialsTable;

@@ -78,6 +78,7 @@
   value: {{ printf "%s:%d" .address (int .metricsPort) | quote }}
 {{- end }}
 {{- include "heddle.variables" (dict
+  "AUDIT_DAYS" .auditDays
   "CLAIM_LAPSE" (include "heddle.seconds" .claimLapseSeconds)
   "CORS_ORIGINS" .corsOrigins
   "DIRECTORY_HOSTS" .directoryHosts

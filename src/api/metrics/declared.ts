@@ -117,6 +117,11 @@ export const metrics = {
     help: 'Custom domains of all accounts that are not validated.',
     labels: [],
   },
+  heddle_audit_events_deleted_total: {
+    type: 'counter',
+    help: 'Audit events that this server deleted because they were older than `HEDDLE_AUDIT_DAYS`.',
+    labels: [],
+  },
   heddle_ingress_peer_changes_total: {
     type: 'counter',
     help: 'Ingress peers that went offline or came back, as this server was the first to note.',

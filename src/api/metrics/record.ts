@@ -54,6 +54,9 @@ export function record(meters: Meters, inPlace: InPlace, observation: Observatio
     case 'proxy_domains_unvalidated':
       meters.set('heddle_proxy_domains_unvalidated', observation.domains);
       return;
+    case 'audit_deleted':
+      meters.count('heddle_audit_events_deleted_total', {}, observation.events);
+      return;
     case 'ingress_peer':
       meters.count('heddle_ingress_peer_changes_total', { state: observation.state });
       return;

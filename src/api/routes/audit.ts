@@ -6,7 +6,9 @@ import { type Handle, implement } from '../operations/implement.ts';
 /** Who did what in the account. */
 export const audit = implement(operations, (engine) => {
   const list: Handle<typeof operations.list> = async ({ call, query, request, reply }) => {
-    const body = await readAuditEvents(engine, call, query.before);
+    const { events: body, deletedTo } = await readAuditEvents(engine, call, query.before);
+    if (deletedTo !== undefined)
+      void reply.header('heddle-notice', `the audit log is not kept so long: events up to ${deletedTo} were deleted`);
     return sendLong(request, reply, { version: Number(body[0]?.['id'] ?? 0), body });
   };
   return { list, listByAlias: list };

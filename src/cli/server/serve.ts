@@ -75,6 +75,7 @@ const declaration = {
       'literalSecrets',
       'historyRevisions',
       'historyDays',
+      'auditDays',
       'leaseSeconds',
       'gitTransports',
       'gitSources',

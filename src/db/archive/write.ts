@@ -113,7 +113,7 @@ const deliveryTables = [
 async function clear(run: Run, { header, place: { account, fresh } }: RestoreInput): Promise<void> {
   if (account === undefined) return;
   const kept = account === header.account ? [...sourceLimits, ...deliveryTables] : [];
-  await deleteRows(run, account, fresh ? kept : [...kept, 'audit_events']);
+  await deleteRows(run, account, fresh ? kept : [...kept, 'audit_events', 'audit_base']);
   if (fresh) await run('delete from accounts where account_id = $1', [account]);
 }
 

@@ -1,7 +1,7 @@
 import { build } from '../builder.ts';
 import type { Database } from '../database.ts';
 
-/** The newest audit events, newest first; `before` pages back by their numbers. */
+/** The newest audit events, newest first, and up to which number they were deleted; `before` pages back by their numbers. */
 export async function listAuditEvents(
   database: Database,
   account: string,
@@ -23,8 +23,9 @@ export async function listAuditEvents(
     .where('account_id', '=', account)
     .orderBy('id', 'desc')
     .limit(options.limit);
-  const [rows] = await database.inAccount(account, [
+  const [rows, [base]] = await database.inAccount(account, [
     (options.before === undefined ? query : query.where('id', '<', options.before)).compile(),
+    build.selectFrom('audit_base').select('event_id').where('account_id', '=', account).compile(),
   ]);
-  return rows;
+  return { rows, deletedTo: base?.event_id ?? 0 };
 }

@@ -51,22 +51,45 @@ where (revision, seq) > ($2::bigint, $3::bigint)
 order by revision, seq
 limit $4`;
 
-/** The place behind everything that happened until now, and the first revision that the history still has. */
-export async function endOfEvents(
-  database: Database,
-  account: string,
-): Promise<{ readonly end: Cursor; readonly oldest: number } | undefined> {
-  const [rows] = await database.inAccount(account, [
-    statement<{ readonly revision: number; readonly last: number; readonly oldest: number | null }>(
-      `select revision, audit_sequence as last, (select min(revision) from revisions where account_id = $1) as oldest
-      from accounts where account_id = $1`,
-      [account],
-    ),
-  ]);
+/** How far an account's stream of events goes. */
+export interface Extent {
+  /** The place behind everything that happened until now. */
+  readonly end: Cursor;
+  /** The first revision that the history still has. */
+  readonly oldest: number;
+  /** The place of the last notice that was deleted with old audit events. */
+  readonly deleted?: Cursor;
+}
+
+/** Where an account's stream of events begins and ends now. */
+export async function endOfEvents(database: Database, account: string): Promise<Extent | undefined> {
+  const [rows] = await database.inAccount(account, [statement<ExtentRow>(extentText, [account])]);
   const [row] = rows;
   if (row === undefined) return undefined;
-  return { end: { revision: row.revision, seq: 1_000_000 + row.last }, oldest: row.oldest ?? row.revision };
+  const { revision, last, oldest, notice_revision: deleted, notice_id: notice } = row;
+  return {
+    end: { revision, seq: firstNotice + last },
+    oldest: oldest ?? revision,
+    ...(deleted === null || notice === null || notice === 0
+      ? {}
+      : { deleted: { revision: deleted, seq: firstNotice + notice } }),
+  };
 }
+
+/** The number of a notice in the stream is that of its audit event and this. */
+const firstNotice = 1_000_000;
+
+interface ExtentRow {
+  readonly revision: number;
+  readonly last: number;
+  readonly oldest: number | null;
+  readonly notice_revision: number | null;
+  readonly notice_id: number | null;
+}
+
+const extentText = `select a.revision, a.audit_sequence as last, b.notice_revision, b.notice_id,
+  (select min(revision) from revisions where account_id = $1) as oldest
+from accounts a left join audit_base b using (account_id) where a.account_id = $1`;
 
 /**
  * Writes audit events that belong to no change of objects, under the revision that is the newest. They take their

@@ -35,6 +35,7 @@ import * as noteCredentialEnds from './0040-0049/0041_note_credential_ends.ts';
 import * as noteRequests from './0040-0049/0042_note_requests.ts';
 import * as addProxyDomains from './0040-0049/0043_add_proxy_domains.ts';
 import * as addTurns from './0040-0049/0044_add_turns.ts';
+import * as addAuditBase from './0040-0049/0045_add_audit_base.ts';
 
 /** One step of the schema, forward only. */
 export interface Migration {
@@ -83,4 +84,5 @@ export const migrations: readonly Migration[] = [
   noteRequests,
   addProxyDomains,
   addTurns,
+  addAuditBase,
 ];

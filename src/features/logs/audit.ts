@@ -6,13 +6,20 @@ import { activities, isActivityCode } from '../../model/declare/activities.ts';
 /** How many events one answer has at most. */
 const longest = 10_000;
 
+/** Audit events, and where the log ends when what was before is not kept any more. */
+export interface AuditPage {
+  readonly events: readonly JsonObject[];
+  /** The number of the last event that was deleted, when the page reaches so far. */
+  readonly deletedTo?: number;
+}
+
 /** What was done in the account, newest first. */
-export async function readAuditEvents(engine: Engine, call: Call, before?: number): Promise<readonly JsonObject[]> {
-  const rows = await listAuditEvents(engine.database, call.account, {
+export async function readAuditEvents(engine: Engine, call: Call, before?: number): Promise<AuditPage> {
+  const { rows, deletedTo } = await listAuditEvents(engine.database, call.account, {
     limit: longest,
     ...(before === undefined ? {} : { before }),
   });
-  return rows.map(
+  const events = rows.map(
     ({
       id,
       created_at,
@@ -36,4 +43,5 @@ export async function readAuditEvents(engine: Engine, call: Call, before?: numbe
       ...(request === null ? {} : { request_id: request }),
     }),
   );
+  return { events, ...(rows.length < longest && deletedTo > 0 ? { deletedTo } : {}) };
 }

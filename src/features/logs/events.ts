@@ -1,7 +1,7 @@
 import type { Call, Engine } from '../../commit/engine.ts';
-import { type Cursor, endOfEvents, eventsAfter } from '../../db/logs/events.ts';
+import { type Cursor, type Extent, endOfEvents, eventsAfter } from '../../db/logs/events.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { InvalidInput, NotFound } from '../../model/errors.ts';
+import { Conflict, InvalidInput, NotFound } from '../../model/errors.ts';
 import { readableNames } from '../../objects/object-list.ts';
 
 /** One event as it is sent: `id` is its position in the stream, from which a reader can continue. */
@@ -25,16 +25,13 @@ const pageSize = 500;
 
 /**
  * Reads an account's events behind a place (`revision:seq`), or those from now on. Throws `InvalidInput` for what is no
- * place, `NotFound` when the history does not reach back so far.
+ * place, `Conflict` (`gone`) when what followed is not kept any more.
  */
 export async function readEvents(engine: Engine, { account }: Call, after: string | undefined): Promise<EventReader> {
   const found = await endOfEvents(engine.database, account);
   if (found === undefined) throw new NotFound(`account ${account} not found`);
   let place = after === undefined ? found.end : parsePlace(after);
-  if (place.revision < found.oldest - 1)
-    throw new NotFound(
-      `events after ${after} not found: the history begins with revision ${found.oldest}; read the state anew and follow the events from now on, without \`after\``,
-    );
+  requireKept(place, found);
   return {
     async next(reader) {
       const rows = await eventsAfter(engine.database, account, place, pageSize);
@@ -43,9 +40,32 @@ export async function readEvents(engine: Engine, { account }: Call, after: strin
       const call = await reader();
       const isReadable = readableNames(await engine.snapshots.at(account, call.revision), call);
       const seen = rows.filter(({ type, data }) => type !== 'change' || isReadable(String(data['kind'])));
-      return seen.map(({ revision, seq, type, data }) => ({ id: `${revision}:${seq}`, type, data }));
+      return seen.map(({ revision, seq, type, data }) => ({ id: textOf({ revision, seq }), type, data }));
     },
   };
+}
+
+/** What was folded away or deleted is not passed over in silence. */
+function requireKept(place: Cursor, { oldest, deleted }: Extent): void {
+  const first = [{ revision: oldest - 1, seq: lastChange }, ...(deleted === undefined ? [] : [deleted])].reduce(
+    (one, other) => (isBefore(one, other) ? other : one),
+  );
+  if (place.revision >= oldest - 1 && (deleted === undefined || !isBefore(place, deleted))) return;
+  throw new Conflict(
+    'gone',
+    `what followed event ${textOf(place)} is not kept any more: the oldest place from which events can be followed is ${textOf(first)}; read the state again, and go on there or, without \`after\`, from now on`,
+  );
+}
+
+/** The number that every revision itself has in the stream, behind its changes. */
+const lastChange = 999_999;
+
+function isBefore(one: Cursor, other: Cursor): boolean {
+  return one.revision < other.revision || (one.revision === other.revision && one.seq < other.seq);
+}
+
+function textOf({ revision, seq }: Cursor): string {
+  return `${revision}:${seq}`;
 }
 
 function parsePlace(text: string): Cursor {

@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Engine } from '../../commit/engine.ts';
 import type { Database } from '../../db/database.ts';
 import { dropBefore, forgetBatches, makePartitionsAhead } from '../../db/logs/feed-partitions.ts';
 import { feeds } from '../../db/logs/feeds.ts';
+import { shortenAuditLogs } from './audit-retention.ts';
 
 /** For how many days records are kept, by feed. */
 export interface FeedRetention {
@@ -22,24 +24,32 @@ export async function maintainFeeds(database: Database, kept: FeedRetention, now
   return dropped;
 }
 
-/** How feeds are looked after. */
-export interface FeedLoop {
-  readonly database: Database;
+/** How logs are looked after. */
+export interface LogLoop {
+  readonly engine: Pick<Engine, 'database' | 'observer'>;
   readonly kept: FeedRetention;
+  /** For how many days audit events are kept; absent: for ever. */
+  readonly auditDays: number | undefined;
   now(): number;
   /** Called with errors; the next round tries again. */
-  failed(error: unknown): void;
+  failed(what: string, error: unknown): void;
 }
 
 const rounds = 3_600_000;
 
-/** Looks after the feeds at once and then hourly. The function it returns stops it. */
-export function runFeedLoop({ database, kept, now, failed }: FeedLoop): () => Promise<void> {
+/** Looks after the logs at once and then hourly. The function it returns stops it, after the step that is under way. */
+export function runLogLoop({ engine, kept, auditDays, now, failed }: LogLoop): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
-      await maintainFeeds(database, kept, now()).catch(failed);
+      await maintainFeeds(engine.database, kept, now()).catch((error) =>
+        failed('the partitions of logs could not be kept', error),
+      );
+      if (auditDays !== undefined)
+        await shortenAuditLogs(engine, auditDays, signal).catch((error) =>
+          failed('old audit events could not be deleted', error),
+        );
       // Being stopped ends the wait.
       await wait(rounds * (0.9 + Math.random() * 0.2), undefined, { signal, ref: false }).catch(() => {});
     }

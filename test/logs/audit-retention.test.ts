@@ -1,0 +1,212 @@
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { createObserver } from '../../src/commit/observe.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { deleteAgedEvents } from '../../src/db/logs/audit-retention.ts';
+import { recordEvents } from '../../src/db/logs/events.ts';
+import { shortenAuditLogs } from '../../src/features/logs/audit-retention.ts';
+import { readEvents } from '../../src/features/logs/events.ts';
+import { createObject } from '../../src/objects/objects.ts';
+import { changedSinceBackup, keys, restore } from '../api/archive-setup.ts';
+import { asOperator, testApi } from '../api/setup.ts';
+import { actor, newOffice, type Office, rowsOf } from '../commit/office.ts';
+import { eachEngine } from '../setup/database.ts';
+import { present } from '../setup/present.ts';
+
+const channel = { type: 'webhook', target: null, event_types: ['group.add'], enabled: true };
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+const all = Number.MAX_SAFE_INTEGER;
+
+/** Writes events of that age. */
+async function write({ database, account }: Pick<Office, 'database' | 'account'>, days: number, count: number) {
+  const event = { code: 'dashboard.login', target: 'u', meta: {} } as const;
+  const events = Array.from({ length: count }, () => event);
+  await recordEvents(database, account, { actor, at: daysAgo(days), events });
+}
+
+async function numbers({ database, account }: Pick<Office, 'database' | 'account'>): Promise<readonly number[]> {
+  const rows = await rowsOf(database, `select id from audit_events where account_id = '${account}' order by id`);
+  return rows.map(({ id }) => Number(id));
+}
+
+/** What a server does in a round. */
+const round = ({ database }: Pick<Office, 'database'>, days: number) =>
+  shortenAuditLogs({ database, observer: createObserver() }, days);
+
+/** From one number to another. */
+const span = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
+
+eachEngine('the audit log on %s', (engine) => {
+  it('loses what is older than it is kept, in steps of a bounded size, and nothing else', async () => {
+    await using office = await newOffice(engine);
+    const { database, account } = office;
+    const before = await numbers(office);
+    const first = (before.at(-1) ?? 0) + 1;
+    await database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
+    await write(office, 400, 2200);
+    await write(office, 10, 3);
+    expect(await deleteAgedEvents(database, account, 365)).toBe(1000);
+    expect((await numbers(office)).at(0)).toBe((before[0] ?? 1) + 1000);
+    expect(await round(office, 365)).toBe(before.length + 1200);
+    expect(await numbers(office)).toEqual(span(first + 2200, first + 2202));
+    expect(await round(office, 365)).toBe(0);
+    await write(office, 0, 1);
+    expect((await numbers(office)).at(-1)).toBe(first + 2203);
+  });
+
+  it('keeps what a delivery has not passed, and what it has set aside', async () => {
+    await using office = await newOffice(engine);
+    const { database, account, call } = office;
+    const kind = office.engine.registry.get('NotificationChannel');
+    const { object } = await createObject(office.engine, call, kind, channel, { strict: false });
+    await database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
+    const before = await numbers(office);
+    await write(office, 400, 10);
+    const events = await numbers(office);
+    const [cursor = 0, aside = 0] = [events.at(-4), events.at(-8)];
+    await database.asOwner([
+      `update deliveries set cursor = ${cursor}`,
+      `insert into set_aside_events (account_id, channel_id, event_id, reason, set_aside_at)
+       values ('${account}', '${object.id}', ${aside}, 'refused', now())`,
+    ]);
+    expect(await round(office, 365)).toBe(before.length + 6);
+    expect(await numbers(office)).toEqual([aside, ...span(cursor + 1, cursor + 3)]);
+    await database.asOwner([`update deliveries set cursor = ${all}`, 'delete from set_aside_events']);
+    expect(await round(office, 365)).toBe(4);
+    expect(await numbers(office)).toEqual([]);
+  });
+
+  it('stays without gaps: behind an event that is young enough nothing goes', async () => {
+    await using office = await newOffice(engine);
+    await office.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
+    await write(office, 400, 2);
+    await write(office, 1, 1);
+    await write(office, 400, 2);
+    const events = await numbers(office);
+    await round(office, 365);
+    expect(await numbers(office)).toEqual(events.slice(-3));
+  });
+
+  it('of other accounts stays as it is', async () => {
+    await using office = await newOffice(engine);
+    await write(office, 400, 5);
+    expect(await deleteAgedEvents(office.database, 'other', 365)).toBe(0);
+    expect((await numbers(office)).length).toBeGreaterThan(5);
+  });
+});
+
+describe('servers of one database', () => {
+  it('delete together what one would have deleted', async () => {
+    await using office = await newOffice('postgres');
+    const other = await openDatabase({ url: present(office.made.url) });
+    try {
+      await office.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
+      await write(office, 400, 5000);
+      await write(office, 1, 2);
+      const events = await numbers(office);
+      const deleted = await Promise.all([round(office, 365), round({ database: other }, 365), round(office, 365)]);
+      // One that met another at work goes on in its next round.
+      const rest = await round(office, 365);
+      expect(deleted.reduce((sum, count) => sum + count, rest)).toBe(events.length - 2);
+      expect(await numbers(office)).toEqual(events.slice(-2));
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('leave an account to the one that is at it; when that is killed nothing is lost, and the next one goes on', async () => {
+    await using office = await newOffice('postgres');
+    const { account } = office;
+    await office.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
+    await write(office, 400, 1500);
+    const events = await numbers(office);
+    const killed = new pg.Client({ connectionString: present(office.made.url) });
+    // Its end is what the test is about.
+    killed.on('error', () => {});
+    await killed.connect();
+    const pid = Number((await killed.query('select pg_backend_pid() as pid')).rows[0].pid);
+    await killed.query('begin');
+    await killed.query('insert into audit_base (account_id) values ($1) on conflict do nothing', [account]);
+    await killed.query('select 1 from audit_base where account_id = $1 for update', [account]);
+    await killed.query('delete from audit_events where account_id = $1', [account]);
+    const blocked = deleteAgedEvents(office.database, account, 365);
+    await rowsOf(office.database, `select pg_terminate_backend(${pid})`);
+    await blocked;
+    await killed.end().catch(() => {});
+    await round(office, 365);
+    expect(await numbers(office)).toEqual([]);
+    const [base] = await rowsOf(office.database, `select event_id from audit_base where account_id = '${account}'`);
+    expect(Number(base?.['event_id'])).toBe(events.at(-1));
+  });
+
+  it('do not wait for one that holds the account', async () => {
+    await using office = await newOffice('postgres');
+    const { account } = office;
+    await office.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
+    await write(office, 400, 10);
+    expect(await deleteAgedEvents(office.database, account, 3650)).toBe(0);
+    const holder = new pg.Client({ connectionString: present(office.made.url) });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('select 1 from audit_base where account_id = $1 for update', [account]);
+    expect(await round(office, 365)).toBe(0);
+    await holder.query('rollback');
+    await holder.end();
+    expect(await round(office, 365)).toBeGreaterThanOrEqual(10);
+  });
+});
+
+describe('what was deleted', () => {
+  it('is said to be so by the list of audit events, when it reaches so far', async () => {
+    await using api = await testApi();
+    await api.group('old');
+    const list = () => api.call('GET', '/api/events/audit');
+    expect((await list()).headers['heddle-notice']).toBeUndefined();
+    await api.engine.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
+    const last = (await list()).body[0].id;
+    await api.group('new');
+    await shortenAuditLogs(api.engine, 365);
+    const { body, headers } = await list();
+    expect(body.map(({ id }: { readonly id: number }) => id)).toEqual([last + 1]);
+    expect(headers['heddle-notice']).toContain(`events up to ${last} were deleted`);
+  });
+
+  it('is not passed over by readers of events: they learn the oldest place from which they can go on', async () => {
+    await using api = await testApi();
+    const { engine, account } = api;
+    const event = { code: 'config.override.created', target: 'g', meta: {} } as const;
+    const place = await api.revision();
+    await recordEvents(engine.database, account, { actor, at: daysAgo(400), events: [event] });
+    await engine.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
+    await shortenAuditLogs(engine, 365);
+    const follow = (after: string) => api.call('GET', `/api/config/events?after=${after}`);
+    const gone = await follow(`${place}:999999`);
+    expect(gone.status).toBe(410);
+    const oldest = /followed is (\d+:\d+);/.exec(gone.body.message)?.[1] ?? '';
+    const [row] = await rowsOf(engine.database, 'select notice_revision, notice_id from audit_base');
+    expect(oldest).toBe(`${row?.['notice_revision']}:${1_000_000 + Number(row?.['notice_id'])}`);
+    expect((await follow(`${place - 1}:0`)).status).toBe(410);
+    const reader = await readEvents(engine, { account, actor, revision: 0 }, oldest);
+    expect(await reader.next(async () => ({ account, actor, revision: 0 }))).toBeUndefined();
+  });
+
+  it('is still said to be gone after the account was restored', async () => {
+    await using api = await testApi('postgres', keys);
+    await api.group('old');
+    await api.engine.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
+    const deleted = await shortenAuditLogs(api.engine, 365);
+    const { archive } = await changedSinceBackup(api);
+    expect(await restore(api, archive, { replace: api.account })).toMatchObject({ status: 200 });
+    expect((await api.call('GET', '/api/events/audit')).headers['heddle-notice']).toContain(`up to ${deleted} were`);
+  });
+
+  it('is counted', async () => {
+    await using api = await testApi();
+    await api.group('old');
+    await api.engine.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
+    const deleted = await shortenAuditLogs(api.engine, 365);
+    const { body } = await api.call('GET', '/metrics', undefined, asOperator);
+    expect(deleted).toBeGreaterThan(0);
+    expect(String(body).split('\n')).toContain(`heddle_audit_events_deleted_total ${deleted}`);
+  });
+});
