@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine } from '../../commit/engine.ts';
 import type { Database } from '../../db/database.ts';
+import { agedAuditLogs, deleteAgedEvents } from '../../db/logs/audit-retention.ts';
 import { dropBefore, forgetBatches, makePartitionsAhead } from '../../db/logs/feed-partitions.ts';
 import { feeds } from '../../db/logs/feeds.ts';
-import { shortenAuditLogs } from './audit-retention.ts';
 
 /** For how many days records are kept, by feed. */
 export interface FeedRetention {
@@ -22,6 +22,29 @@ export async function maintainFeeds(database: Database, kept: FeedRetention, now
   for (const feed of feeds) dropped.push(...(await dropBefore(database, feed, now - kept[feed.name] * day)));
   await forgetBatches(database, now - batchDays * day);
   return dropped;
+}
+
+/**
+ * Deletes audit events that are older than so many days, account by account, and answers how many went. Those that a
+ * delivery has not passed yet, or set aside, stay.
+ */
+export async function shortenAuditLogs(
+  { database, observer }: Pick<Engine, 'database' | 'observer'>,
+  days: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  let deleted = 0;
+  for (const account of await agedAuditLogs(database, days)) {
+    while (signal?.aborted !== true) {
+      const events = await deleteAgedEvents(database, account, days);
+      if (events === 0) break;
+      deleted += events;
+      observer.report({ what: 'audit_deleted', events });
+      // Others get their turn between two steps.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  return deleted;
 }
 
 /** How logs are looked after. */
