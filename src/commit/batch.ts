@@ -120,6 +120,8 @@ async function proposeOn(
 export interface BatchProgress {
   /** It is planned already, on what was written last. */
   readonly planned?: Planned;
+  /** Whether nothing more is to be written, as far as is known. */
+  isLast?(): boolean;
   /** Called when the statement of the first attempt is on its way. */
   started?(planned: Planned, statement: Promise<unknown>): void;
 }
@@ -158,7 +160,7 @@ async function tryOften(
   writer: BatchWriter,
   { account, turn }: Writing,
   batch: readonly Waiting[],
-  { planned: made, started }: BatchProgress,
+  { planned: made, started, isLast }: BatchProgress,
 ): Promise<Planned | undefined> {
   const { snapshots } = writer;
   const lost = new Set<string>();
@@ -169,7 +171,7 @@ async function tryOften(
     if (races >= racesBeforeTurn) await turn.take();
     const planned = first && made !== undefined ? made : await planBatch(writer, await readBase(), batch, lost);
     if (planned.revisions.length === 0) return planned;
-    const statement = write(writer, turn, planned);
+    const statement = write(writer, turn, planned, isLast);
     if (first) started?.(planned, statement);
     const result = await statement;
     if (result === 'written') return planned;
@@ -187,13 +189,21 @@ async function tryOften(
  * Writes the batch. When the connection dies meanwhile, finds out whether it happened before anybody is answered. A short
  * statement has left when this returns; a long one is made in slices, and only this account waits for it.
  */
-async function write({ database }: BatchWriter, { contender }: Turn, planned: Planned): Promise<CommitResult> {
+async function write(
+  { database }: BatchWriter,
+  turn: Turn,
+  planned: Planned,
+  isLast: () => boolean = () => false,
+): Promise<CommitResult> {
   const { base, tip: next, revisions } = planned;
   const input = { base, next, revisions };
-  const made = inSlices(compileCommit(input, contender));
+  const made = inSlices(compileCommit(input, turn.contender));
   const compiled = made instanceof Promise ? await made : made;
   try {
-    return await commit(database, compiled);
+    const leaving = isLast() ? turn.leavingWith(next.revision) : [];
+    const result = await commit(database, compiled, leaving);
+    if (leaving.length > 0 && result === 'written') turn.left();
+    return result;
   } catch (error) {
     if (!isInDoubt(error)) throw error;
     const mark = markOf(input);

@@ -214,6 +214,7 @@ async function drainStep(options: BatchWriter, draining: Draining, last: Step): 
   const meanwhile: { on?: Planned; next?: Promise<Planned | undefined> } = {};
   const committing = commitBatch(options, draining, batch, {
     ...(ahead === undefined ? {} : { planned: ahead }),
+    isLast: () => queue.waiting.length === 0,
     started(planned, statement) {
       meanwhile.on = planned;
       meanwhile.next = planAhead(options, planned, queue, statement);

@@ -1,4 +1,5 @@
-import { type Front, joinLine, readFront, stayInLine, stepBack } from '../db/commit/turns.ts';
+import type { CompiledQuery } from 'kysely';
+import { type Front, joinLine, leaveWith, readFront, stayInLine, stepBack } from '../db/commit/turns.ts';
 import type { Database } from '../db/database.ts';
 import { type NoticeBoard, turnMessage } from './notices.ts';
 
@@ -25,8 +26,12 @@ export interface Turn {
   isAdvised(): boolean;
   /** Waits for its turn, as far as it can be had; nothing while it has come. */
   take(): Promise<void>;
-  /** Goes behind all others when the turn has lasted for long enough. Returns whether it may go on nevertheless. */
+  /** Whether what is planned already may be written; goes behind all others when the turn has lasted for long enough. */
   mayGoOn(): Promise<boolean>;
+  /** What a commit that makes this revision has to carry to leave the line with it; nothing while it stands in none. */
+  leavingWith(revision: number): readonly CompiledQuery<unknown>[];
+  /** Such a commit was written. */
+  left(): void;
   /** Leaves the line, so that the others need not wait. What is sent has left when this returns. */
   end(): Promise<void>;
   /** A commit met another writer: it was overtaken, or it is another one's turn. */
@@ -113,13 +118,27 @@ class PlaceInLine implements Turn {
 
   async mayGoOn(): Promise<boolean> {
     const { slice, lease: seconds } = this.#line.times;
-    if (this.#begun === undefined || performance.now() - this.#begun < slice * 1000) return true;
+    if (this.#begun === undefined) return !this.isAdvised();
+    if (performance.now() - this.#begun < slice * 1000) return true;
     const front = await this.#stepBack(seconds);
     if (front?.contender === this.contender) {
       this.#begin(front);
       return true;
     }
     return false;
+  }
+
+  leavingWith(revision: number): readonly CompiledQuery<unknown>[] {
+    if (this.#begun === undefined) return [];
+    return leaveWith(
+      { account: this.#account, contender: this.contender, message: turnMessage(this.#account) },
+      revision,
+    );
+  }
+
+  left(): void {
+    this.#stop();
+    this.#isInLine = false;
   }
 
   async end(): Promise<void> {

@@ -30,10 +30,14 @@ export type CommitResult = 'written' | 'moved' | 'turn' | { readonly lost: reado
 /**
  * Writes the plans in one statement, or nothing when the account has moved on from `base`: the head row is advanced by
  * compare-and-swap and everything else hangs on it. During the turn of another contender nothing is written either, if it
- * was compiled for one; otherwise turns do not matter.
+ * was compiled for one; otherwise turns do not matter. `more` follows in the same transaction.
  */
-export async function commit(database: AccountAccess, compiled: CompiledCommit): Promise<CommitResult> {
-  const answer = await send(database, compiled).catch((error) => Promise.reject(conflictOfRepetition(error)));
+export async function commit(
+  database: AccountAccess,
+  compiled: CompiledCommit,
+  more: readonly CompiledQuery<unknown>[] = [],
+): Promise<CommitResult> {
+  const answer = await send(database, compiled, more).catch((error) => Promise.reject(conflictOfRepetition(error)));
   const lost = answer.flatMap(({ lost }) => lost ?? []);
   if (lost.length > 0) return { lost };
   const refusal = refusalIn(answer);
@@ -50,10 +54,11 @@ export async function commit(database: AccountAccess, compiled: CompiledCommit):
 async function send(
   database: AccountAccess,
   { account, by, isFenced, statement }: CompiledCommit,
+  more: readonly CompiledQuery<unknown>[],
 ): Promise<readonly CommitRow[]> {
   const options = { write: true, by };
-  if (!isFenced) return (await database.inAccount(account, [statement], options))[0];
-  return (await database.inAccount(account, [lockHead(account), statement], options))[1];
+  if (!isFenced) return (await database.inAccount(account, [statement, ...more], options))[0];
+  return (await database.inAccount(account, [lockHead(account), statement, ...more], options))[1];
 }
 
 function leasesOf({ revisions }: CommitInput): readonly Lease[] {

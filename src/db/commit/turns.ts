@@ -18,7 +18,8 @@ where account_id = $1 and until > clock_timestamp() order by place, contender li
 
 /**
  * Joins the line of an account for so many seconds, or keeps its place for so many more. Returns who is at the front;
- * `undefined` when the account is gone.
+ * `undefined` when the account is gone. If that one is leaving, waits until it has left: it may not have seen who joined,
+ * and would let nobody know. If it begins to leave meanwhile, it waits, and sees it.
  */
 export async function joinLine(
   database: Database,
@@ -29,7 +30,7 @@ export async function joinLine(
   const [, , rows] = await database.inAccount(account, [
     statement(forgetText, [account]),
     statement(joinText, [account, contender, String(seconds)]),
-    frontOf(account),
+    statement<Front>(withRevision(`${frontText} for share`), [account]),
   ]);
   return rows[0];
 }
@@ -69,17 +70,33 @@ export async function stepBack(
   return rows[0];
 }
 
-function frontOf(account: string): CompiledQuery<Front> {
-  return statement<Front>(withRevision, [account]);
+/**
+ * Leaves the line in the transaction of a commit that makes this revision, so that the next one need not wait for a second
+ * transaction. When the commit writes nothing, the place is kept.
+ */
+export function leaveWith(
+  { account, contender, message }: { readonly account: string; readonly contender: string; readonly message: string },
+  revision: number,
+): readonly CompiledQuery<unknown>[] {
+  return [
+    statement(leaveText, [account, contender, String(revision)]),
+    statement(callText, [account, contender, channel, message]),
+  ];
 }
 
-const withRevision = `select contender, (select revision from accounts where account_id = $1) as revision
-from (${frontText}) as front`;
+function frontOf(account: string): CompiledQuery<Front> {
+  return statement<Front>(withRevision(frontText), [account]);
+}
 
-// Inside the transaction: it waits for no disk, so the lock that all notifying sessions share is held for a moment.
+function withRevision(front: string): string {
+  return `select contender, (select revision from accounts where account_id = $1) as revision from (${front}) as front`;
+}
+
+// Inside the transaction, because a notice of its own comes later. All notifying sessions of a database share a lock from
+// here to their end; those that meet nobody do not notify so.
 const callText = `select contender, revision,
   case when contender <> $2 then pg_notify($3, concat($4::text, ' ', contender, ' ', revision)) end
-from (${withRevision}) as front`;
+from (${withRevision(frontText)}) as front`;
 
 // Equal places of those who join at the same moment are ordered by their names.
 const nextPlace = 'coalesce((select max(place) from turns where account_id = $1), 0) + 1';
@@ -94,6 +111,9 @@ const stayText = `update turns set until = ${untilText}
 where account_id = $1 and contender = $2 and until > clock_timestamp()`;
 
 const stepBackText = `update turns set place = ${nextPlace}, until = ${untilText} where account_id = $1 and contender = $2`;
+
+const leaveText = `update turns set until = clock_timestamp() where account_id = $1 and contender = $2
+and exists (select from accounts where account_id = $1 and revision = $3::text::bigint)`;
 
 /** Rows of servers that are gone, and of those who have not come back for long. */
 const forgetText = `delete from turns where account_id = $1 and until < clock_timestamp() - interval '1 minute'`;
