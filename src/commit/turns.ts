@@ -1,5 +1,4 @@
-import type { CompiledQuery } from 'kysely';
-import { type Front, joinLine, leaveWith, readFront, stayInLine, stepBack } from '../db/commit/turns.ts';
+import { type Front, joinLine, type Leaving, leaveWith, readFront, stayInLine, stepBack } from '../db/commit/turns.ts';
 import type { Database } from '../db/database.ts';
 import { type NoticeBoard, turnMessage } from './notices.ts';
 
@@ -29,7 +28,7 @@ export interface Turn {
   /** Whether what is planned already may be written; goes behind all others when the turn has lasted for long enough. */
   mayGoOn(): Promise<boolean>;
   /** What a commit that makes this revision has to carry to leave the line with it; nothing while it stands in none. */
-  leavingWith(revision: number): readonly CompiledQuery<unknown>[];
+  leavingWith(revision: number): Leaving;
   /** Such a commit was written. */
   left(): void;
   /** Leaves the line, so that the others need not wait. What is sent has left when this returns. */
@@ -128,7 +127,7 @@ class PlaceInLine implements Turn {
     return false;
   }
 
-  leavingWith(revision: number): readonly CompiledQuery<unknown>[] {
+  leavingWith(revision: number): Leaving {
     if (this.#begun === undefined) return [];
     return leaveWith(
       { account: this.#account, contender: this.contender, message: turnMessage(this.#account) },

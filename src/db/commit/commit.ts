@@ -13,6 +13,7 @@ import { conflictOfRepetition } from '../repeated-requests.ts';
 import { commitStatement } from './commit-statement.ts';
 import { changeRowsInSteps, type RevisionInput } from './history.ts';
 import { countRows, rowChangesInSteps } from './rows.ts';
+import type { Leaving } from './turns.ts';
 
 /** One or several plans of one account, each computed on what its predecessor leaves. */
 export interface CommitInput {
@@ -30,14 +31,15 @@ export type CommitResult = 'written' | 'moved' | 'turn' | { readonly lost: reado
 /**
  * Writes the plans in one statement, or nothing when the account has moved on from `base`: the head row is advanced by
  * compare-and-swap and everything else hangs on it. During the turn of another contender nothing is written either, if it
- * was compiled for one; otherwise turns do not matter. `more` follows in the same transaction.
+ * was compiled for one; otherwise turns do not matter. With `leaving` it leaves the line of those who take turns, if
+ * it is written.
  */
 export async function commit(
   database: AccountAccess,
   compiled: CompiledCommit,
-  more: readonly CompiledQuery<unknown>[] = [],
+  leaving: Leaving = [],
 ): Promise<CommitResult> {
-  const answer = await send(database, compiled, more).catch((error) => Promise.reject(conflictOfRepetition(error)));
+  const answer = await send(database, compiled, leaving).catch((error) => Promise.reject(conflictOfRepetition(error)));
   const lost = answer.flatMap(({ lost }) => lost ?? []);
   if (lost.length > 0) return { lost };
   const refusal = refusalIn(answer);
@@ -54,11 +56,11 @@ export async function commit(
 async function send(
   database: AccountAccess,
   { account, by, isFenced, statement }: CompiledCommit,
-  more: readonly CompiledQuery<unknown>[],
+  leaving: Leaving,
 ): Promise<readonly CommitRow[]> {
   const options = { write: true, by };
-  if (!isFenced) return (await database.inAccount(account, [statement, ...more], options))[0];
-  return (await database.inAccount(account, [lockHead(account), statement, ...more], options))[1];
+  if (!isFenced) return (await database.inAccount(account, [statement, ...leaving], options))[0];
+  return (await database.inAccount(account, [lockHead(account), statement, ...leaving], options))[1];
 }
 
 function leasesOf({ revisions }: CommitInput): readonly Lease[] {

@@ -70,6 +70,9 @@ export async function stepBack(
   return rows[0];
 }
 
+/** What a commit carries to leave the line. */
+export type Leaving = readonly CompiledQuery<unknown>[];
+
 /**
  * Leaves the line in the transaction of a commit that makes this revision, so that the next one need not wait for a second
  * transaction. When the commit writes nothing, the place is kept.
@@ -77,7 +80,7 @@ export async function stepBack(
 export function leaveWith(
   { account, contender, message }: { readonly account: string; readonly contender: string; readonly message: string },
   revision: number,
-): readonly CompiledQuery<unknown>[] {
+): Leaving {
   return [
     statement(leaveText, [account, contender, String(revision)]),
     statement(callText, [account, contender, channel, message]),
