@@ -109,12 +109,24 @@ function findReferences({ registry, renames, edits }: Finding, value: JsonObject
   const { kind: name, spec } = value;
   const kind = registry.find(String(name));
   if (kind === undefined || !isObject(spec) || renames.size === 0) return;
+  /** Names of members, by the pointer of what holds them. */
+  const taken = new Map<string, Set<string>>();
   for (const mention of mentionsOf(documentFields(registry, kind), spec)) {
     const now = renamed(registry, renames, mention.kind, mention.text);
     if (now === undefined) continue;
     const place = `${pointer}/spec${mention.pointer}`;
-    const isName = isObject(valueAt(spec, mention.pointer.slice(0, mention.pointer.lastIndexOf('/'))));
-    edits.set(place, isName && valueAt(spec, mention.pointer) !== mention.text ? { name: now } : { text: now });
+    const around = mention.pointer.slice(0, mention.pointer.lastIndexOf('/'));
+    const holder = valueAt(spec, around);
+    if (!isObject(holder) || valueAt(spec, mention.pointer) === mention.text) {
+      edits.set(place, { text: now });
+      continue;
+    }
+    const names = taken.get(around) ?? new Set(Object.keys(holder));
+    taken.set(around, names);
+    // Two members cannot have one name: which of the two is meant is for people to say.
+    if (names.has(now)) continue;
+    names.add(now);
+    edits.set(place, { name: now });
   }
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { renamesOf } from '../../../src/documents/format/edits.ts';
+import type { JsonObject } from '../../../src/lib/json.ts';
 import { read } from '../sample.ts';
 import { format, formatted } from './sample.ts';
 
@@ -86,6 +88,33 @@ describe('fixing', () => {
       type: 'problems',
       problems: [{ line: 3 }, { line: 4 }, { line: 5 }],
     });
+  });
+
+  it('lets members follow that are called by a group, and loses none where the group has two', () => {
+    const group = document('Group', 'new', ' {}\n', '  previousNames: [old, older]\n');
+    const renames = renamesOf(read(group).documents);
+    const policy = (authorized_groups: JsonObject) => ({
+      ...{ apiVersion: 'heddle.dev/v1', kind: 'Policy', metadata: { name: 'p' } },
+      spec: { rules: [{ name: 'r', protocol: 'all', authorized_groups }] },
+    });
+    for (const [before, after] of [
+      [{ old: ['ana'] }, { new: ['ana'] }],
+      [
+        { old: ['ana'], other: ['bo'] },
+        { new: ['ana'], other: ['bo'] },
+      ],
+      [{ old: ['ana'], new: ['bo'] }, undefined],
+      [{ new: ['bo'], old: ['ana'] }, undefined],
+      [
+        { old: ['ana'], older: ['bo'] },
+        { new: ['ana'], older: ['bo'] },
+      ],
+    ] as const) {
+      const text = JSON.stringify(policy(before));
+      const meant = policy(after ?? before);
+      expect(JSON.parse(formatted(text, 'a.json', renames))).toEqual(meant);
+      expect(parse(formatted(text.replaceAll('":', '": '), 'a.yaml', renames))).toEqual(meant);
+    }
   });
 
   it('works in JSON', () => {
