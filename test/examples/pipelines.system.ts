@@ -15,12 +15,26 @@ const recipes = [
   ['GitLab', 'gitlab-ci.yaml', gitlabJobs()],
 ] as const;
 
+/** How the action says that it is used, and what the component does. */
+const action = /uses: (\S+\/heddle-action\S*)\n/.exec(recipeText('github-action/action.yml'))?.[1];
+const installation = /- (npm install .*) "\$\[\[/.exec(recipeText('gitlab-component/templates/heddle.yml'))?.[1];
+const fromPackage: Readonly<Record<string, string>> = {
+  'github-actions.yaml': `${action} \${{ vars.HEDDLE_PACKAGE }}`,
+  'gitlab-ci.yaml': `${installation} "$HEDDLE_PACKAGE"`,
+};
+
 describe.each(recipes)('the recipe for %s', (_, file, jobs) => {
   test('calls heddle by commands and flags that exist', () => {
     const calls = jobs.flatMap(({ scripts }) => scripts.flatMap(heddleCalls));
     const mentioned = [...recipeText(file).matchAll(/`heddle ([^`]+)`/g)].map(([, words = '']) => words.split(' '));
     expect(calls.length).toBeGreaterThan(4);
     expect([...calls, ...mentioned].map(callFault).filter((fault) => fault !== undefined)).toEqual([]);
+  });
+
+  test('gets the command from the package, as the action or the component does, wherever it calls it', () => {
+    const calling = jobs.filter(({ scripts }) => scripts.some((script) => heddleCalls(script).length > 0));
+    expect(calling.length).toBeGreaterThan(3);
+    for (const { name, prepared } of calling) expect(prepared, name).toEqual([fromPackage[file]]);
   });
 
   test('waits only for jobs that it has', () => {

@@ -7,6 +7,8 @@ export interface Job {
   readonly name: string;
   /** Its scripts, one a step. */
   readonly scripts: readonly string[];
+  /** How it gets its command, in front of the first script that calls it: the word of an action, or a script. */
+  readonly prepared: readonly string[];
   readonly needs: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -24,6 +26,17 @@ export function githubJobs(): readonly Job[] {
   return Object.entries(jobs).map(([name, { steps, needs = [], env = {} }]) => ({
     name,
     scripts: steps.flatMap(({ run }) => (run === undefined ? [] : [run])),
+    prepared: steps
+      .slice(
+        0,
+        Math.max(
+          0,
+          steps.findIndex(({ run = '' }) => /^ *heddle /m.test(run)),
+        ),
+      )
+      .flatMap(({ uses, with: inputs = {} }) =>
+        inputs['package'] === undefined ? [] : [`${uses} ${inputs['package']}`],
+      ),
     needs: [needs].flat(),
     env: { ...all, ...env },
   }));
@@ -32,9 +45,12 @@ export function githubJobs(): readonly Job[] {
 /** The jobs of the recipe for GitLab; those with a dot are parts of others. */
 export function gitlabJobs(): readonly Job[] {
   const { stages: _, variables: all, ...jobs } = parse(recipeText('gitlab-ci.yaml')) as GitlabFile;
-  return Object.entries(jobs).flatMap(([name, { script = [], needs = [], variables = {} }]) =>
-    name.startsWith('.') ? [] : [{ name, scripts: [script.join('\n')], needs, env: { ...all, ...variables } }],
-  );
+  return Object.entries(jobs).flatMap(([name, { script = [], needs = [], variables = {}, extends: base = '' }]) => {
+    // A job that extends one with a name has what that has.
+    const { before_script: prepared = [] } = jobs[jobs[base]?.extends ?? base] ?? {};
+    const env = { ...all, ...variables };
+    return name.startsWith('.') ? [] : [{ name, scripts: [script.join('\n')], prepared, needs, env }];
+  });
 }
 
 interface GithubFile {
@@ -45,7 +61,13 @@ interface GithubFile {
 interface GithubJob {
   readonly needs?: string | readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  readonly steps: readonly { readonly run?: string }[];
+  readonly steps: readonly Step[];
+}
+
+interface Step {
+  readonly run?: string;
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, string>>;
 }
 
 type GitlabFile = {
@@ -55,6 +77,8 @@ type GitlabFile = {
 
 interface GitlabJob {
   readonly script?: readonly string[];
+  readonly before_script?: readonly string[];
+  readonly extends?: string;
   readonly needs?: readonly string[];
   readonly variables?: Readonly<Record<string, string>>;
 }
