@@ -140,3 +140,32 @@ it('what is broken before it gets to a route is one line, with the id of its ans
     expect([lines.length, JSON.stringify(lines)]).toEqual([1, expect.not.stringMatching(/hunter2/i)]);
   }
 });
+
+it.each([
+  [
+    'head',
+    `X-Request-Id: slow-head`,
+    { request_id: expect.not.stringMatching('slow'), method: undefined, path: undefined },
+  ],
+  [
+    'body',
+    `X-Request-Id: slow-body\r\nAuthorization: Token ${token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"na`,
+    { request_id: 'slow-body', method: 'POST', path: '/api/groups', route: '/api/groups', actor: expect.any(String) },
+  ],
+])('a request whose %s never ends is answered 408, with a line of its id', async (_, rest, expected) => {
+  await using api = await testApi('postgres', { logAccess: (line) => lines.push(line) });
+  // Node looks for such requests every half a minute, and a request has two.
+  Object.assign(api.app.server, { requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 20 });
+  const port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
+  lines.length = 0;
+  const answer = await exchange(port, `POST /api/groups HTTP/1.1\r\nHost: a\r\n${rest}`);
+  const [, id = ''] =
+    /^HTTP\/1\.1 408 Request Timeout\r\n.*^X-Request-Id: (\S+)\r$.*"code":408\}$/ms.exec(answer) ?? expect.fail(answer);
+  expect(await lineOf(id)).toMatchObject({
+    ...expected,
+    level: 'info',
+    status: 408,
+    message: expect.stringContaining('ERR_HTTP_REQUEST_TIMEOUT'),
+  });
+  expect(lines).toHaveLength(1);
+});

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { type Migration, migrations } from '../../src/db/migrations/index.ts';
 import { programFile } from '../setup/bundle.ts';
-import { emptyDatabase, testDatabase } from '../setup/database.ts';
+import { copyEmbedded, emptyDatabase, temporaryDirectory, testDatabase } from '../setup/database.ts';
 import { startPostgres } from '../setup/server.ts';
 import { serverProcess } from '../setup/server-process.ts';
 import { onServer } from '../setup/sql.ts';
@@ -49,6 +49,48 @@ describe('an upgrade whose process is killed in the middle', () => {
     expect(await migrate(test.database)).toEqual([]);
     await expect(ask(test.database, 'select note from accounts')).rejects.toMatchObject({ code: '42703' });
     expect(await migrate(test.database, { migrations: [...migrations, next] })).toEqual([next.name]);
+  });
+});
+
+describe('an upgrade of the embedded database whose process is killed in the middle', () => {
+  // The database is in the process and has it to itself: what is asked for last, nothing else ends.
+  const program = `
+    import { writeSync } from 'node:fs';
+    import { openDatabase } from '${programFile('src/db/database.ts')}';
+    import { migrate } from '${programFile('src/db/migrate.ts')}';
+    const [dataDir, known, last] = process.argv.slice(1);
+    const migration = JSON.parse(last);
+    // Read when those before it are done.
+    Object.defineProperty(migration.statements, migration.statements.length, {
+      get() {
+        writeSync(1, 'half');
+        return 'do $$ begin loop end loop; end $$';
+      },
+    });
+    const migrations = [...JSON.parse(known), migration];
+    await migrate(await openDatabase({ dataDir }), { migrations });`;
+
+  it('has changed nothing, so that the former program goes on and the next attempt does all of it', async () => {
+    const dataDir = await temporaryDirectory();
+    await copyEmbedded(dataDir);
+    const { execArgv, env } = serverProcess();
+    const words = [dataDir, JSON.stringify(migrations), JSON.stringify(next)];
+    const child = spawn(process.execPath, [...execArgv, '--input-type=module', '-e', program, ...words], {
+      ...{ env, stdio: ['ignore', 'pipe', 'inherit'] },
+    });
+    const ended = once(child, 'exit').then(() => expect.fail('the upgrade was finished'));
+    const [said] = await Promise.race([once(child.stdout, 'data'), ended]);
+    expect(String(said)).toBe('half');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const former = await openDatabase({ dataDir });
+    expect(await migrate(former)).toEqual([]);
+    await expect(ask(former, 'select note from accounts')).rejects.toMatchObject({ code: '42703' });
+    await former.close();
+    const newer = await openDatabase({ dataDir });
+    expect(await migrate(newer, { migrations: [...migrations, next] })).toEqual([next.name]);
+    expect(await ask(newer, 'select note from accounts')).toEqual([]);
+    await newer.close();
   });
 });
 
