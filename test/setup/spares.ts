@@ -1,5 +1,6 @@
+import pg from 'pg';
 import type { Database } from '../../src/db/database.ts';
-import { type Ask, onConnection } from './sql.ts';
+import type { Ask } from './sql.ts';
 
 /** Runs statements on a test's database as its owner, beside whatever the test has open. */
 export type Asking = <Value>(work: (ask: Ask) => Promise<Value>) => Promise<Value>;
@@ -48,9 +49,27 @@ async function readShape(ask: Ask): Promise<{ readonly small: boolean; readonly 
   return { small: Number(size) <= largest, shape: JSON.stringify(shape) };
 }
 
-/** Asks a Postgres by a connection of its own. */
+/**
+ * Asks a Postgres by a connection that stays open: for a new one Postgres forks a process, which reads the catalogs again
+ * that every question here is about. A test that ends all sessions of its database ends this one too; it is opened anew.
+ */
 export function askingServer(url: string): Asking {
-  return (work) => onConnection(url, work);
+  let open: pg.Client | undefined;
+  const connection = async (): Promise<pg.Client> => {
+    if (open !== undefined) return open;
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    client.once('end', () => {
+      if (open === client) open = undefined;
+    });
+    await client.connect();
+    open = client;
+    return client;
+  };
+  return async (work) => {
+    const client = await connection();
+    return work(async (statement) => (await client.query(statement)).rows);
+  };
 }
 
 /** Asks an open database. */
