@@ -12,6 +12,8 @@ export interface Trial {
   readonly world: World;
   readonly operation: string;
   readonly row: Row;
+  /** Whether requests are tried too that are wrong in one field. */
+  readonly refusals: boolean;
   /** Members of answers that were there at least once. */
   readonly seen: Set<Member>;
   /** Fields of the request that were sent. */
@@ -30,11 +32,13 @@ export async function tryOperation(of: Omit<Trial, 'tried'>): Promise<readonly s
 }
 
 async function trySample(trial: Trial, sample: Sample | undefined): Promise<readonly string[]> {
-  const { row, world, operation } = trial;
+  const { row, world, operation, refusals } = trial;
   const place = (await (sample?.at ?? row.at)?.(world)) ?? {};
   if (sample === undefined) return [...(await tryWhole(trial, place, undefined)), ...(await tryQueries(trial, place))];
   const unknown = await tryUnknown(trial, place, sample);
-  const wrong = [...(await tryWithout(trial, place, sample, true)), ...(await tryTypes(trial, place, sample))];
+  const wrong = refusals
+    ? [...(await tryWithout(trial, place, sample, true)), ...(await tryTypes(trial, place, sample))]
+    : [];
   const whole = await tryWhole(trial, place, sample);
   const consumed = operation.startsWith('POST') && operation.includes('/unlink');
   return [...unknown, ...wrong, ...whole, ...(consumed ? [] : await tryWithout(trial, place, sample, false))];
