@@ -8,6 +8,7 @@ const starters = new Set([
   'test/charts/kubernetes-types.ts',
   'test/auth/browser.ts',
   'test/docs/shell.ts',
+  'test/types/casts.ts',
   'test/types/renaming.ts',
 ]);
 

@@ -170,7 +170,9 @@ test('a small file of one account does not wait for the large files of another',
   );
   await reader.read([file('b.yaml', group('b'))], { account: 'b' }).then(note('small'));
   expect(ended).toEqual(['small']);
-  await Promise.all(slow);
+  const over = Promise.allSettled(slow);
+  await reader.close();
+  await over;
 });
 
 test('accounts take turns, however many files one of them has', async () => {

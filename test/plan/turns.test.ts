@@ -29,7 +29,7 @@ it.each<[string, () => Generator<undefined, Outcome>]>([
   ['changes none of them', () => planningOn(stored, 'a', first)],
   ['deletes nearly all of them', () => planningOn(stored, 'a', first.slice(0, 10))],
 ])('a plan of thousands of documents that %s lets others in between all the time', (_, begin) => {
-  const { share, result } = leastShare(begin);
+  const { share, result } = leastShare(begin, 0.2);
   expect([result.ok, share]).toEqual([true, expect.any(Number)]);
   expect(share).toBeLessThan(0.2);
 });
@@ -41,7 +41,7 @@ it.each([
   ['is refused for', false, allow('large', anonymous, ['p1'])],
 ])('a document that %s tens of thousands of references lets others in between while it is resolved', (...of) => {
   const [, isPlanned, large] = of;
-  const { result, share } = leastShare(() => planningOn(office, 'a', [large]));
+  const { result, share } = leastShare(() => planningOn(office, 'a', [large]), 0.35);
   const said = result.ok ? result.plan.warnings : result.problems;
   expect([result.ok, said.length]).toEqual([isPlanned, isPlanned ? 26_000 : 26_001]);
   expect(share).toBeLessThan(0.35);
@@ -54,7 +54,7 @@ it('a plan of many deletions whose files patterns hide lets others in between wh
   const state = applyOn(office, 'a', many);
   const patterns = [...Array.from({ length: 300 }, (_, at) => `*b${at}*aa*ac`), 'a*/'];
   const rules = [{ root: './config', type: 'ignore', name: './config/.heddleignore', patterns }] as const;
-  const { result, share } = leastShare(() => planningOn(state, 'a', [named(1200)], { rules }));
+  const { result, share } = leastShare(() => planningOn(state, 'a', [named(1200)], { rules }), 0.3);
   expect(planned(result).plan.guards).toContainEqual({
     guard: 'hidden',
     message: expect.stringContaining('deletes 1200 objects, because .heddleignore:301 (a*/)'),
@@ -64,7 +64,7 @@ it('a plan of many deletions whose files patterns hide lets others in between wh
 
 it('to show a plan of thousands of documents lets others in between too', () => {
   const { plan, next } = planned(runToEnd(planningOn(office, 'a', first)));
-  expect(leastShare(() => viewInSteps(plan, office, next)).share).toBeLessThan(0.5);
+  expect(leastShare(() => viewInSteps(plan, office, next), 0.5).share).toBeLessThan(0.5);
 });
 
 const made = planned(runToEnd(planningOn(office, 'a', first)));
@@ -81,7 +81,7 @@ it.each<[string, Snapshot, typeof made]>([
   ['deletes', stored, planned(runToEnd(planningOn(stored, 'a', first.slice(0, 10))))],
 ])('the statement that %s thousands of objects is made with others in between', (_, base, plan) => {
   const input = { base, next: plan.next, revisions: [revisionOf(plan, base)] };
-  const { share, result } = leastShare(() => compileCommit(input));
+  const { share, result } = leastShare(() => compileCommit(input), 0.4);
   expect(result.rows).toBeGreaterThan(1000);
   expect(share).toBeLessThan(0.4);
 });

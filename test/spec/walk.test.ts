@@ -58,7 +58,7 @@ describe.each(['self-hosted', 'hosted'] as const)('%s', (edition) => {
 
   it.each(served)('%s', async (operation) => {
     const row = rows[operation] as Row;
-    // Bodies are checked alike in both editions, before anything knows in which it is.
+    // Which members and types a body must have does not depend on the edition.
     const refusals = edition === 'self-hosted' || cloudOnly.includes(operation);
     expect(await tryOperation({ world, operation, row, refusals, seen })).toEqual([]);
   });
