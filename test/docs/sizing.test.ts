@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { fullScale, type ObjectFigures, type PeerFigures, type Sizing } from '../bench/sizing/figures.ts';
 import { sizingPage, sizingTables } from '../bench/sizing/tables.ts';
 import { root } from './pages.ts';
@@ -76,4 +77,19 @@ test('figures are written with what they are in proportion to the smallest size'
   expect(text).toContain('| Postgres | 20,000 | 400 MB | 2,150 MB (× 8.6) | 50 | 5 MB | 100 kB |');
   expect(text).toContain('| Postgres | 10,000 | 11 MB | 111 MB | 1 MB | 2 MB | shared |');
   expect(text).toContain('| together |  | 1.5 MB | 0.75 MB |');
+});
+
+test('a server of the chart has room for what the embedded database takes, by the figures of the page', () => {
+  const { resources } = parse(readFileSync(join(root, 'charts/heddle/values.yaml'), 'utf8'));
+  const megabytes = (amount: string) => (Number(/^(\d+)Mi$/.exec(amount)?.[1]) * 2 ** 20) / 10 ** 6;
+  const rows = /### Memory by objects\n(.*?)\n### /s.exec(figures)?.[1]?.matchAll(/^\| embedded \| (.*) \|$/gm) ?? [];
+  const taken = [...rows].map(([, cells = '']) =>
+    cells.split(' | ').map((cell) => Number(/^([\d,]+)/.exec(cell)?.[1]?.replace(',', ''))),
+  );
+  expect(taken.map(([objects]) => objects)).toEqual([100, 1_000, 10_000]);
+  const most = (column: number) => Math.max(...taken.map((row) => row[column] ?? Number.NaN));
+  expect(megabytes(resources.limits.memory)).toBeGreaterThan(1.5 * most(1));
+  expect(megabytes(resources.limits.memory)).toBeGreaterThan(1.2 * most(3));
+  // Of the accounts that most have; what is set aside is no limit.
+  expect(megabytes(resources.requests.memory)).toBeGreaterThan(taken[1]?.[4] ?? Number.NaN);
 });
