@@ -36,6 +36,8 @@ describe('the executable', () => {
         .digest('hex');
       expect(digests.get(name)).toBe(digest);
     }
+    const licences = readFileSync(join(folder, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+    expect(licences).toContain(`Node.js ${process.versions.node}\n\nNode.js is licensed`);
   });
 
   test('has a bill that lists the packages inside with their digests, its Node, and no tool', () => {
@@ -160,6 +162,22 @@ describe('the image', () => {
     );
     expect(variables.length).toBeGreaterThan(2);
     expect(settings['Env']).toEqual(expect.arrayContaining(variables));
+    const labels = [...dockerfile.matchAll(/(org\.opencontainers\.image\.\w+)="([^"$]+)"/g)];
+    expect(labels.length).toBeGreaterThan(2);
+    for (const [, label = '', text] of labels)
+      expect([label, asObject(settings['Labels'])[label]]).toEqual([label, text]);
+  });
+
+  test('is not made when a library that it needs is missing', () => {
+    const tools = mkdtempSync(join(folder, 'tools-'));
+    writeFileSync(join(tools, 'ldd'), '#!/bin/sh\nprintf "\\tlibabsent.so.1 => not found\\n"\n', { mode: 0o755 });
+    const words = ['src/gen/release/layout.ts', '--out', join(folder, 'none'), '--executables', folder];
+    const env = { ...process.env, PATH: `${tools}:${process.env['PATH']}` };
+    const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8', env });
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining('needs libabsent.so.1, which is not on this machine'),
+    ]);
   });
 
   test('runs as a user without rights on a file system that cannot be written, and is healthy', async () => {

@@ -21,7 +21,7 @@ export interface Image extends Disposable {
 export function makeImage(): Image {
   const home = mkdtempSync(join(tmpdir(), 'heddle-image-'));
   const context = join(home, 'app');
-  const written = spawnSync(process.execPath, ['src/gen/release/image.ts', '--out', context], {
+  const written = spawnSync('sh', builtBySomeoneCareful(['src/gen/release/image.ts', '--out', context]), {
     cwd: root,
     encoding: 'utf8',
   });
@@ -45,6 +45,11 @@ export function makeImage(): Image {
       rmSync(home, { recursive: true });
     },
   };
+}
+
+/** Words of `sh` by which a script of this checkout runs whose files nobody else could read, unless it sees to that. */
+export function builtBySomeoneCareful(words: readonly string[]): readonly string[] {
+  return ['-c', 'umask 077; exec "$@"', 'sh', process.execPath, ...words];
 }
 
 /** Root becomes the user of the image; anybody else stays who they are. */

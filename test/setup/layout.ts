@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asObject, asObjects, type JsonObject } from '../../src/lib/json.ts';
 import type { Program } from './heddle.ts';
+import { builtBySomeoneCareful } from './image.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -18,7 +19,7 @@ export interface Layout {
 export function makeLayout(executable: string): Layout {
   const folder = mkdtempSync(`${executable}-layout-`);
   const words = ['src/gen/release/layout.ts', '--out', folder, '--executables', dirname(executable)];
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('sh', builtBySomeoneCareful(words), { cwd: root, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${stdout}${stderr}`);
   const [listed] = asObjects(readObject(join(folder, 'index.json'))['manifests']);
   const manifest = readObject(blobOf(folder, listed));

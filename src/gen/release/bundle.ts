@@ -1,5 +1,5 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { copyFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type OutputChunk, rolldown } from 'rolldown';
 import { togetherByStart } from './together.ts';
@@ -40,7 +40,6 @@ export async function bundle(entries: readonly string[], folder: string): Promis
   const codeSplitting = { groups, includeDependenciesRecursively: false };
   const { output } = await build.write({ dir: folder, format: 'esm', codeSplitting });
   await build.close();
-  mkdirSync(folder, { recursive: true });
   for (const name of databaseFiles)
     copyFileSync(join(root, 'node_modules/@electric-sql/pglite/dist', name), join(folder, name));
   const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk');
@@ -57,5 +56,5 @@ function packageOf(module: string): readonly string[] {
   const at = folder.lastIndexOf('node_modules/') + 'node_modules/'.length;
   const names = folder.slice(at).split('/');
   const name = names.slice(0, names[0]?.startsWith('@') ? 2 : 1).join('/');
-  return [join(dirname(`${folder.slice(0, at)}x`), name)];
+  return [join(folder.slice(0, at), name)];
 }

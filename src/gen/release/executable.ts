@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -8,6 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { programVersion } from '../../version.ts';
 import { billOfMaterials } from './bill.ts';
+import { emptyOut, refuse } from './out.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const boot = join(root, 'src/gen/release/executable/boot.cjs');
@@ -21,8 +31,7 @@ else
 
 /** Writes the program with its Node as one file, the bill of materials, the licences, and the digests of all. */
 async function writeExecutable(out: string): Promise<void> {
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
+  emptyOut(out, 'SHA256SUMS');
   // The bundler begins with a library of its own for the system.
   const { licencesFile, writeProgram } = await import('./program.ts');
   const work = mkdtempSync(join(tmpdir(), 'heddle-executable-'));
@@ -33,6 +42,7 @@ async function writeExecutable(out: string): Promise<void> {
     const blob = makeBlob(work, Object.fromEntries(files.map((file) => [file, join(program, file)])));
     inject(blob, join(out, name));
     copyFileSync(join(program, licencesFile), join(out, licencesFile));
+    appendFileSync(join(out, licencesFile), licenceOfNode());
     writeFileSync(join(out, `${name}.cdx.json`), `${JSON.stringify(billOfMaterials(packages), null, 2)}\n`);
   } finally {
     rmSync(work, { recursive: true });
@@ -69,7 +79,14 @@ function digestOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
-function refuse(sentence: string): void {
-  console.error(sentence);
-  process.exitCode = 1;
+/** What is in the executable besides the packages, and asks to be shown with every copy as they do. */
+function licenceOfNode(): string {
+  const folder = join(dirname(process.execPath), '..');
+  // In what is published for downloads, and in the packages of npm.
+  const places = ['LICENSE', `node_modules/node-${process.platform}-${process.arch}/LICENSE`];
+  const place = places.map((path) => join(folder, path)).find((path) => existsSync(path));
+  if (place === undefined)
+    refuse(`The licence of Node is not beside ${process.execPath}; build with a Node as nodejs.org or npm publish it.`);
+  const line = '-'.repeat(80);
+  return `\n${line}\n\nNode.js ${process.versions.node}\n\n${readFileSync(place, 'utf8').trim()}\n`;
 }

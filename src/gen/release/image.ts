@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { emptyOut } from './out.ts';
 import { writeProgram } from './program.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -11,13 +12,13 @@ await writeContext(resolve(values.out));
 
 /** Writes what `docker build` needs to make the image: the built program and the Dockerfile. */
 async function writeContext(out: string): Promise<void> {
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(join(out, 'src'), { recursive: true });
+  emptyOut(out, 'Dockerfile');
+  mkdirSync(join(out, 'src'));
   for (const file of ['package.json', 'LICENSE', 'src/heddle.js']) cpSync(join(root, file), join(out, file));
   await writeProgram(join(out, 'dist'));
   cpSync(join(root, 'src/gen/release/image/.dockerignore'), join(out, '.dockerignore'));
   writeFileSync(join(out, 'Dockerfile'), dockerfile());
-  const shown = relative(process.cwd(), out) || '.';
+  const shown = relative('', out) || '.';
   console.log(`wrote ${shown}; build the image with \`docker build --tag heddle:${manifest().version} ${shown}\``);
 }
 

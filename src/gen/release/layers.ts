@@ -85,6 +85,8 @@ function findTool(name: string): readonly string[] {
 /** The libraries that the loader reads for a program, and the loader. */
 function librariesOf(path: string): readonly string[] {
   const { stdout } = spawnSync('ldd', [path], { encoding: 'utf8' });
+  const missing = /^\s*(\S+) => not found/m.exec(stdout)?.[1];
+  if (missing !== undefined) throw new Error(`${path} needs ${missing}, which is not on this machine`);
   return [...stdout.matchAll(/(?<=^\s*|=> )(\/\S+)(?= \(0x)/gm)].map(([, library = '']) => library);
 }
 

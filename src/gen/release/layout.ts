@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { programVersion } from '../../version.ts';
 import { fillBase, fillData, fillProgram, type Layer, tarOf } from './layers.ts';
+import { emptyOut, refuse } from './out.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const { values } = parseArgs({
@@ -17,17 +18,11 @@ const { values } = parseArgs({
 });
 
 const platforms: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
-const executable = findExecutable(resolve(values.executables));
-if (executable === undefined) {
-  console.error('There is no executable for this machine to make an image of: run `npm run build:executable` before.');
-  process.exitCode = 1;
-} else writeLayout(resolve(values.out), executable);
-
 /** The executable of this version for this machine. */
-function findExecutable(folder: string): string | undefined {
-  const name = `heddle-${programVersion()}-linux-${process.arch}`;
-  return existsSync(folder) && readdirSync(folder).includes(name) ? join(folder, name) : undefined;
-}
+const executable = join(resolve(values.executables), `heddle-${programVersion()}-linux-${process.arch}`);
+if (!existsSync(executable))
+  refuse('There is no executable for this machine to make an image of: run `npm run build:executable` before.');
+writeLayout(resolve(values.out), executable);
 
 interface Descriptor {
   readonly mediaType: string;
@@ -37,7 +32,7 @@ interface Descriptor {
 
 /** Writes the image as an OCI layout: what it is made of by digest, without a daemon and without a base from elsewhere. */
 function writeLayout(out: string, program: string): void {
-  rmSync(out, { recursive: true, force: true });
+  emptyOut(out, 'oci-layout');
   mkdirSync(join(out, 'blobs/sha256'), { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'heddle-layers-'));
   try {
@@ -98,6 +93,7 @@ function configurationOf(layers: readonly WrittenLayer[]) {
       Volumes: { '/var/lib/heddle': {} },
       Labels: {
         'org.opencontainers.image.title': 'Heddle',
+        'org.opencontainers.image.description': 'Keeps a private mesh network account in the shape its YAML says.',
         'org.opencontainers.image.licenses': 'Apache-2.0',
         'org.opencontainers.image.version': programVersion(),
       },

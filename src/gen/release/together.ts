@@ -52,6 +52,10 @@ function tellsApart(name: string, names: readonly string[]): boolean {
 function importedFrom(paths: readonly string[], root: string, context: ChunkingContext): ReadonlySet<string> {
   const found = new Set<string>();
   const waiting = paths.map((path) => join(root, path));
+  const missing = waiting.find((module) => context.getModuleInfo(module) === null);
+  // Otherwise a file that is called otherwise now would be grouped no more, and nothing but the time of a start would say so.
+  if (missing !== undefined)
+    throw new Error(`${missing} is not part of the program: name its successor in together.ts`);
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (found.has(next)) continue;
     found.add(next);
