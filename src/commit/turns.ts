@@ -45,7 +45,7 @@ export interface TurnTimes {
   readonly most: number;
   /** After how long it passes to the next one although more is to be written. */
   readonly slice: number;
-  /** How often those who wait look whether their turn has come, in case that a notice was lost. */
+  /** How often those who wait look whether their turn has come, until a notice was heard: then a fifth as often. */
   readonly look: number;
 }
 
@@ -64,7 +64,7 @@ export function createTurns(
   server: string,
   times: TurnTimes = usualTimes,
 ): Turns {
-  const line: Line = { database, times, met: new Map(), waiting: new Map() };
+  const line: Line = { database, times, met: new Map(), waiting: new Map(), hears: false };
   notices.on((notice) => {
     if (notice.what === 'turn') line.waiting.get(`${notice.account} ${notice.contender}`)?.(notice);
   });
@@ -81,6 +81,8 @@ interface Line {
   readonly met: Map<string, number>;
   /** Whom to wake, by account and contender. */
   readonly waiting: Map<string, (front: Front) => void>;
+  /** Whether the last turn came by a notice. */
+  hears: boolean;
 }
 
 class PlaceInLine implements Turn {
@@ -194,13 +196,18 @@ class PlaceInLine implements Turn {
         const front = isDue
           ? await joinLine(database, this.#account, this.contender, times.lease)
           : await readFront(database, this.#account);
-        if (front === undefined || front.contender === this.contender) return front;
+        if (front === undefined || front.contender === this.contender) {
+          if (!isDue) this.#line.hears = false;
+          return front;
+        }
         this.#remember();
         const look = Promise.withResolvers<undefined>();
-        const timer = setTimeout(() => look.resolve(undefined), times.look * 1000);
+        const timer = setTimeout(() => look.resolve(undefined), times.look * (this.#line.hears ? 5000 : 1000));
         const call = await Promise.race([called.promise, look.promise]);
         clearTimeout(timer);
-        if (call !== undefined) return call;
+        if (call === undefined) continue;
+        this.#line.hears = true;
+        return call;
       }
     } finally {
       waiting.delete(key);
