@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { CompiledQuery } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { environmentOfKeys } from '../../src/app/engine.ts';
 import { withDatabase } from '../../src/app/offline.ts';
@@ -125,6 +126,8 @@ describe('heddle operator', () => {
     expect([foreign.code, foreign.note]).toEqual([1, expect.stringContaining('which this server does not have')]);
     const restored = await runHere(restore, env);
     expect([restored.code, restored.out]).toEqual([0, expect.stringContaining(`Restored the account ${account}`)]);
+    const [, requestId = ''] = /have it by the request id ([\da-f-]{36})\.\n/.exec(restored.out) ?? [];
+    expect(await revisionsBy(requestId, there)).toEqual([{ account_id: account }]);
     const again = await runHere([...restore, '--json'], env);
     expect([again.code, JSON.parse(again.out)]).toMatchObject([
       4,
@@ -172,6 +175,15 @@ describe('heddle operator', () => {
   });
 
   /** Makes the account of an embedded database, as the first start of a server does. */
+  /** The revisions that the history has by the id of a request. */
+  async function revisionsBy(requestId: string, dataDir: string): Promise<readonly unknown[]> {
+    const database = await openDatabase({ dataDir });
+    const text = 'select account_id from revisions where http_request = $1';
+    const rows = await database.lookUp(CompiledQuery.raw(text, [requestId]));
+    await database.close();
+    return rows;
+  }
+
   async function ownedAccount(dataDir: string): Promise<string> {
     const database = await openDatabase({ dataDir });
     try {
