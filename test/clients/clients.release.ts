@@ -3,11 +3,13 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeApi } from '../../src/api/description.ts';
 import { ourPath, theirPath } from '../../src/api/profile/paths.ts';
 import { asObjects, asTexts, equalJson, type Json, type JsonObject, membersOf } from '../../src/lib/json.ts';
 import { type Profile, profiles } from '../../src/model/profile.ts';
 import { createScene, inTheirOrder, isCreation, type Scene } from '../api/example-scene.ts';
 import { type TestApi, testApi, token } from '../api/setup.ts';
+import { registry } from '../model/product.ts';
 import { createWorkshop, type Generator, generators, pageOfClients, type Workshop } from './generated.ts';
 import { changedByPut, noObjects, secretsOfPut, withoutReplace } from './not-round.ts';
 import type { Account, Server, Trips } from './programs/trip.ts';
@@ -149,6 +151,17 @@ describe.each(profiles)('clients generated from the description of the profile %
     expect(names.filter((name) => /\d$/.test(name) && names.includes(name.replace(/\d+$/, '')))).toEqual([]);
   });
 });
+
+it('clients of a self-hosted server are written without a warning as well, and keep the strictest types', async () => {
+  const describeIt = (profile: Profile) => describeApi(registry, { version: '0.0.0', edition: 'self-hosted', profile });
+  const [specification, compatible] = [await describeIt('specification'), await describeIt('compatible')];
+  expect(membersOf(specification['paths'])['/api/events/network-traffic']).toBeUndefined();
+  using own = createWorkshop({ specification, compatible }, { withPrograms: false });
+  for (const profile of profiles)
+    for (const generator of ['openapi-typescript', '@hey-api/openapi-ts'] as const)
+      expect(await own.generate(generator, profile)).toMatch(silence[generator]);
+  expect([await own.compile('tsconfig.exact.json'), await own.compile('tsconfig.json')]).toEqual(['', '']);
+}, 240_000);
 
 describe('clients of the profile compatible', () => {
   it('may leave out what the profile lets be absent', async () => {

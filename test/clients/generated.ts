@@ -43,14 +43,23 @@ const configurations = {
   'tsconfig.exact.json': {
     extends: './tsconfig.json',
     compilerOptions: { exactOptionalPropertyTypes: true },
-    include: ['*/openapi-fetch.ts', '*/openapi-fetch-*.ts', '*/hey-api-types.ts', '*/compatible.ts'],
+    include: [
+      '*/description.ts',
+      '*/openapi-fetch.ts',
+      '*/openapi-fetch-*.ts',
+      '*/hey-api-types.ts',
+      '*/compatible.ts',
+    ],
   },
 } as const;
 
 export type Configuration = keyof typeof configurations;
 
-/** Lays out a folder with the descriptions, by profile, and the programs. */
-export function createWorkshop(descriptions: Readonly<Partial<Record<Profile, JsonObject>>>): Workshop {
+/** Lays out a folder with the descriptions, by profile, and the programs; these need what only the hosted edition has. */
+export function createWorkshop(
+  descriptions: Readonly<Partial<Record<Profile, JsonObject>>>,
+  { withPrograms = true }: { readonly withPrograms?: boolean } = {},
+): Workshop {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-clients-'));
   symlinkSync(join(here, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
@@ -59,6 +68,7 @@ export function createWorkshop(descriptions: Readonly<Partial<Record<Profile, Js
   for (const [profile, description] of Object.entries(descriptions)) {
     mkdirSync(join(folder, profile));
     writeFileSync(join(folder, profile, 'openapi.json'), JSON.stringify(description));
+    if (!withPrograms) continue;
     copyPrograms(join(folder, profile), profile);
     for (const [name, text] of Object.entries(programsOfPage())) writeFileSync(join(folder, profile, name), text);
   }
