@@ -66,7 +66,7 @@ async function oneWriter(sides: Sides): Promise<readonly Row[]> {
       ...(await inTurns(rounds, p50(heddle), p50(transactions))),
     },
     {
-      ...{ what: `${what}, against a bare handler`, unit: 'ms', budget: { is: 'at most', value: 1.5 } },
+      ...{ what: `${what}, against a bare handler`, unit: 'ms', budget: { is: 'at most', value: 2.5 } },
       ...(await inTurns(rounds, p50(heddle), p50(handler))),
     },
   ];
