@@ -45,6 +45,15 @@ test('lets others in between while it reads thousands of empty files', async () 
   expect(turns).toBeGreaterThan(10);
 });
 
+test('hands a few files out at a time, so that no thread waits until the last result was taken', async () => {
+  const files = Array.from({ length: 20 }, (_, at) => file(`${at}.yaml`, group(`group-${at}`)));
+  const reader = open();
+  const reading = reader.read(files);
+  expect(reader.stats().parsed).toBe(8);
+  const { documents } = await reading;
+  expect(documents.map(({ metadata }) => metadata.name)).toEqual(files.map((_, at) => `group-${at}`));
+});
+
 test('parses only what changed, whatever the files are called', async () => {
   const reader = open();
   await reader.read([file('a.yaml', group('a')), file('b.yaml', group('b'))]);
