@@ -37,7 +37,10 @@ function manyPeers(count: number): Snapshot {
   return office.with({ put, remove: [] }, office.revision + 1);
 }
 
-/** Keeps every list from its first object on; answers those that are not as they would be written again. */
+/**
+ * Keeps every list from its first object on; answers those that are not as they would be written again, or have another ETag
+ * than on a server that has just started.
+ */
 function follow(): (state: Snapshot) => readonly string[] {
   const lists = createLongLists(1);
   return (state) =>
@@ -46,7 +49,9 @@ function follow(): (state: Snapshot) => readonly string[] {
       .map(({ name }) => name)
       .filter((kind) => {
         const seen = state.seen(view());
-        return (runToEnd(lists.answer(state, kind, seen))?.text ?? '[]') !== written(state, kind, seen);
+        const kept = runToEnd(lists.answer(state, kind, seen));
+        const fresh = runToEnd(createLongLists(1).answer(state, kind, seen));
+        return (kept?.text ?? '[]') !== written(state, kind, seen) || kept?.etag !== fresh?.etag;
       });
 }
 

@@ -71,13 +71,8 @@ function* answerInSteps(make: AnswerWork): Generator<undefined, Answer> {
   if ('text' in made) return made;
   const { version, body, link } = made;
   const text = yield* jsonInSteps(body);
-  if (link === undefined) return yield* textAnswer(version, text);
-  return { text, link, etag: yield* etagInSteps(version, text, link) };
-}
-
-/** An answer whose body is JSON text already. */
-export function* textAnswer(version: number, text: string): Generator<undefined, Answer> {
-  return { text, etag: yield* etagInSteps(version, text) };
+  const etag = yield* etagInSteps(version, text, link);
+  return link === undefined ? { text, etag } : { text, etag, link };
 }
 
 /** The ETag of a body: its version and a hash. */

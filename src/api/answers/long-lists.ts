@@ -1,4 +1,5 @@
 import type { Engine } from '../../commit/engine.ts';
+import { sha256 } from '../../lib/node-pure.ts';
 import { isTurn } from '../../lib/steps.ts';
 import type { State } from '../../model/declare/kind.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
@@ -6,13 +7,15 @@ import { parts } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { isFoundAgain, type Look, WatchedState } from '../../model/state/watched-state.ts';
-import { type Answer, textAnswer } from './answers.ts';
+import type { Answer } from './answers.ts';
 
 /** One object of a list as it was last written, and what was looked at for it. */
 interface Item {
   readonly id: string;
   readonly version: number;
   readonly text: string;
+  /** A hash of the text, of 64 bits. */
+  readonly hash: bigint;
   readonly seen: readonly string[];
   /** What was found beside the revision: connections, counts. */
   readonly looks: readonly Look[];
@@ -25,6 +28,10 @@ interface Kept {
   answer?: Answer;
   /** Sorted by id. */
   readonly items: Item[];
+  /** The sum of the items' hashes; it says which items there are, since they are sorted. */
+  sum: bigint;
+  /** How many items were looked at for something beside the revision. */
+  looking: number;
   /** Ids of the items that follow from a part of the state. */
   readonly followers: Map<string, string | Set<string>>;
 }
@@ -73,7 +80,7 @@ export function createLongLists(shortest = longEnough): LongLists {
       // What is left half done is of no use.
       known.delete(name);
       try {
-        const kept: Kept = present ?? { state, items: [], followers: new Map() };
+        const kept: Kept = present ?? { state, items: [], sum: 0n, looking: 0, followers: new Map() };
         if (present === undefined) yield* fill(kept, seen, kind);
         else {
           if (present.state !== state) yield* update(kept, state, seen, kind);
@@ -115,6 +122,7 @@ function* update(kept: Kept, state: Snapshot, seen: State, kind: string): Genera
 
 /** Writes again what another look at something beside the revision says otherwise. */
 function* lookAgain(kept: Kept, seen: State): Generator<undefined, void> {
+  if (kept.looking === 0) return;
   for (const [at, { id, looks }] of kept.items.entries()) {
     if (isTurn(at)) yield undefined;
     if (looks.every((look) => isFoundAgain(look, seen))) continue;
@@ -133,7 +141,14 @@ function put(kept: Kept, state: State, object: StoredObject): void {
   const { id, updatedRevision: version } = object;
   const watched = new WatchedState(state);
   const text = JSON.stringify(lowerToResponse(kept.state.registry, object, watched, 'list'));
-  const item = { id, version, text, seen: [...watched.seen, parts.object(id)], looks: watched.looks };
+  const item = {
+    id,
+    version,
+    text,
+    hash: hashOf(text),
+    seen: [...watched.seen, parts.object(id)],
+    looks: watched.looks,
+  };
   delete kept.answer;
   const at = placeOf(kept.items, id);
   const old = kept.items[at];
@@ -141,6 +156,8 @@ function put(kept: Kept, state: State, object: StoredObject): void {
     forget(kept, old);
     kept.items[at] = item;
   } else kept.items.splice(at, 0, item);
+  kept.sum = BigInt.asUintN(64, kept.sum + item.hash);
+  if (item.looks.length > 0) kept.looking += 1;
   for (const part of item.seen) {
     const followers = kept.followers.get(part);
     if (followers === undefined) kept.followers.set(part, id);
@@ -158,7 +175,10 @@ function drop(kept: Kept, id: string): void {
   kept.items.splice(at, 1);
 }
 
-function forget({ followers }: Kept, { id, seen }: Item): void {
+function forget(kept: Kept, { id, seen, hash, looks }: Item): void {
+  kept.sum = BigInt.asUintN(64, kept.sum - hash);
+  if (looks.length > 0) kept.looking -= 1;
+  const { followers } = kept;
   for (const part of seen) {
     const others = followers.get(part);
     if (typeof others === 'string') {
@@ -181,9 +201,22 @@ function placeOf(items: readonly Item[], id: string): number {
   return low;
 }
 
-function write({ items }: Kept): Generator<undefined, Answer> {
-  const version = items.reduce((newest, item) => Math.max(newest, item.version), 0);
-  return textAnswer(version, `[${items.map(({ text }) => text).join(',')}]`);
+/**
+ * The ETag is made of the items' hashes: a change of one item costs the hash of that one, and not of megabytes. It is the
+ * same on every server, and another one than that of the same list written without this cache.
+ */
+function* write({ items, sum }: Kept): Generator<undefined, Answer> {
+  let [version, text] = [0, '['];
+  for (const [at, item] of items.entries()) {
+    if (isTurn(at)) yield undefined;
+    version = Math.max(version, item.version);
+    text += at === 0 ? item.text : `,${item.text}`;
+  }
+  return { text: `${text}]`, etag: `"${version}.${sum.toString(16).padStart(16, '0')}"` };
+}
+
+function hashOf(text: string): bigint {
+  return BigInt(`0x${sha256(text).slice(0, 16)}`);
 }
 
 function evict(known: Map<string, Kept>): void {
