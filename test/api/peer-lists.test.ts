@@ -63,7 +63,6 @@ it('a long list of peers is, after changes of all sorts, what it would be if it 
     expect(one.map((peer) => peer?.id)).toEqual([...ids].filter((id) => state.get(id) !== undefined).sort());
     const pages = await api.call('GET', '/api/peers?limit=1000');
     expect(body).toEqual(pages.body);
-    expect(pages.headers['etag']).toBe(headers['etag']);
     return headers['etag'];
   };
   const etags = [await compare()];
