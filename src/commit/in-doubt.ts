@@ -98,25 +98,34 @@ async function resend<Result, Found>(
   find: () => Promise<Found | undefined>,
 ): Promise<Result | Found> {
   const [second] = await Promise.allSettled([send()]);
+  // It has to be ended as well before anything is read: it could still write what was deleted meanwhile.
+  if (second.status === 'rejected' && isInDoubt(second.reason)) throw second.reason;
   const found = await find();
   if (found !== undefined) return found;
   if (second.status === 'rejected') throw second.reason;
   return second.value;
 }
 
-/** Asks until there is an answer, as long as patience lasts; what passes by itself is waited for. */
+/**
+ * Asks until there is an answer, as long as patience lasts; what passes by itself is waited for. An attempt in doubt is ended
+ * first, so that it cannot happen after what is asked next.
+ */
 async function whilePassing<Value>(
   requestId: string | undefined,
   cause: Unavailable,
   ask: () => Promise<Value>,
 ): Promise<Value> {
   const begun = performance.now();
+  let { endAttempt } = cause;
   for (let turn = 0; performance.now() - begun < patience; turn++) {
     await delay(pauses[Math.min(turn, pauses.length - 1)]);
     try {
+      await endAttempt?.();
+      endAttempt = undefined;
       return await ask();
     } catch (error) {
       if (!isPassing(error)) throw error;
+      if (isInDoubt(error)) endAttempt = error.endAttempt;
     }
   }
   throw new Unavailable(

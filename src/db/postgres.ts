@@ -25,6 +25,7 @@ import type {
 } from './database.ts';
 import { DiskWatch } from './embedded/disk-watch.ts';
 import { heldMessage, holderQuery } from './lock-holder.ts';
+import { endSession } from './lost-session.ts';
 import { columnParsers } from './schema.ts';
 import { shortageOf } from './shortage.ts';
 import { sendTogether } from './transaction-query.ts';
@@ -187,7 +188,7 @@ class PostgresDatabase implements Database {
     try {
       return await this.#pool.connect();
     } catch (error) {
-      throw unavailable(error, false);
+      throw unavailable(error, undefined);
     }
   }
 
@@ -248,9 +249,10 @@ class PostgresDatabase implements Database {
   }
 
   #explain(error: unknown, client: PoolClient, write: boolean): unknown {
-    if (this.#dead.has(client)) return unavailable(error, write);
+    const lost = () => unavailable(error, write ? () => endSession(this, processOf(client)) : undefined);
+    if (this.#dead.has(client)) return lost();
     if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
-    if (UNREACHABLE.test(error.code)) return unavailable(error, write);
+    if (UNREACHABLE.test(error.code)) return lost();
     if (error.code === '55P03') return new Conflict('locked', heldMessage('', undefined), { cause: error });
     const slow = TOO_SLOW[error.code];
     const shortage = shortageOf(error);
@@ -258,6 +260,11 @@ class PostgresDatabase implements Database {
     if (slow !== undefined) return new Unavailable(`The database did not answer in time: ${slow}.`, { cause: error });
     return isForgotten(error) ? forgotten(error) : error;
   }
+}
+
+/** The process of a connection's session, by which others find it; 0 before it is known. */
+function processOf(client: PoolClient): number {
+  return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
 }
 
 /** COMMIT of a failed transaction succeeds: only its tag says that nothing was written. */
@@ -307,10 +314,16 @@ async function answers(
   });
 }
 
-function unavailable(cause: unknown, inDoubt: boolean): Unavailable {
+/** With what ends the attempt of a write, that write is in doubt. */
+function unavailable(cause: unknown, endAttempt: (() => Promise<void>) | undefined): Unavailable {
+  const inDoubt = endAttempt !== undefined;
   const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
   const doubt = inDoubt ? ' Whether the write happened is unknown: read before trying again.' : '';
-  return new Unavailable(`The database cannot be reached: ${reason}.${doubt}`, { cause, inDoubt });
+  return new Unavailable(`The database cannot be reached: ${reason}.${doubt}`, {
+    cause,
+    inDoubt,
+    ...(inDoubt ? { endAttempt } : {}),
+  });
 }
 
 // The connection names a statement that the server does not know, or whose columns a migration has changed since.

@@ -59,6 +59,11 @@ export class Unavailable extends HeddleError {
   readonly inDoubt: boolean;
   /** The id under which a write in doubt is found in the history, if it happened. */
   readonly requestId: string | undefined;
+  /**
+   * Ends the session that may still carry a write in doubt out, and resolves once it cannot any more: from then on the
+   * store shows whether the write happened. Throws `Unavailable` while that is open.
+   */
+  readonly endAttempt: (() => Promise<void>) | undefined;
 
   constructor(
     message: string,
@@ -67,11 +72,13 @@ export class Unavailable extends HeddleError {
       readonly cause?: unknown;
       readonly inDoubt?: boolean;
       readonly requestId?: string;
+      readonly endAttempt?: () => Promise<void>;
     } = {},
   ) {
     super(message, options);
     this.inDoubt = options.inDoubt ?? false;
     this.requestId = options.requestId;
+    this.endAttempt = options.endAttempt;
   }
 }
 
