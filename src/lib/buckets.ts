@@ -1,4 +1,4 @@
-/** How fast a bucket is filled, and how much it holds. */
+/** Refill rate of a token bucket, and its capacity. */
 export interface BucketSize {
   readonly perMinute: number;
   readonly burst: number;
@@ -6,22 +6,22 @@ export interface BucketSize {
 
 interface Bucket {
   left: number;
-  /** Milliseconds on a clock that only goes forward. */
+  /** Time of the last refill, in milliseconds on a monotonic clock. */
   filledAt: number;
 }
 
-/** Counts what each caller takes; `now` is in milliseconds, on a clock that only goes forward. */
+/** Token buckets, one per caller. `now` is in milliseconds on a monotonic clock. */
 export interface Buckets {
-  /** Takes one. Answers 0, or after how many seconds there is something to take again. */
+  /** Takes one token. Returns 0 on success, else the number of seconds until a token is available. */
   take(caller: string, now: number): number;
-  /** Gives back what was taken. */
+  /** Returns one token to the caller's bucket. */
   giveBack(caller: string): void;
 }
 
-/** How many callers are remembered; a forgotten one begins again with a full bucket. */
+/** Maximum number of callers to remember. A caller that was dropped starts again with a full bucket. */
 const mostCallers = 100_000;
 
-/** Creates buckets, all of one size; each begins full. */
+/** Creates buckets of the same size. Each starts full. */
 export function createBuckets({ perMinute, burst }: BucketSize): Buckets {
   const buckets = new Map<string, Bucket>();
   return {
@@ -29,7 +29,7 @@ export function createBuckets({ perMinute, burst }: BucketSize): Buckets {
       const bucket = buckets.get(caller) ?? { left: burst, filledAt: now };
       bucket.left = Math.min(burst, bucket.left + ((now - bucket.filledAt) / 60_000) * perMinute);
       bucket.filledAt = now;
-      // Put back at the end: the caller unheard of for longest is the first to be forgotten.
+      // Moves the caller to the end of the map, so that the least recently seen caller is dropped first.
       buckets.delete(caller);
       buckets.set(caller, bucket);
       if (buckets.size > mostCallers) buckets.delete(buckets.keys().next().value ?? '');

@@ -1,6 +1,7 @@
 /**
- * The 3,000 most common passwords of at least 8 characters, most common first. From the list `passwords` of zxcvbn 4.4.2
- * (https://github.com/dropbox/zxcvbn, MIT, Copyright 2012-2016 Dan Wheeler and Dropbox, Inc.), shorter ones left out.
+ * The 3,000 most common passwords of at least 8 characters, most common first. From the list `passwords` of zxcvbn
+ * 4.4.2 (https://github.com/dropbox/zxcvbn, MIT, Copyright 2012-2016 Dan Wheeler and Dropbox, Inc.), without the
+ * shorter ones.
  */
 const list = `
 password 12345678 123456789 baseball football qwertyuiop 1234567890 superman 1qaz2wsx trustno1 sunshine iloveyou
@@ -251,7 +252,7 @@ alphaman greyhoun
 
 const known: ReadonlySet<string> = new Set(list.trim().split(/\s+/));
 
-/** Whether a password is one of those that are tried first, in capitals or not. */
+/** Checks whether a password is one of the most common ones, ignoring letter case. */
 export function isCommonPassword(password: string): boolean {
   return known.has(password.toLowerCase());
 }

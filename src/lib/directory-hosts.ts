@@ -1,13 +1,16 @@
-/** Where a directory is: where applications sign in, and where its data is read. Both are origins. */
+/** Origins of a directory service: `signIn` is where applications sign in, `api` is where its data is read. */
 export interface DirectoryHost {
   readonly signIn: string;
   readonly api: string;
 }
 
-/** By the name that integrations give as their host. */
+/** Directory services, by the name that integrations give as their `host`. */
 export type DirectoryHosts = Readonly<Record<string, DirectoryHost>>;
 
-/** The hosts that a list such as `directory.example.com=https://sign-in.example.com https://graph.example.com` names. */
+/**
+ * Parses entries such as `directory.example.com=https://sign-in.example.com https://graph.example.com`. Returns the
+ * first malformed entry as `wrong`.
+ */
 export function parseDirectoryHosts(
   texts: readonly string[],
 ): { readonly hosts: DirectoryHosts } | { readonly wrong: string } {

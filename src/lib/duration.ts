@@ -8,13 +8,19 @@ const units = [
 const number = String.raw`(\d{1,12})(?:\.(\d{1,9}))?`;
 const pattern = new RegExp(`^${units.map(([unit]) => `(?:${number}${unit})?`).join('')}$`);
 
-/** Seconds of a duration such as `2m30s`, `1.5h` or `500ms`; units fall from h to ms. Finer than a millisecond is refused. */
+/**
+ * Parses a duration such as `2m30s`, `1.5h` or `500ms` and returns it in seconds. Units must be in order from h to ms.
+ * Returns `undefined` for anything else, and for fractions of a millisecond.
+ */
 export function parseDuration(text: string): number | undefined {
   const milliseconds = parseMilliseconds(text);
   return milliseconds === undefined ? undefined : milliseconds / 1000;
 }
 
-/** Whole milliseconds, in integers throughout: `1.1h` times a float would not be one. */
+/**
+ * Returns whole milliseconds. Uses integer arithmetic only, because `1.1h` multiplied as a float would not give a whole
+ * number.
+ */
 function parseMilliseconds(text: string): number | undefined {
   const match = pattern.exec(text);
   if (match === null || text === '') return undefined;
@@ -41,12 +47,12 @@ const nanoseconds: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
 };
 const goPart = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
-/** What 64 bits hold, as Go does. */
+/** Maximum of a signed 64-bit integer, in which Go stores durations. */
 const longestGo = 2n ** 63n - 1n;
 
 /**
- * The spelling that Go gives a duration: `90s` is `1m30s`, `2m` is `2m0s`, `0.5s` is `500ms`. Reads what Go reads, but no
- * sign; `undefined` for anything else.
+ * Returns a duration as Go formats it: `90s` becomes `1m30s`, `2m` becomes `2m0s`, `0.5s` becomes `500ms`. Accepts what
+ * Go accepts, except a sign; returns `undefined` for anything else.
  */
 export function canonicalGoDuration(text: string): string | undefined {
   const total = parseGo(text);
@@ -54,7 +60,7 @@ export function canonicalGoDuration(text: string): string | undefined {
 }
 
 function parseGo(text: string): bigint | undefined {
-  // Longer ones do not fit, and would be costly to multiply.
+  // Longer texts would not fit into 64 bits, and would be slow to multiply.
   if (text === '' || text.length > 100) return undefined;
   if (text === '0') return 0n;
   let total = 0n;
@@ -85,7 +91,7 @@ const smallUnits = [
   ['ms', 6, 1_000_000_000n],
 ] as const;
 
-/** The number with its last `digits` digits behind the point, without trailing zeros. */
+/** Formats `value` with its last `digits` digits after the decimal point, without trailing zeros. */
 function decimal(value: bigint, digits: number): string {
   const scale = 10n ** BigInt(digits);
   const fraction =

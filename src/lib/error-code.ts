@@ -1,11 +1,14 @@
 import { isObject } from './json.ts';
 
-/** The `code` of an error of Node, of a driver or of a library; `undefined` when it has none that is a text. */
+/**
+ * Returns the `code` of an error thrown by Node, a driver or a library. Returns `undefined` when it is absent or not a
+ * string.
+ */
 export function codeOf(error: unknown): string | undefined {
   return textIn(error, 'code');
 }
 
-/** The index that refused a row: both drivers of the database name it so. */
+/** Returns the name of the index that a row violated. Both database drivers name the property `constraint`. */
 export function constraintOf(error: unknown): string | undefined {
   return textIn(error, 'constraint');
 }

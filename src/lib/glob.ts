@@ -1,17 +1,17 @@
 /**
- * Patterns of paths as `.gitignore` writes them. They come from repositories of tenants, so they are matched step by step and
- * not by regular expressions: `*a*a*a…` makes those try every way to split a path. Here only the last `*` is ever moved,
- * which finds a match whenever there is one, and every step is counted.
+ * Path pattern in the syntax of `.gitignore`. Patterns come from repositories of tenants, so they are not compiled to
+ * regular expressions: `*a*a*a…` would make those try every way to split a path. The matcher here backtracks only to
+ * the last `*`, which finds a match whenever there is one, and counts every comparison.
  */
 export interface Glob {
-  /** A path that matches is read all the same. */
+  /** Whether the pattern starts with `!`: paths that match it are read although another pattern excludes them. */
   readonly negated: boolean;
-  /** It means directories, with all that is in them, and no files. */
+  /** Whether the pattern ends with `/`: it matches only directories, with everything in them, and no files. */
   readonly directoryOnly: boolean;
   readonly steps: readonly Step[];
 }
 
-/** What one step of a path must be; `**` stands for any number of steps. */
+/** What one segment of a path must match. `**` matches any number of segments. */
 type Step = '**' | { readonly literal: string } | readonly Token[];
 
 type Token =
@@ -20,24 +20,24 @@ type Token =
   | { readonly char: string }
   | { readonly negated: boolean; readonly ranges: readonly (readonly [from: string, to: string])[] };
 
-/** Called for each comparison, or for several of them; it may throw to end the matching. */
+/** Called with the number of comparisons made. May throw to stop the matching. */
 export type Spend = (comparisons: number) => void;
 
-/** One step of a path, with its characters. */
+/** One segment of a path, also split into characters. */
 export interface PathStep {
   readonly name: string;
   readonly chars: readonly string[];
 }
 
-/** A path by its steps. */
+/** Splits a path into its segments. */
 export function stepsOfPath(path: string): readonly PathStep[] {
   return path.split('/').map((name) => ({ name, chars: [...name] }));
 }
 
-/** The longest pattern, in characters. */
+/** Maximum length of a pattern, in characters. */
 export const longestGlob = 500;
 
-/** Reads one line of patterns: nothing for a blank line or a comment. */
+/** Parses one line of a pattern file. Returns `undefined` for a blank line or a comment. */
 export function parseGlob(line: string): Glob | { readonly fault: string } | undefined {
   const text = withoutTrailingBlanks(line);
   if (text === '' || text.startsWith('#')) return undefined;
@@ -48,19 +48,19 @@ export function parseGlob(line: string): Glob | { readonly fault: string } | und
   if (body === '' || body === '/') return { fault: 'names nothing' };
   const parts = body.replace(/^\//, '').split('/');
   const steps: Step[] = [];
-  // A name without a slash is looked for in every directory.
+  // A pattern without a slash matches in every directory.
   if (!body.includes('/') && body !== '**') steps.push('**');
   for (const part of parts) {
     const step = parseStep(part);
     if (typeof step === 'object' && 'fault' in step) return step;
     if (step !== '**' || steps.at(-1) !== '**') steps.push(step);
   }
-  // What is below a directory, and not the directory itself.
+  // A trailing `**` matches everything below a directory, but not the directory itself.
   if (steps.at(-1) === '**') steps.push(['*']);
   return { negated, directoryOnly, steps };
 }
 
-/** Blanks at the end mean nothing unless a backslash stands before them. */
+/** Removes trailing blanks, except those escaped by a backslash. */
 function withoutTrailingBlanks(line: string): string {
   const text = line.replace(/\r$/, '');
   let end = text.length;
@@ -94,7 +94,10 @@ function parseStep(text: string): Step | { readonly fault: string } {
   return literal.includes(undefined) ? tokens : { literal: literal.join('') };
 }
 
-/** Reads `a-z]` and the like; `at` is behind the bracket, `end` at the closing one. */
+/**
+ * Parses the rest of a character set such as `a-z]`. `at` is the index after the opening bracket, `end` the index of
+ * the closing one.
+ */
 function parseSet(
   chars: readonly string[],
   at: number,
@@ -103,7 +106,7 @@ function parseSet(
   const first = negated ? at + 1 : at;
   const ranges: (readonly [string, string])[] = [];
   let next = first;
-  /** One character of the set, `undefined` at the end of the text. */
+  /** Returns the next character of the set, or `undefined` at the end of the text. */
   const take = (): string | undefined => {
     if (chars[next] === '\\') next += 1;
     next += 1;
@@ -121,7 +124,7 @@ function parseSet(
   return { token: { negated, ranges }, end: next };
 }
 
-/** Whether a path matches. */
+/** Checks whether a path matches the pattern. */
 export function matchesGlob({ steps }: Glob, path: readonly PathStep[], spend: Spend): boolean {
   return matchList(steps, path, (step) => step === '**', matchStep, spend);
 }
@@ -140,8 +143,9 @@ function matchToken(token: Token, char: string, spend: Spend): boolean {
 }
 
 /**
- * Matches one by one; a wildcard takes as few as it can, and only the last one ever has to take more. The end comes first:
- * most names do not end as `*.tmp` does.
+ * Matches a list of parts against a list of items. A wildcard takes as few items as possible; only the last wildcard
+ * ever has to take more. Compares the parts after the last wildcard first, because most names do not match the ending
+ * of a pattern such as `*.tmp`.
  */
 function matchList<Part, Item>(
   parts: readonly Part[],
@@ -153,13 +157,13 @@ function matchList<Part, Item>(
   let [last, end] = [parts.length, items.length];
   for (; last > 0 && !isWildcard(parts[last - 1] as Part); last -= 1, end -= 1) {
     spend(1);
-    // Both are below the lengths.
+    // Both indexes are within bounds.
     if (end === 0 || !matches(parts[last - 1] as Part, items[end - 1] as Item, spend)) return false;
   }
   if (last === 0) return end === 0;
   let [at, item] = [0, 0];
   let wildcard: { readonly at: number; item: number } | undefined;
-  // What is left ends with a wildcard, which takes the rest.
+  // The remaining parts end with a wildcard, which takes the remaining items.
   while (at < last - 1 && item < end) {
     spend(1);
     const part = parts[at] as Part;

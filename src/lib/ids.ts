@@ -1,4 +1,4 @@
-/** What an id source takes from outside: the time in milliseconds and random bytes. */
+/** Inputs of an id source: the time in milliseconds, and random bytes. */
 export interface IdInputs {
   readonly now: () => number;
   readonly random: (length: number) => Uint8Array;
@@ -9,9 +9,9 @@ const lastCount = 0xffff;
 const randomBytes = 6;
 
 /**
- * Makes a source of 20-character ids (base32hex of 4 bytes seconds, 2 bytes counter, 6 random bytes each): the next one
- * cannot be guessed from a known one. Each id sorts behind the one before it, also when the clock stands still or is
- * set back.
+ * Creates a source of 20-character ids (base32hex of 4 bytes seconds, 2 bytes counter and 6 random bytes). The next id
+ * cannot be guessed from a known one. Each id sorts after the previous one, even when the clock stands still or is set
+ * back.
  */
 export function createIdSource(inputs: IdInputs): () => string {
   let seconds = 0;
@@ -30,7 +30,7 @@ export function createIdSource(inputs: IdInputs): () => string {
   };
 }
 
-/** 96 bits in 20 characters of 5 bits; the last four of the 100 bits are zero. */
+/** Encodes 96 bits as 20 characters of 5 bits each; the last four of the 100 bits are zero. */
 function encode(bytes: Uint8Array): string {
   let text = '';
   let pending = 0;

@@ -4,17 +4,17 @@ import { nearest } from './nearest.ts';
 /** The values of a template, by name. */
 type Values<Name extends string> = Readonly<Record<Name, Json>>;
 
-/** A text with places for values. It gives JSON whatever the values are. */
+/** A text with placeholders for values. The rendered text is JSON for any values. */
 export interface JsonTemplate<Name extends string> {
   render(values: Values<Name>): string;
 }
 
-/** Where a value goes. */
+/** A placeholder for a value. */
 interface Place<Name extends string> {
   readonly name: Name;
-  /** A member of the value; it is always a text. */
+  /** Name of the member of the value to insert, always as text. Absent: the whole value. */
   readonly member: string | undefined;
-  /** It is within a text of the JSON. */
+  /** Whether the placeholder is inside a JSON string. */
   readonly isQuoted: boolean;
 }
 
@@ -23,14 +23,16 @@ interface TemplateFault {
 }
 
 /**
- * Reads a template in the spelling of Go: `{{.Name}}` and `{{.Name.member}}`. Within quotes a value becomes part of the text;
- * elsewhere it is a value of its own. Returns why it is no template, or does not give JSON, which any values show.
+ * Parses a template in the syntax of Go: `{{.Name}}` and `{{.Name.member}}`. A placeholder inside quotes becomes part
+ * of the string; elsewhere it becomes a complete JSON value. Returns a fault when the text is not a template or does
+ * not render to JSON. Rendering the samples is enough to find that out, because other values give JSON in the same
+ * cases.
  */
 export function parseJsonTemplate<Name extends string>(
   text: string,
   samples: Values<Name>,
 ): JsonTemplate<Name> | TemplateFault {
-  // The type of the keys is lost on the way.
+  // `Object.keys` loses the type of the keys.
   const names = Object.keys(samples) as Name[];
   const parts: (string | Place<Name>)[] = [];
   let isQuoted = false;

@@ -1,21 +1,26 @@
-/** A JSON value. Nothing here is ever edited in place. */
+/** A JSON value. Values are never changed in place. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
 export type JsonObject = { readonly [member: string]: Json };
 
-/** Canonical text of a JSON value: members in one fixed order, no white space. Equal values give equal text. */
+/**
+ * Returns the canonical text of a JSON value: members in a fixed order, no white space. Equal values have equal texts.
+ */
 export function canonicalJson(value: Json | undefined): string {
   return JSON.stringify(sortedJson(value ?? null));
 }
 
-/** The same value with its members in order (the engine puts integer-like names first, whatever we do, which is an order too). */
+/**
+ * Returns the value with its members sorted by name. JavaScript always puts integer-like names first, but that order is
+ * fixed too.
+ */
 export function sortedJson<Value extends Json>(value: Value): Value;
 export function sortedJson(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (isList(value)) return value.map(sortedItem);
   const result: Record<string, Json> = {};
   const names = Object.keys(value);
-  // As most are: sorting copies what it sorts.
+  // Most names are sorted already, and sorting copies the array.
   if (!isSorted(names)) names.sort();
   for (const name of names) {
     const member = value[name];
@@ -33,7 +38,7 @@ function isSorted(names: readonly string[]): boolean {
   return true;
 }
 
-/** Deep equality of JSON values; the order of members does not matter, the order of lists does. */
+/** Checks two JSON values for deep equality. The order of members does not matter, the order of list items does. */
 export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (a === undefined || b === undefined || a === null || b === null) return false;
@@ -42,7 +47,7 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   return !isList(b) && equalMembers(a, b);
 }
 
-// Loops, as above: both are called for every value of every plan, and functions that are called back cost more.
+// Uses loops, because this runs for every value of every plan and callbacks would be slower.
 function equalItems(a: readonly Json[], b: readonly Json[]): boolean {
   if (a.length !== b.length) return false;
   for (let at = 0; at < a.length; at += 1) if (!equalJson(a[at], b[at])) return false;
@@ -56,54 +61,57 @@ function equalMembers(a: JsonObject, b: JsonObject): boolean {
   return true;
 }
 
-/** The value of a JSON text. Throws `SyntaxError`. */
+/** Parses a JSON text. Throws `SyntaxError`. */
 export function parseJson(text: string): Json {
   return JSON.parse(text);
 }
 
-/** Whether a JSON value is a list. `Array.isArray` does not narrow readonly lists. */
+/** Checks whether a JSON value is a list. `Array.isArray` does not narrow readonly lists. */
 function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The members of a value; what is no object has none. */
+/** Returns the value as an object, or an empty object when it is not one. */
 export function membersOf(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** A value that its declaration says is an object; any other is a fault of the program or of what was stored. */
+/**
+ * Returns a value that is declared to be an object. Throws `TypeError` for anything else, which means a bug or corrupt
+ * stored data.
+ */
 export function asObject(value: Json | undefined): JsonObject {
   if (isObject(value)) return value;
   throw new TypeError(`an object was expected, not ${typeOf(value)}`);
 }
 
-/** A value that its declaration says is a list. */
+/** Returns a value that is declared to be a list. Throws `TypeError` for anything else. */
 export function asList(value: Json | undefined): readonly Json[] {
   if (isList(value)) return value;
   throw new TypeError(`a list was expected, not ${typeOf(value)}`);
 }
 
-/** A value that its declaration says is a list of objects. */
+/** Returns a value that is declared to be a list of objects. Throws `TypeError` for anything else. */
 export function asObjects(value: Json | undefined): readonly JsonObject[] {
   const list = asList(value);
   if (list.every((item) => isObject(item))) return list;
   throw new TypeError('a list of objects was expected');
 }
 
-/** A value that its declaration says is a list of texts. */
+/** Returns a value that is declared to be a list of strings. Throws `TypeError` for anything else. */
 export function asTexts(value: Json | undefined): readonly string[] {
   const list = asList(value);
   if (list.every((item) => typeof item === 'string')) return list;
   throw new TypeError('a list of texts was expected');
 }
 
-/** The names of the members of a record that has no others than its type says. */
+/** Returns the member names of a record. The record must not have more members than its type declares. */
 export function namesOf<R extends object>(record: R): readonly (keyof R & string)[] {
-  // A type may have fewer members than the value; this is for those that were written down as a whole.
+  // In general a value may have more members than its type. This function is for records that are written out in full.
   return Object.keys(record) as (keyof R & string)[];
 }
 
-/** What a value is, without showing it. */
+/** Returns the type of a value for messages, without revealing the value. */
 function typeOf(value: Json | undefined): string {
   return value === null ? 'null' : isList(value) ? 'a list' : typeof value;
 }
@@ -112,7 +120,7 @@ export function isObject(value: unknown): value is { readonly [member: string]: 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A JSON pointer (RFC 6901) one step further in; names may hold `/` and `~`. */
+/** Appends a name to a JSON pointer (RFC 6901). The name may contain `/` and `~`. */
 export function pointerTo(pointer: string, name: string): string {
   return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

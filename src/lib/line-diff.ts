@@ -1,4 +1,4 @@
-/** A line of a comparison: in both texts, or in one of them only. */
+/** A line of the diff: in both texts, or only in one of them. */
 interface DiffLine {
   readonly sign: ' ' | '-' | '+';
   readonly text: string;
@@ -6,10 +6,13 @@ interface DiffLine {
 
 const contextLines = 3;
 
-/** Above so many pairs of lines, what differs is shown as one piece: comparing takes a table of that size. */
+/**
+ * Maximum number of line pairs to compare, because the comparison needs a table of that size. Beyond it, the differing
+ * part is shown as one block.
+ */
 const mostPairs = 4_000_000;
 
-/** What differs between two texts, in unified form, without its two header lines; empty when they are the same. */
+/** Returns the unified diff of two texts without its two header lines; empty when the texts are equal. */
 export function lineDiff(before: string, after: string): string {
   const lines = compare(linesOf(before), linesOf(after));
   const shown = new Set(
@@ -31,7 +34,7 @@ export function lineDiff(before: string, after: string): string {
   return hunk.length === 0 ? text : text + hunkText(hunk, old, now);
 }
 
-/** `old` and `now` are the numbers of the lines behind the hunk. */
+/** Formats a hunk. `old` and `now` are the line numbers after the hunk. */
 function hunkText(hunk: readonly DiffLine[], old: number, now: number): string {
   const removed = hunk.filter(({ sign }) => sign !== '+').length;
   const added = hunk.filter(({ sign }) => sign !== '-').length;
@@ -62,7 +65,7 @@ function signed(sign: DiffLine['sign'], lines: readonly string[]): readonly Diff
   return lines.map((text) => ({ sign, text }));
 }
 
-/** Keeps the longest sequence of lines that both have. */
+/** Compares two lists of lines and keeps their longest common subsequence. */
 function compareMiddle(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   if (before.length * after.length > mostPairs) return [...signed('-', before), ...signed('+', after)];
   const width = after.length + 1;

@@ -1,9 +1,12 @@
-/** The candidate that was probably meant by a mistyped word, if any comes close. */
+/** Returns the candidate that a mistyped word probably means. Returns `undefined` when no candidate is similar. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   return nearestAll(word, candidates, 1)[0];
 }
 
-/** Up to `count` candidates that come close to the word, the closest first; the word itself is no suggestion. */
+/**
+ * Returns up to `count` candidates that are similar to the word, most similar first. The word itself is never
+ * suggested.
+ */
 export function nearestAll(word: string, candidates: Iterable<string>, count: number): readonly string[] {
   if (word.length > longestWord) return [];
   const ranked: { readonly candidate: string; readonly rank: number }[] = [];
@@ -17,13 +20,19 @@ export function nearestAll(word: string, candidates: Iterable<string>, count: nu
   return ranked.slice(0, count).map((entry) => entry.candidate);
 }
 
-/** Comparing takes the product of two lengths; no mistyped name is longer. */
+/**
+ * Maximum length of a word, in characters. The comparison takes time proportional to the product of both lengths, and
+ * no mistyped name is longer.
+ */
 const longestWord = 256;
 
 const mostEdits = 4;
 const shortestPrefix = 3;
 
-/** The number of edits when there are few for the length (one in three letters), the last rank for an abbreviation. */
+/**
+ * Returns the number of edits when it is small for the length (one in three letters), or the worst rank when the word
+ * is a prefix of the candidate. Returns `undefined` otherwise.
+ */
 function rankOf(word: string, candidate: string): number | undefined {
   const longest = Math.max(word.length, candidate.length);
   const limit = Math.min(mostEdits, Math.max(1, Math.floor(longest / 3)));
@@ -32,12 +41,13 @@ function rankOf(word: string, candidate: string): number | undefined {
   return word.length >= shortestPrefix && candidate.startsWith(word) ? mostEdits + 1 : undefined;
 }
 
-/** Three rows of the table of distances, used again for every pair: a hint compares one word with thousands. */
+/** Three rows of the distance table, reused for every pair: one hint compares a word with thousands of candidates. */
 const tables = [0, 1, 2].map(() => new Uint16Array(longestWord + 1)) as [Uint16Array, Uint16Array, Uint16Array];
 
 /**
- * Damerau–Levenshtein distance (neighbours swapped count once), given up as soon as it must exceed the limit. Cells further
- * from the diagonal than the limit exceed it in any case, so only the band around the diagonal is filled.
+ * Returns the Damerau–Levenshtein distance (swapped neighbours count once), or `undefined` as soon as it must exceed
+ * the limit. Cells further from the diagonal than the limit always exceed it, so only the band around the diagonal is
+ * computed.
  */
 function editsWithin(a: string, b: string, limit: number): number | undefined {
   if (Math.abs(a.length - b.length) > limit) return undefined;

@@ -1,9 +1,15 @@
 import { isCommonPassword } from './common-passwords.ts';
 
-/** How many characters a password has; beyond that it only must not be one of those that everybody tries first. */
+/**
+ * Minimum and maximum length of a password, in characters. The only other rule is that a password must not be a common
+ * one.
+ */
 export const passwordLength = { least: 8, most: 1024 } as const;
 
-/** What is wrong with a new password: the end of a sentence about it; `undefined` when nothing is. */
+/**
+ * Returns what is wrong with a new password, as the end of a sentence about it. Returns `undefined` for a good
+ * password.
+ */
 export function passwordFault(password: unknown): string | undefined {
   if (typeof password !== 'string') return 'is required: a text of at least 8 characters';
   const characters = [...password].length;

@@ -1,17 +1,20 @@
-/** The only file of the pure core that imports `node:`, and only functions whose answer depends on their arguments alone. */
+/**
+ * The only file of the pure core that imports `node:`. It imports only functions whose result depends on their
+ * arguments alone.
+ */
 import { createHash, type Hash, hash, X509Certificate } from 'node:crypto';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { crc32 as crc32OfBytes } from 'node:zlib';
 
-/** SHA-256 of the UTF-8 text, in lower-case hexadecimal. */
+/** Returns the SHA-256 of the UTF-8 text, in lower-case hexadecimal. */
 export function sha256(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** So many characters are hashed at once: an object that hashes part by part costs more than a short text. */
+/** Number of characters to hash at once. A short text is hashed in one call, because a `Hash` object costs more. */
 const hashedAtOnce = 16 * 1024;
 
-/** SHA-256 of the UTF-8 text that parts make together, in hex. Yields after each. */
+/** Returns the SHA-256 of the UTF-8 text that the parts form together, in hexadecimal. Yields after each part. */
 export function* sha256InSteps(parts: Iterable<string>): Generator<undefined, string> {
   let sum: Hash | undefined;
   let text = '';
@@ -27,37 +30,42 @@ export function* sha256InSteps(parts: Iterable<string>): Generator<undefined, st
   return sum === undefined ? sha256(text) : sum.update(text).digest('hex');
 }
 
-/** SHA-256 of the UTF-8 text, in standard base64 with padding. */
+/** Returns the SHA-256 of the UTF-8 text, in standard base64 with padding. */
 export function sha256Base64(text: string): string {
   return hash('sha256', text, 'base64');
 }
 
-/** Punycode of a domain name; empty when it is not valid. It decodes `%41` and turns `1.2.3` into `1.2.0.3`: use `canonicalDomain`. */
+/**
+ * Returns the punycode of a domain name; empty when the name is not valid. It decodes `%41` and turns `1.2.3` into
+ * `1.2.0.3`, so call `canonicalDomain` instead.
+ */
 export function domainToAscii(name: string): string {
   return domainToASCII(name);
 }
 
-/** The name with its punycode labels in Unicode; empty when it is not valid. */
+/** Returns the name with its punycode labels in Unicode; empty when the name is not valid. */
 export function domainToUnicodeText(name: string): string {
   return domainToUnicode(name);
 }
 
-/** CRC-32 (IEEE) of the UTF-8 text, unsigned. */
+/** Returns the CRC-32 (IEEE) of the UTF-8 text, as an unsigned number. */
 export function crc32(text: string): number {
   return crc32OfBytes(text);
 }
 
-/** A certificate in its one spelling, or why the text is none. */
+/** A certificate in canonical PEM, or the reason why the text is not one. */
 export type CertificateResult =
   | { readonly ok: true; readonly pem: string /** It may sign other certificates. */; readonly isCa: boolean }
   | { readonly ok: false; readonly fault: 'malformed' | 'several' | 'too_long' };
 
-/** How many characters the text of a certificate may have; a large one has about 8,000. */
+/** Maximum length of the text of a certificate, in characters. A large certificate has about 8,000. */
 export const longestCertificate = 64 * 1024;
 
 const [certificateBegin, certificateEnd] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
 
-/** Reads one X.509 certificate in PEM; text around it is dropped. Whether it is still valid is not looked at. */
+/**
+ * Parses one X.509 certificate in PEM. Text around it is dropped. Does not check whether the certificate has expired.
+ */
 export function parseCertificate(text: string): CertificateResult {
   if (text.length > longestCertificate) return { ok: false, fault: 'too_long' };
   const begin = text.indexOf(certificateBegin);
@@ -70,15 +78,15 @@ export function parseCertificate(text: string): CertificateResult {
     const certificate = new X509Certificate(isWhole ? text.slice(begin, end) : '');
     return { ok: true, pem: certificate.toString(), isCa: certificate.ca };
   } catch {
-    // The constructor has no other way to say that the text is no certificate.
+    // The constructor reports a malformed text only by throwing.
     return { ok: false, fault: 'malformed' };
   }
 }
 
 /**
- * Whether a certificate was issued by one of the authorities, directly or by way of the certificates behind it in the
- * list; all in PEM, the certificate itself first. What is malformed proves nothing. Whether they are still valid is not
- * looked at.
+ * Checks whether a certificate was issued by one of the authorities, directly or through the other certificates of the
+ * chain. All are in PEM; the certificate itself is first in `chain`. Malformed certificates are ignored. Does not check
+ * whether certificates have expired.
  */
 export function chainsTo(chain: readonly string[], authorities: readonly string[]): boolean {
   const roots = readOnce(authorities);
@@ -95,13 +103,16 @@ export function chainsTo(chain: readonly string[], authorities: readonly string[
   return false;
 }
 
-/** Whether a text is one certificate in PEM, or several of them; what stands between them is not looked at. */
+/**
+ * Checks whether a text contains one or more certificates in PEM, all of them well-formed. Text between them is
+ * ignored.
+ */
 export function holdsCertificates(text: string): boolean {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   return blocks.length > 0 && blocks.every((block) => readCertificate(block).length === 1);
 }
 
-/** A list of authorities is read once, however many chains are held against it. */
+/** Parsed lists of authorities, so that a list is parsed once for all chains that are checked against it. */
 const readLists = new WeakMap<readonly string[], readonly X509Certificate[]>();
 
 function readOnce(authorities: readonly string[]): readonly X509Certificate[] {
@@ -116,12 +127,12 @@ function issued(authority: X509Certificate, certificate: X509Certificate): boole
   return authority.ca && certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
 }
 
-/** The certificate in a list, none when the text is none. */
+/** Returns the certificate as a list of one, or an empty list when the text is malformed. */
 function readCertificate(text: string): readonly X509Certificate[] {
   try {
     return [new X509Certificate(text)];
   } catch {
-    // The constructor has no other way to say that the text is no certificate.
+    // The constructor reports a malformed text only by throwing.
     return [];
   }
 }

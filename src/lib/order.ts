@@ -1,6 +1,6 @@
 import { isTurn, runToEnd, sortInSteps } from './steps.ts';
 
-/** The nodes in order, or a cycle in which each node needs the next and the last needs the first. */
+/** The nodes in order, or a cycle in which each node needs the next one and the last needs the first. */
 export type OrderResult<T> =
   | { readonly ok: true; readonly order: readonly T[] }
   | { readonly ok: false; readonly cycle: readonly T[] };
@@ -8,8 +8,9 @@ export type OrderResult<T> =
 type Compare<T> = (a: T, b: T) => number;
 
 /**
- * Puts every node behind the nodes it needs (`needs` names them; others than `nodes` are ignored). Layer by layer, each
- * sorted with `compare`: the order of the input does not matter. Iterative: 50,000 nodes in one chain are no deep stack.
+ * Sorts nodes so that each comes after the nodes it needs. `needs` returns them; nodes outside `nodes` are ignored.
+ * Works layer by layer and sorts each layer with `compare`, so the order of the input does not matter. Iterative, so
+ * that a chain of 50,000 nodes does not overflow the stack.
  */
 export function topologicalOrder<T>(
   nodes: Iterable<T>,
@@ -19,7 +20,7 @@ export function topologicalOrder<T>(
   return runToEnd(orderInSteps(nodes, needs, compare));
 }
 
-/** The same, yielding now and then. */
+/** Same as `topologicalOrder`, but yields at regular intervals. */
 export function* orderInSteps<T>(
   nodes: Iterable<T>,
   needs: (node: T) => Iterable<T>,
@@ -40,7 +41,7 @@ export function* orderInSteps<T>(
 interface Graph<T> {
   readonly needs: ReadonlyMap<T, ReadonlySet<T>>;
   readonly neededBy: ReadonlyMap<T, readonly T[]>;
-  /** How many needed nodes are not in the order yet; counted down while ordering. */
+  /** Number of needed nodes that are not in the order yet, by node. Decremented during the sort. */
   readonly waitsFor: Map<T, number>;
 }
 
@@ -73,7 +74,10 @@ function* releaseLayer<T>(graph: Graph<T>, layer: readonly T[]): Generator<undef
   return released;
 }
 
-/** Every node left over needs another one left over, so following the least of them must come back. */
+/**
+ * Returns a cycle among the nodes that could not be ordered. Each of them needs another one of them, so following the
+ * least needed node at each step must return to a visited node.
+ */
 function findCycle<T>(graph: Graph<T>, done: ReadonlySet<T>, compare: Compare<T>): readonly T[] {
   const left = [...graph.waitsFor.keys()].filter((node) => !done.has(node));
   const positions = new Map<T, number>();

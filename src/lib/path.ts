@@ -1,7 +1,10 @@
-/** The longest path of a file that is taken, as the longest that systems take. */
+/** Maximum length of a file path, in characters. The same as the maximum of common operating systems. */
 export const longestPath = 4096;
 
-/** A path without steps that mean nothing: `./config//a.yaml` is `config/a.yaml`, and the directory itself is the empty path. */
+/**
+ * Removes empty and `.` segments and resolves `..`: `./config//a.yaml` becomes `config/a.yaml`. The current directory
+ * becomes the empty path.
+ */
 export function normalizePath(path: string): string {
   const steps: string[] = [];
   for (const step of path.split('/')) {
@@ -13,7 +16,10 @@ export function normalizePath(path: string): string {
   return `${path.startsWith('/') ? '/' : ''}${steps.join('/')}`;
 }
 
-/** The path below a directory, both normalized; `undefined` for what is not in it. The empty directory holds relative paths. */
+/**
+ * Returns the path relative to a directory, both normalized. Returns `undefined` when the path is not in the directory.
+ * The empty directory contains all relative paths that do not start with `..`.
+ */
 export function pathBelow(directory: string, path: string): string | undefined {
   if (directory === '') return path.startsWith('/') || path === '..' || path.startsWith('../') ? undefined : path;
   const start = directory.endsWith('/') ? directory : `${directory}/`;

@@ -1,8 +1,8 @@
 /**
  * An immutable map with structural sharing (a hash array mapped trie), keyed by strings.
  *
- * A change copies one path of at most seven small nodes, so a snapshot of 50,000 objects is kept, branched and
- * changed at the cost of the change. `edit` batches many changes without copying the same node twice.
+ * A change copies one path of at most seven small nodes, so a snapshot of 50,000 objects can be kept, branched and
+ * changed at the cost of the change. `edit` makes many changes without copying a node twice.
  */
 export interface PersistentMap<V> extends Iterable<readonly [string, V]> {
   readonly size: number;
@@ -11,27 +11,27 @@ export interface PersistentMap<V> extends Iterable<readonly [string, V]> {
   set(key: string, value: V): PersistentMap<V>;
   delete(key: string): PersistentMap<V>;
   edit(change: (draft: MapDraft<V>) => void): PersistentMap<V>;
-  /** The same for changes that are made in steps. */
+  /** Same as `edit`, for changes that are made in several steps. The caller closes the draft. */
   open(): OpenDraft<V>;
-  /** Keys under which there is something else than in an earlier map; what both share is passed over. */
+  /** Returns the keys whose values differ from an earlier map. Nodes that both maps share are skipped. */
   changedSince(before: PersistentMap<V>): ReadonlySet<string>;
   keys(): IterableIterator<string>;
   values(): IterableIterator<V>;
 }
 
-/** The mutable face of a map while `edit` runs; it must not be kept. */
+/** Mutable view of a map during `edit`. Must not be used afterwards. */
 export interface MapDraft<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   delete(key: string): void;
 }
 
-/** A draft that becomes a map in the end; nothing is changed through it after that. */
+/** A draft that `close` turns into a map. Must not be changed after that. */
 export interface OpenDraft<V> extends MapDraft<V> {
   close(): PersistentMap<V>;
 }
 
-/** The empty map. */
+/** Returns the empty map. */
 export function emptyMap<V>(): PersistentMap<V> {
   return new Trie<V>(undefined, 0);
 }
@@ -42,7 +42,10 @@ interface Leaf<V> {
   readonly value: V;
 }
 
-/** `bitmap` says which of the 32 slots are in `slots`; at the deepest level a branch is a plain list of colliding leaves. */
+/**
+ * `bitmap` marks which of the 32 slots are present in `slots`. At the deepest level a branch is a plain list of leaves
+ * with equal hashes.
+ */
 interface Branch<V> {
   readonly owner: object | undefined;
   bitmap: number;
@@ -57,7 +60,10 @@ function isLeaf<V>(node: Node<V>): node is Leaf<V> {
   return 'key' in node;
 }
 
-/** FNV-1a, finished with an avalanche: ids share prefixes, so every bit must depend on the last characters. */
+/**
+ * Hashes a key with FNV-1a and a final avalanche step. Ids share prefixes, so every bit must depend on the last
+ * characters.
+ */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < key.length; index++) {
@@ -89,7 +95,10 @@ function find<V>(root: Node<V> | undefined, key: string, hash: number): Leaf<V> 
   return undefined;
 }
 
-/** A branch that this edit may change in place: its own, or a copy that becomes its own. */
+/**
+ * Returns a branch that this edit may change in place: the branch itself if the edit owns it, else a copy that the edit
+ * owns.
+ */
 function owned<V>(branch: Branch<V>, owner: object): Branch<V> {
   return branch.owner === owner ? branch : { owner, bitmap: branch.bitmap, slots: branch.slots.slice() };
 }
@@ -115,7 +124,7 @@ function insert<V>(node: Node<V> | undefined, leaf: Leaf<V>, shift: number, owne
   return branch;
 }
 
-/** The branch that holds two leaves of different keys. */
+/** Returns a branch with two leaves of different keys. */
 function join<V>(first: Leaf<V>, second: Leaf<V>, shift: number, owner: object): Branch<V> {
   if (shift >= deepest) return { owner, bitmap: 0, slots: [first, second] };
   const left = bitOf(first.hash, shift);
@@ -164,7 +173,7 @@ function* leaves<V>(node: Node<V> | undefined): IterableIterator<Leaf<V>> {
   for (const slot of node.slots) yield* leaves(slot);
 }
 
-/** Adds the keys whose leaves differ. Two nodes that are the same node hold the same. */
+/** Adds the keys whose leaves differ. A node that both maps share is skipped, because its content is equal. */
 function collectChanges<V>(before: Node<V> | undefined, after: Node<V> | undefined, shift: number, keys: Set<string>) {
   if (before === after) return;
   if (before !== undefined && after !== undefined && !isLeaf(before) && !isLeaf(after) && shift < deepest) {
@@ -242,7 +251,7 @@ class Trie<V> implements PersistentMap<V> {
 
   changedSince(before: PersistentMap<V>): ReadonlySet<string> {
     const keys = new Set<string>();
-    // There is one class of these maps.
+    // `Trie` is the only class that implements `PersistentMap`.
     collectChanges((before as Trie<V>).#root, this.#root, 0, keys);
     return keys;
   }

@@ -1,4 +1,4 @@
-/** A word as a POSIX shell takes it: in quotes where it would mean something else otherwise. */
+/** Quotes a word for a POSIX shell, if it needs quotes. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,11 +1,11 @@
 /**
- * Sort keys are texts that are compared character by character. An element without one is sorted by its id, so ids and
- * keys share one order: `~` is greater and `!` is less than every character of an id.
+ * Sort keys are strings that are compared character by character. An element without a key is sorted by its id, so ids
+ * and keys share one order: `~` is greater and `!` is less than every character of an id.
  */
 const longest = 200;
 
 /**
- * Keys that increase in the given sequence. As many as possible stay what they are, so that moving one element among
+ * Returns keys that increase in the given order. Keeps as many keys as possible, so that moving one element among
  * thousands changes one key.
  */
 export function increasingKeys(keys: readonly string[]): readonly string[] {
@@ -19,11 +19,11 @@ export function increasingKeys(keys: readonly string[]): readonly string[] {
       at = end;
     }
   }
-  // Moving elements to one place again and again makes keys longer: once in a while all are numbered again.
+  // Repeated moves to the same place make keys longer. All keys are renumbered when one becomes too long.
   return result.some((key) => key.length > longest) ? numbered('!', 1, keys.length) : result;
 }
 
-/** A key greater than another one, and less than every later id. */
+/** Returns a key that is greater than `last` and less than every id created later. */
 export function keyAfter(last: string): string {
   return keysBetween(last, undefined, 1)[0] ?? '';
 }
@@ -48,7 +48,7 @@ function nextKept(kept: ReadonlySet<number>, from: number, end: number): number 
   return at;
 }
 
-/** The places of a longest strictly increasing subsequence (patience sorting). */
+/** Returns the indexes of a longest strictly increasing subsequence (patience sorting). */
 function longestIncreasing(keys: readonly string[]): ReadonlySet<number> {
   const tails: number[] = [];
   const before: (number | undefined)[] = [];

@@ -1,18 +1,19 @@
 /**
- * An immutable map in the order of its keys. It consists of chunks that maps which came of one another share: a change copies
- * one chunk and the list of them, and two versions are compared by the chunks that they do not share.
+ * An immutable map, sorted by key. It consists of chunks, which are shared between a map and the maps derived from it.
+ * A change copies one chunk and the list of chunks; comparing two versions looks only at the chunks that they do not
+ * share.
  */
 export interface SortedMap<V> extends Iterable<Entry<V>> {
   readonly size: number;
-  /** The greatest key, empty when there is none. */
+  /** The greatest key; empty when the map is empty. */
   readonly lastKey: string;
   get(key: string): V | undefined;
   keys(): readonly string[];
-  /** The keys behind one, in order; a caller that stops early costs no more than what it took. */
+  /** Iterates over the keys greater than `key`, in order. A caller that stops early pays only for the keys it took. */
   keysBehind(key: string): Iterable<string>;
-  /** The map after changes; a key with the value `undefined` is not in it. */
+  /** Returns the map with changes applied. A change with the value `undefined` deletes the key. */
   with(changes: Iterable<Entry<V | undefined>>): SortedMap<V>;
-  /** Keys under which there is something else than in another map, in order. */
+  /** Returns the keys whose values differ from another map, in order. */
   changedSince(before: SortedMap<V>): readonly string[];
 }
 
@@ -23,10 +24,10 @@ interface Chunk<V> {
   readonly values: readonly V[];
 }
 
-/** A chunk that grows beyond this is divided. */
+/** Maximum number of entries in a chunk. A larger chunk is split. */
 const mostEntries = 128;
 
-/** The map without entries. */
+/** Returns the empty map. */
 export function emptySortedMap<V>(): SortedMap<V> {
   return new Chunks<V>([], 0);
 }
@@ -58,7 +59,7 @@ class Chunks<V> implements SortedMap<V> {
   *keysBehind(key: string): Iterable<string> {
     for (let place = this.#placeFor(key); place < this.#chunks.length; place++) {
       const keys = this.#chunks[place]?.keys ?? [];
-      // Of the first chunk alone some may stand before the key.
+      // Only in the first chunk can there be keys that are not greater than `key`.
       for (let at = firstFrom(keys.length, (from) => (keys[from] ?? '') > key); at < keys.length; at++)
         yield keys[at] ?? '';
     }
@@ -76,7 +77,7 @@ class Chunks<V> implements SortedMap<V> {
     let { size } = this;
     let [done, from] = [0, 0];
     while (from < sorted.length) {
-      // What is greater than every key goes into the last chunk.
+      // A key greater than all others is added to the last chunk.
       const at = Math.min(this.#placeFor(sorted[from]?.[0] ?? ''), last);
       const chunk = this.#chunks[at] ?? { keys: [], values: [] };
       const to = at === last ? sorted.length : firstBeyond(sorted, lastOf(chunk), from);
@@ -88,21 +89,21 @@ class Chunks<V> implements SortedMap<V> {
     return new Chunks([...chunks, ...this.#chunks.slice(done)], size);
   }
 
-  /** The place of the chunk that holds a key, if one does. */
+  /** Returns the index of the first chunk whose last key is not less than `key`: the only chunk that can contain it. */
   #placeFor(key: string): number {
     return firstFrom(this.#chunks.length, (at) => lastOf(this.#chunks[at]) >= key);
   }
 
   changedSince(before: SortedMap<V>): readonly string[] {
     if (before === this) return [];
-    // There is one class of these maps.
+    // `Chunks` is the only class that implements `SortedMap`.
     const [was, is] = withoutShared((before as Chunks<V>).#chunks, this.#chunks);
     return compareChunks(joined(was), joined(is));
   }
 }
 
 function* entriesOf<V>(chunks: readonly Chunk<V>[]): Generator<Entry<V>, void> {
-  // Both lists of a chunk are equally long.
+  // `keys` and `values` of a chunk have the same length.
   for (const { keys, values } of chunks)
     for (let at = 0; at < keys.length; at++) yield [keys[at] ?? '', values[at] as V];
 }
@@ -111,12 +112,15 @@ function lastOf(chunk: Chunk<unknown> | undefined): string {
   return chunk?.keys.at(-1) ?? '';
 }
 
-/** The place at which a key stands in a chunk, or would. */
+/** Returns the index of a key in a chunk, or the index at which it would be inserted. */
 function placeOf({ keys }: Chunk<unknown>, key: string): number {
   return firstFrom(keys.length, (at) => (keys[at] ?? '') >= key);
 }
 
-/** The first of so many places for which something is true that is true for all later ones. */
+/**
+ * Returns the first index below `length` for which the condition is true, or `length`. The condition must also be true
+ * for all later indexes (binary search).
+ */
 function firstFrom(length: number, isThere: (at: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {
@@ -127,14 +131,14 @@ function firstFrom(length: number, isThere: (at: number) => boolean): number {
   return low;
 }
 
-/** The first place from one on where the key is greater than this. */
+/** Returns the first index, starting at `from`, of an entry whose key is greater than `key`. */
 function firstBeyond(sorted: readonly Entry<unknown>[], key: string, from: number): number {
   let at = from;
   while (at < sorted.length && (sorted[at]?.[0] ?? '') <= key) at++;
   return at;
 }
 
-/** The chunk after sorted changes; the last one of a key counts. */
+/** Applies changes to a chunk. They must be sorted by key; the last change of a key wins. */
 function editChunk<V>(chunk: Chunk<V>, changes: readonly Entry<V | undefined>[]): Chunk<V> {
   const keys: string[] = [];
   const values: V[] = [];
@@ -155,7 +159,7 @@ function editChunk<V>(chunk: Chunk<V>, changes: readonly Entry<V | undefined>[])
   return { keys, values };
 }
 
-/** The chunk in pieces of a good size: none when it is empty, itself when it is not too large. */
+/** Splits a chunk that is too large into pieces. Returns an empty list for an empty chunk. */
 function divide<V>(chunk: Chunk<V>): readonly Chunk<V>[] {
   const { length } = chunk.keys;
   if (length <= mostEntries) return length === 0 ? [] : [chunk];
@@ -174,7 +178,9 @@ function joined<V>(chunks: readonly Chunk<V>[]): Chunk<V> {
 
 type Lists<V> = readonly [was: readonly Chunk<V>[], is: readonly Chunk<V>[]];
 
-/** The chunks that are in one of two lists alone: mostly one of each, somewhere in the middle. */
+/**
+ * Returns the chunks that are in only one of the two lists. Usually that is one chunk of each, somewhere in the middle.
+ */
 function withoutShared<V>(before: readonly Chunk<V>[], after: readonly Chunk<V>[]): Lists<V> {
   const most = Math.min(before.length, after.length);
   let head = 0;
@@ -186,7 +192,7 @@ function withoutShared<V>(before: readonly Chunk<V>[], after: readonly Chunk<V>[
   return [was.filter((chunk) => !now.has(chunk)), is.filter((chunk) => !old.has(chunk))];
 }
 
-/** The keys under which two chunks hold something else. */
+/** Returns the keys whose values differ between two chunks. */
 function compareChunks<V>(was: Chunk<V>, is: Chunk<V>): readonly string[] {
   const changed: string[] = [];
   let [from, to] = [0, 0];

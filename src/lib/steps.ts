@@ -1,4 +1,4 @@
-/** Runs work that yields now and then to its end at once, for those who need not let others in between. */
+/** Runs a generator to its end without interruption, for callers that need not let other work run. */
 export function runToEnd<Result>(work: Generator<undefined, Result>): Result {
   for (;;) {
     const step = work.next();
@@ -6,12 +6,15 @@ export function runToEnd<Result>(work: Generator<undefined, Result>): Result {
   }
 }
 
-/** Whether work that yields now and then does so after the item at this place: few items take longer than others can wait. */
+/**
+ * Checks whether a generator should yield at this index. It yields every 32 items, because a few items seldom take
+ * longer than other work can wait.
+ */
 export function isTurn(at: number): boolean {
   return at % 32 === 31;
 }
 
-/** Does something with each item, one after the other. Yields now and then. */
+/** Calls `act` for each item in turn. Yields at regular intervals. */
 export function* eachInSteps<Item>(items: Iterable<Item>, act: (item: Item) => unknown): Generator<undefined, void> {
   let at = 0;
   for (const item of items) {
@@ -21,7 +24,7 @@ export function* eachInSteps<Item>(items: Iterable<Item>, act: (item: Item) => u
   }
 }
 
-/** What each item becomes, one after the other. Yields now and then. */
+/** Maps each item in turn. Yields at regular intervals. */
 export function* mapInSteps<From, To>(
   items: readonly From[],
   become: (item: From, at: number) => To,
@@ -34,7 +37,10 @@ export function* mapInSteps<From, To>(
   return made;
 }
 
-/** Items sorted in parts, which are merged then: stable, and the same as sorting them at once. Yields now and then. */
+/**
+ * Sorts items in parts and merges the parts. Stable, with the same result as sorting all at once. Yields at regular
+ * intervals.
+ */
 export function* sortInSteps<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
@@ -63,7 +69,7 @@ function* merge<T>(
   const merged: T[] = [];
   let [at, other] = [0, 0];
   while (at < left.length && other < right.length) {
-    // Both are there: the places are below the lengths.
+    // Both items exist, because the indexes are below the lengths.
     const [a, b] = [left[at] as T, right[other] as T];
     if (compare(a, b) <= 0) {
       merged.push(a);
@@ -77,31 +83,40 @@ function* merge<T>(
   return [...merged, ...left.slice(at), ...right.slice(other)];
 }
 
-/** A list in parts of at most so many. */
+/** Splits a list into parts of at most `most` items. */
 export function inParts<T>(items: Iterable<T>, most: number): readonly (readonly T[])[] {
   const list = [...items];
   return Array.from({ length: Math.ceil(list.length / most) }, (_, at) => list.slice(at * most, (at + 1) * most));
 }
 
-/** A list with more items than this is of small things, as a rule; the items of a shorter one are taken apart too. */
+/**
+ * A list with more items than this usually has small items, which are written whole. The items of a shorter list are
+ * split as well.
+ */
 const fewItems = 32;
 
-/** Deeper than this everything is small. */
+/** Maximum depth at which values are split. Deeper values are small. */
 const deepest = 5;
 
-/** What has fewer parts than this is made at once, in a fraction of a millisecond: each part of its own costs ten times as much. */
+/**
+ * A value with fewer parts than this is written at once, in a fraction of a millisecond. Writing it in parts takes ten
+ * times as long.
+ */
 const fewParts = 1000;
 
-/** So many characters count as a part. */
+/** Number of characters that count as one part. */
 const charactersOfPart = 256;
 
-/** The text that `JSON.stringify` makes of plain data, made in parts when there are many. Yields now and then. */
+/**
+ * Returns the same text as `JSON.stringify` for plain data. Writes large values in parts and yields at regular
+ * intervals.
+ */
 export function* jsonInSteps(value: unknown): Generator<undefined, string> {
   if (partsLeft(value, fewParts) > 0) return JSON.stringify(value) ?? 'null';
   return (yield* textOf(value, 0)) ?? 'null';
 }
 
-/** How many parts are left of so many when those of a value are taken away; not more than those are looked at. */
+/** Subtracts the parts of a value from `parts` and returns the rest. Stops counting when nothing is left. */
 function partsLeft(value: unknown, parts: number): number {
   if (typeof value === 'string') return parts - 1 - Math.floor(value.length / charactersOfPart);
   if (typeof value !== 'object' || value === null) return parts - 1;
@@ -113,7 +128,10 @@ function partsLeft(value: unknown, parts: number): number {
   return left;
 }
 
-/** As `JSON.stringify`: what has no text is left out of objects, and `null` in lists. */
+/**
+ * Returns the JSON text of a value. Like `JSON.stringify`, the callers omit members without a text from objects and
+ * write `null` in lists.
+ */
 function* textOf(value: unknown, depth: number): Generator<undefined, string | undefined> {
   if (depth < deepest && Array.isArray(value)) return yield* listText(value, depth);
   if (depth < deepest && isPlain(value)) return yield* objectText(value, depth);
@@ -141,17 +159,17 @@ function* objectText(object: object, depth: number): Generator<undefined, string
   return `{${text}}`;
 }
 
-/** Whatever says itself how it is written, such as a date, is left to it. */
+/** Checks for an object without its own `toJSON`. Others, such as dates, are left to `JSON.stringify`. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** How many characters a part has. */
+/** Default length of a part, in characters. */
 const partCharacters = 256 * 1024;
 
-/** A text in parts of bounded length, none of which ends within a character. */
+/** Splits a text into parts of bounded length. Never splits a surrogate pair. */
 export function* textInParts(text: string, most = partCharacters): Generator<string> {
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + most, text.length);

@@ -4,7 +4,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const secretLength = 30;
 const checksumLength = 6;
 
-/** How many random bytes a token takes: 256 bits, of which 62^30 keeps 178, so that no character is likelier than another. */
+/** Number of random bytes for a token: 256 bits, of which 62^30 uses 178, so that all characters are equally likely. */
 export const tokenRandomBytes = 32;
 
 /** Builds a token such as `nbp_…`: the prefix, 30 base62 characters and their checksum. */
@@ -15,7 +15,10 @@ export function makeToken(prefix: string, random: Uint8Array): string {
   return `${prefix}${secret}${checksum(secret)}`;
 }
 
-/** Whether the text has the form of a token with this prefix, its checksum included. Says nothing about its being known. */
+/**
+ * Checks whether the text has the form of a token with this prefix, including the checksum. Does not check whether the
+ * token exists.
+ */
 export function isWellFormedToken(prefix: string, text: string): boolean {
   if (!text.startsWith(prefix)) return false;
   const body = text.slice(prefix.length);

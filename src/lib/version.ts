@@ -1,14 +1,14 @@
-/** Numbers between dots, and what semantic versioning calls a pre-release. */
+/** Numbers separated by dots, and a pre-release as in semantic versioning. */
 interface Version {
   readonly numbers: readonly string[];
-  /** Empty for a release. */
+  /** Identifiers of the pre-release. Empty for a release. */
   readonly preRelease: readonly string[];
 }
 
 /**
- * Orders two versions as semantic versioning does, with any count of numbers (6.1 is 6.1.0) of any length. What stands
- * behind `-` or `~` comes before the release, what stands behind `+` or a space means nothing. `undefined` when one of the
- * texts is no version.
+ * Compares two versions as in semantic versioning, with any count of numbers (6.1 equals 6.1.0) of any length. Text
+ * after `-` or `~` is a pre-release and sorts before the release; text after `+` or a space is ignored. Returns
+ * `undefined` when one of the texts is not a version.
  */
 export function compareVersions(a: string, b: string): number | undefined {
   const [left, right] = [parseVersion(a), parseVersion(b)];
@@ -16,7 +16,7 @@ export function compareVersions(a: string, b: string): number | undefined {
   return compareNumbers(left.numbers, right.numbers) || comparePreReleases(left.preRelease, right.preRelease);
 }
 
-/** The numbers at the beginning of a text such as `6.8.0-41-generic`, `undefined` when there are none. */
+/** Returns the numbers at the start of a text such as `6.8.0-41-generic`, or `undefined` when there are none. */
 export function leadingNumbers(text: string): string | undefined {
   return /^v?(\d+(?:\.\d+)*)/.exec(text)?.[1];
 }
@@ -36,7 +36,7 @@ function compareNumbers(a: readonly string[], b: readonly string[]): number {
   return 0;
 }
 
-/** Compares whole numbers of any length as texts: what is longer without its zeros is greater. */
+/** Compares non-negative integers of any length as texts. The longer text without leading zeros is greater. */
 function compareDigits(a: string, b: string): number {
   const [left, right] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
   return left.length - right.length || compareTexts(left, right);
@@ -53,7 +53,7 @@ function comparePreReleases(a: readonly string[], b: readonly string[]): number 
   return a.length - b.length;
 }
 
-/** Numbers come before words. */
+/** Sorts numeric identifiers before alphanumeric ones. */
 function compareIdentifiers(a: string, b: string): number {
   const [left, right] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (left !== right) return left ? -1 : 1;

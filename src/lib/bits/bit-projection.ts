@@ -1,16 +1,21 @@
 import { type BitSet, dropBits, hasBit, numbersIn, setBit } from './bit-set.ts';
 
-/** Some numbers of many, moved together, so that sets which matter only there are short. */
+/**
+ * Maps a chosen subset of numbers to consecutive positions, so that sets of which only this subset matters become
+ * short.
+ */
 export interface BitProjection {
-  /** The length of sets seen through it, in words. */
+  /** Length of a projected set, in 32-bit words. */
   readonly words: number;
-  /** What a set has of these numbers; remembered as long as the set lives. */
+  /** Returns the projection of a set to the chosen numbers. The result is cached for the lifetime of the set. */
   project(set: BitSet): BitSet;
-  /** A set with what was seen in place of what it has of these numbers. */
+  /**
+   * Returns a copy of the set in which the chosen numbers are those of `projected`; all other numbers are unchanged.
+   */
   replace(set: BitSet, projected: BitSet): BitSet;
 }
 
-/** A lens on these numbers. */
+/** Creates the projection to the numbers in `among`. */
 export function projectionOnto(among: BitSet): BitProjection {
   const numbers = numbersIn(among);
   const words = (numbers.length + 31) >>> 5;

@@ -1,13 +1,13 @@
 /**
- * A set of small whole numbers, 32 to a word; words that are missing are empty, so that sets of different lengths go
- * together. By convention a set is not edited once it is shared: a change is a new set.
+ * A set of small non-negative integers, 32 per word. Missing words count as empty, so sets of different lengths can be
+ * combined. By convention a set is not changed once it is shared; changes create a new set.
  */
 export type BitSet = Int32Array;
 
-/** The set without numbers. */
+/** The empty set. */
 export const noBits: BitSet = new Int32Array(0);
 
-/** The set of these numbers. */
+/** Returns the set of the given numbers. */
 export function bitsOf(numbers: Iterable<number>): BitSet {
   const list = [...numbers];
   const set = new Int32Array(list.reduce((longest, number) => Math.max(longest, (number >>> 5) + 1), 0));
@@ -15,25 +15,25 @@ export function bitsOf(numbers: Iterable<number>): BitSet {
   return set;
 }
 
-/** Puts a number into a set under construction that is long enough for it. */
+/** Adds a number to a set under construction. The set must be long enough for it. */
 export function setBit(set: BitSet, number: number): void {
   set[number >>> 5] = (set[number >>> 5] ?? 0) | (1 << number);
 }
 
-/** Whether the number is in the set. */
+/** Checks whether the number is in the set. */
 export function hasBit(set: BitSet, number: number): boolean {
   return ((set[number >>> 5] ?? 0) & (1 << number)) !== 0;
 }
 
-/** Adds all numbers of a set to one under construction that is long enough for them. */
+/** Adds all numbers of `more` to a set under construction. The target must be long enough for them. */
 export function addBits(target: BitSet, more: BitSet): void {
   for (let at = 0; at < more.length; at++) target[at] = (target[at] ?? 0) | (more[at] ?? 0);
 }
 
-/** Adds all numbers of many sets to one under construction that is long enough for them. */
+/** Adds all numbers of several sets to a set under construction. The target must be long enough for them. */
 export function addAllBits(target: BitSet, sets: readonly BitSet[]): void {
   let nth = 0;
-  // Four at a time: most of the work is reading and writing the target.
+  // Handles four sets per pass, because most of the time is spent on reading and writing the target.
   for (; nth + 4 <= sets.length; nth += 4) {
     const [a, b] = [sets[nth] ?? noBits, sets[nth + 1] ?? noBits];
     const [c, d] = [sets[nth + 2] ?? noBits, sets[nth + 3] ?? noBits];
@@ -46,13 +46,15 @@ export function addAllBits(target: BitSet, sets: readonly BitSet[]): void {
   for (; nth < sets.length; nth++) addBits(target, sets[nth] ?? noBits);
 }
 
-/** Takes all numbers of a set out of one under construction. */
+/** Removes all numbers of `fewer` from a set under construction. */
 export function dropBits(target: BitSet, fewer: BitSet): void {
   const length = Math.min(target.length, fewer.length);
   for (let at = 0; at < length; at++) target[at] = (target[at] ?? 0) & ~(fewer[at] ?? 0);
 }
 
-/** Adds the numbers that are in both sets to one under construction that is long enough for them. */
+/**
+ * Adds the numbers that both `a` and `b` contain to a set under construction. The target must be long enough for them.
+ */
 export function addCommonBits(target: BitSet, a: BitSet, b: BitSet): void {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
@@ -61,7 +63,7 @@ export function addCommonBits(target: BitSet, a: BitSet, b: BitSet): void {
   }
 }
 
-/** The numbers that are in any of the sets. */
+/** Returns the union of the sets. */
 export function uniteBits(...sets: readonly BitSet[]): BitSet {
   const longest = sets.reduce((most, set) => (set.length > most.length ? set : most), noBits);
   const united = longest.slice();
@@ -69,7 +71,7 @@ export function uniteBits(...sets: readonly BitSet[]): BitSet {
   return united;
 }
 
-/** The numbers that are in both sets. */
+/** Returns the intersection of two sets. */
 export function intersectBits(a: BitSet, b: BitSet): BitSet {
   const common = (a.length <= b.length ? a : b).slice();
   const other = a.length <= b.length ? b : a;
@@ -77,14 +79,14 @@ export function intersectBits(a: BitSet, b: BitSet): BitSet {
   return common;
 }
 
-/** The numbers of the first set that are not in the second. */
+/** Returns the numbers of `a` that are not in `b`. */
 export function subtractBits(a: BitSet, b: BitSet): BitSet {
   const rest = a.slice();
   dropBits(rest, b);
   return rest;
 }
 
-/** The numbers that are in one of the sets and not in the other. */
+/** Returns the symmetric difference: the numbers that are in exactly one of the two sets. */
 export function differingBits(a: BitSet, b: BitSet): BitSet {
   const [long, short] = a.length >= b.length ? [a, b] : [b, a];
   const differing = long.slice();
@@ -92,14 +94,14 @@ export function differingBits(a: BitSet, b: BitSet): BitSet {
   return differing;
 }
 
-/** How many numbers there are. */
+/** Returns the number of elements of the set. */
 export function countBits(set: BitSet): number {
   let count = 0;
   for (let at = 0; at < set.length; at++) if (set[at] !== 0) count += countOnes(set[at] ?? 0);
   return count;
 }
 
-/** How many numbers are in all three sets. */
+/** Returns how many numbers are in all three sets. */
 export function countCommonBits(a: BitSet, b: BitSet, c: BitSet): number {
   const length = Math.min(a.length, b.length, c.length);
   let count = 0;
@@ -110,26 +112,26 @@ export function countCommonBits(a: BitSet, b: BitSet, c: BitSet): number {
   return count;
 }
 
-/** Whether the sets have a number in common. */
+/** Checks whether the sets have a number in common. */
 export function shareBits(a: BitSet, b: BitSet): boolean {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) if (((a[at] ?? 0) & (b[at] ?? 0)) !== 0) return true;
   return false;
 }
 
-/** Whether all numbers of `some` are in the set. */
+/** Checks whether the set contains all numbers of `some`. */
 export function hasAllBits(set: BitSet, some: BitSet): boolean {
   for (let at = 0; at < some.length; at++) if (((some[at] ?? 0) & ~(set[at] ?? 0)) !== 0) return false;
   return true;
 }
 
-/** Whether the set has no number. */
+/** Checks whether the set is empty. */
 export function isEmptyBits(set: BitSet): boolean {
   for (let at = 0; at < set.length; at++) if (set[at] !== 0) return false;
   return true;
 }
 
-/** Whether both sets have the same numbers. */
+/** Checks whether both sets contain the same numbers. */
 export function equalBits(a: BitSet, b: BitSet): boolean {
   if (a === b) return true;
   const length = Math.max(a.length, b.length);
@@ -137,7 +139,7 @@ export function equalBits(a: BitSet, b: BitSet): boolean {
   return true;
 }
 
-/** The numbers, rising. */
+/** Returns the numbers of the set, in ascending order. */
 export function numbersIn(set: BitSet): readonly number[] {
   const numbers: number[] = [];
   for (let at = 0; at < set.length; at++) {

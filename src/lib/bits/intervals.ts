@@ -1,15 +1,15 @@
-/** Whole numbers from `start` to `end`, both included. Lists of them are sorted and do not touch each other. */
+/** The integers from `start` to `end`, both included. In a list, intervals are sorted and neither overlap nor touch. */
 export interface Interval {
   readonly start: number;
   readonly end: number;
 }
 
-/** How many numbers there are. */
+/** Returns the number of integers in the intervals. */
 export function countNumbers(intervals: readonly Interval[]): number {
   return intervals.reduce((sum, { start, end }) => sum + end - start + 1, 0);
 }
 
-/** The union of any intervals: sorted, joined where they touch. */
+/** Returns the union of intervals in any order: sorted, with touching intervals merged. */
 export function joinIntervals(intervals: readonly Interval[]): readonly Interval[] {
   const joined: { start: number; end: number }[] = [];
   for (const { start, end } of [...intervals].sort((a, b) => a.start - b.start)) {
@@ -20,7 +20,7 @@ export function joinIntervals(intervals: readonly Interval[]): readonly Interval
   return joined;
 }
 
-/** The numbers of `from` that are not in `taken`. */
+/** Returns the numbers of `from` that are not in `taken`. */
 export function subtractIntervals(from: readonly Interval[], taken: readonly Interval[]): readonly Interval[] {
   const left: Interval[] = [];
   let at = 0;
@@ -36,14 +36,14 @@ export function subtractIntervals(from: readonly Interval[], taken: readonly Int
   return left;
 }
 
-/** The numbers that are in both. */
+/** Returns the numbers that are in both lists. */
 export function intersectIntervals(one: readonly Interval[], other: readonly Interval[]): readonly Interval[] {
   return subtractIntervals(one, subtractIntervals(one, other));
 }
 
 /**
- * So many of the numbers: the lowest run that holds them all, else pieces from the lowest on. `undefined` when there are
- * not enough.
+ * Takes `count` numbers: from the lowest interval that contains enough of them, else from several intervals, lowest
+ * first. Returns `undefined` when there are not enough numbers.
  */
 export function takeNumbers(intervals: readonly Interval[], count: number): readonly Interval[] | undefined {
   const run = intervals.find(({ start, end }) => end - start + 1 >= count);

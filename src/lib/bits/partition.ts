@@ -1,6 +1,6 @@
 import { type BitSet, hasBit, numbersIn } from './bit-set.ts';
 
-/** Splits numbers into classes that none of the sets divides: each class is in a set as a whole or not at all. */
+/** Splits the numbers into classes that no set divides: each set contains either all numbers of a class or none. */
 export function partition(among: BitSet, sets: Iterable<BitSet>): readonly (readonly number[])[] {
   const numbers = numbersIn(among);
   const classes = new Classes(numbers);
@@ -8,7 +8,7 @@ export function partition(among: BitSet, sets: Iterable<BitSet>): readonly (read
   return classes.list(numbers);
 }
 
-/** Classes under division, each known by a number; there are never more of them than members. */
+/** Classes while they are being split, each with an index. There are never more classes than members. */
 class Classes {
   readonly #classOf: Int32Array;
   readonly #sizes: Int32Array;
@@ -24,7 +24,9 @@ class Classes {
     this.#splitTo = new Int32Array(numbers.length + 1);
   }
 
-  /** Takes these out of every class that they are not the whole of. */
+  /**
+   * Moves the given numbers out of their classes into new ones, except from classes that consist only of given numbers.
+   */
   split(inside: readonly number[]): void {
     const touched: number[] = [];
     for (const number of inside) {

@@ -3,21 +3,21 @@ import { type BitSet, noBits } from './bit-set.ts';
 const chunkSets = 64;
 
 /**
- * Room for sets that are needed for a moment. Node keeps each longer array outside its heap, which takes several times as
- * long as filling it; here many sets share one (measured: a difference of two large accounts in a third of the time).
+ * Pool of temporary sets. Node allocates each larger typed array outside its heap, which takes several times as long as
+ * filling it. Here many sets share one array (measured: comparing two large accounts takes a third of the time).
  */
 export class ScratchBits {
   readonly #words: number;
-  /** All sets that were ever taken: to make one again takes longer than to empty it. */
+  /** All sets created so far. Clearing one is faster than allocating a new one. */
   readonly #sets: BitSet[] = [];
   #taken = 0;
 
-  /** Sets for numbers below `limit`. */
+  /** Creates a pool of sets for numbers below `limit`. */
   constructor(limit: number) {
     this.#words = (limit + 31) >>> 5;
   }
 
-  /** An empty set. It is good until the next `wipe`. */
+  /** Returns an empty set, valid until the next `wipe`. */
   take(): BitSet {
     if (this.#taken === this.#sets.length) this.#makeMore();
     const set = this.#sets[this.#taken] ?? noBits;
@@ -31,7 +31,7 @@ export class ScratchBits {
       this.#sets.push(chunk.subarray(nth * this.#words, (nth + 1) * this.#words));
   }
 
-  /** Gives all sets back. */
+  /** Returns all sets to the pool. */
   wipe(): void {
     this.#taken = 0;
   }

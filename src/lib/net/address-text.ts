@@ -1,4 +1,4 @@
-/** Reads a dotted quad; leading zeros are refused, because some programs read them as octal. */
+/** Parses a dotted quad. Leading zeros are refused, because some programs read such numbers as octal. */
 export function parseIpv4(text: string): bigint | undefined {
   const parts = text.split('.');
   if (parts.length !== 4) return undefined;
@@ -10,7 +10,7 @@ export function parseIpv4(text: string): bigint | undefined {
   return value;
 }
 
-/** Reads any spelling of RFC 4291: `::` once, upper case, leading zeros, an IPv4 tail. Zones are refused. */
+/** Parses any spelling of RFC 4291: `::` once, upper case, leading zeros, an IPv4 tail. Zones are refused. */
 export function parseIpv6(text: string): bigint | undefined {
   const parts = text.split('::');
   const head = parseGroups(parts[0] ?? '', parts.length === 1);
@@ -21,12 +21,15 @@ export function parseIpv6(text: string): bigint | undefined {
   return [...head, ...Array<bigint>(missing).fill(0n), ...tail].reduce((value, group) => (value << 16n) | group, 0n);
 }
 
-/** The dotted quad of a 32-bit number. */
+/** Formats a 32-bit number as a dotted quad. */
 export function formatIpv4(value: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
 }
 
-/** The RFC 5952 text of a 128-bit number: lower case, the longest run of zero groups as `::`, mapped IPv4 as a dotted quad. */
+/**
+ * Formats a 128-bit number as in RFC 5952: lower case, the longest run of zero groups as `::`, IPv4-mapped addresses
+ * with a dotted quad.
+ */
 export function formatIpv6(value: bigint): string {
   if (value >> 32n === 0xffffn) return `::ffff:${formatIpv4(value & 0xffffffffn)}`;
   const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16));
@@ -35,7 +38,7 @@ export function formatIpv6(value: bigint): string {
   return `${groups.slice(0, run.start).join(':')}::${groups.slice(run.start + run.length).join(':')}`;
 }
 
-/** The groups of one side of `::`; only the end of the address may be an IPv4 tail. */
+/** Parses the groups on one side of `::`. Only the end of the address may be an IPv4 tail. */
 function parseGroups(text: string, mayEndInIpv4: boolean): bigint[] | undefined {
   if (text === '') return [];
   const groups: bigint[] = [];

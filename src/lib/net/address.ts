@@ -7,18 +7,18 @@ export interface Address {
   readonly text: string;
 }
 
-/** A range of addresses; `address` is its first one. */
+/** A range of addresses. `address` is the first one. */
 export interface Cidr extends Address {
   readonly prefix: number;
 }
 
-/** A CIDR, or why the text is none; `masked` is the range that was probably meant. */
+/** A CIDR, or the reason why the text is not one. `masked` is the range that was probably meant. */
 export type CidrResult =
   | { readonly ok: true; readonly cidr: Cidr }
   | { readonly ok: false; readonly fault: 'malformed' }
   | { readonly ok: false; readonly fault: 'host_bits'; readonly masked: string };
 
-/** Reads an IPv4 address (strict dotted quad) or an IPv6 address (any spelling, no zone). */
+/** Parses an IPv4 address (strict dotted quad) or an IPv6 address (any spelling, no zone). */
 export function parseAddress(text: string): Address | undefined {
   const v4 = parseIpv4(text);
   if (v4 !== undefined) return { family: 4, address: v4, text: formatIpv4(v4) };
@@ -27,25 +27,28 @@ export function parseAddress(text: string): Address | undefined {
   return undefined;
 }
 
-/** The one spelling of an address: dotted quad, or RFC 5952. */
+/** Returns the canonical spelling of an address: dotted quad, or RFC 5952. */
 export function canonicalAddress(text: string): string | undefined {
   return parseAddress(text)?.text;
 }
 
-/** The one spelling of a client's address: IPv4 as such, also where it came written as IPv6. */
+/** Returns the canonical spelling of a client's address. An IPv4-mapped IPv6 address becomes IPv4. */
 export function plainAddress(text: string): string | undefined {
   const parsed = parseAddress(text);
   const isMapped = parsed?.family === 6 && parsed.address >> 32n === 0xffffn;
   return isMapped ? formatIpv4(parsed.address & 0xffff_ffffn) : parsed?.text;
 }
 
-/** Who an address belongs to, for counting: one host of IPv4, the /64 of IPv6, in which one host takes as many as it likes. */
+/**
+ * Returns the unit by which clients are counted: the address for IPv4, the /64 network for IPv6, because one host may
+ * use any number of addresses in it.
+ */
 export function neighbourhoodOf(text: string): string {
   const parsed = parseAddress(plainAddress(text) ?? text);
   return parsed?.family === 6 ? `${formatIpv6((parsed.address >> 64n) << 64n)}/64` : (parsed?.text ?? text);
 }
 
-/** Reads `address/prefix`. Bits set behind the prefix are a fault, never masked silently. */
+/** Parses `address/prefix`. Bits set after the prefix are a fault; they are never masked silently. */
 export function parseCidr(text: string): CidrResult {
   const [, addressText, prefixText] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   const parsed = parseAddress(addressText ?? '');
@@ -57,14 +60,14 @@ export function parseCidr(text: string): CidrResult {
   return first === parsed.address ? { ok: true, cidr } : { ok: false, fault: 'host_bits', masked: cidr.text };
 }
 
-/** Whether every address of `inner` (one address or a range) lies in `outer`. */
+/** Checks whether `outer` contains every address of `inner` (an address or a range). */
 export function contains(outer: Cidr, inner: Address | Cidr): boolean {
   if (outer.family !== inner.family || outer.prefix > prefixOf(inner)) return false;
   const host = BigInt(width(outer.family) - outer.prefix);
   return outer.address >> host === inner.address >> host;
 }
 
-/** Whether two ranges share an address. */
+/** Checks whether two ranges have an address in common. */
 export function overlaps(a: Cidr, b: Cidr): boolean {
   return contains(a, b) || contains(b, a);
 }

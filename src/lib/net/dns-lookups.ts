@@ -1,7 +1,10 @@
-/** Asks name servers for the records by which people prove that a domain is theirs. Both throw when no answer comes. */
+/**
+ * Looks up the DNS records by which users prove that a domain is theirs. Both methods throw when the lookup gets no
+ * answer.
+ */
 export interface DnsLookups {
-  /** The texts of the TXT records of a name; none when there are none. */
+  /** Returns the texts of the TXT records of a name; empty when the name has none. */
   resolveTxt(name: string): Promise<readonly string[]>;
-  /** Where the CNAME records of a name lead; none when there are none. */
+  /** Returns the targets of the CNAME records of a name; empty when the name has none. */
   resolveCname(name: string): Promise<readonly string[]>;
 }

@@ -1,10 +1,10 @@
 import { domainToAscii, domainToUnicodeText } from '../node-pure.ts';
 
-/** What a domain name may contain beyond host names. */
+/** What a domain name may contain in addition to the characters of host names. */
 export interface DomainOptions {
-  /** Accept `*.` in front. */
+  /** Whether `*.` is accepted at the start. */
   readonly wildcard?: boolean;
-  /** Accept underscores, as record names such as `_sip._tcp.example.com` have them. */
+  /** Whether underscores are accepted, as in record names such as `_sip._tcp.example.com`. */
   readonly underscore?: boolean;
 }
 
@@ -12,7 +12,10 @@ const longestName = 253;
 const longestLabel = 63;
 const nameCharacters = /^[a-z\d._-]*$/;
 
-/** The one spelling of a domain name: lower case, punycode, no trailing dot. `undefined` when it is not a domain name. */
+/**
+ * Returns the canonical spelling of a domain name: lower case, punycode, no trailing dot. Returns `undefined` when the
+ * text is not a domain name.
+ */
 export function canonicalDomain(text: string, options: DomainOptions = {}): string | undefined {
   const wildcard = options.wildcard === true && text.startsWith('*.');
   const name = toAscii(wildcard ? text.slice(2) : text).replace(/\.$/, '');
@@ -23,20 +26,20 @@ export function canonicalDomain(text: string, options: DomainOptions = {}): stri
   return canonical.length <= longestName ? canonical : undefined;
 }
 
-/** Whether a canonical name is the domain itself or below it. */
+/** Checks whether a canonical name is the domain itself or a name below it. */
 export function isWithin(name: string, domain: string): boolean {
   return name === domain || name.endsWith(`.${domain}`);
 }
 
-/** The canonical name as people write it: punycode labels in Unicode. */
+/** Returns a canonical name as users write it, with punycode labels in Unicode. */
 export function unicodeDomain(canonical: string): string {
   if (canonical.startsWith('*.')) return `*.${unicodeDomain(canonical.slice(2))}`;
   return canonical.includes('xn--') ? domainToUnicodeText(canonical) || canonical : canonical;
 }
 
 /**
- * Only names that need it see `domainToASCII`, because it does more than punycode: it percent-decodes, drops tabs and
- * reads `0x7f.1` as an address. Names longer than any valid one do not reach it either.
+ * Converts to punycode. Calls `domainToASCII` only for names that need it, because it does more: it percent-decodes,
+ * drops tabs and reads `0x7f.1` as an address. Names longer than any valid name are not passed to it either.
  */
 function toAscii(text: string): string {
   const lower = text.toLowerCase();
@@ -51,7 +54,7 @@ function isLabel(label: string, underscore: boolean): boolean {
   return underscore ? /^[a-z\d_-]+$/.test(label) : /^[a-z\d-]+$/.test(label);
 }
 
-/** A name that ends in a number is an address, or something that other programs take for one. */
+/** A name whose last label is a number is an IP address, or may be read as one by other programs. */
 function isNumber(label: string): boolean {
   return /^(\d+|0x[\da-f]*)$/.test(label);
 }

@@ -1,16 +1,19 @@
 import { type Address, type Cidr, contains, parseAddress, parseCidr } from './address.ts';
 
-/** What requests may reach although it is not public: ranges of addresses, and hosts by name whatever they resolve to. */
+/**
+ * Non-public targets that outbound requests may reach: ranges of addresses, and host names whatever address they
+ * resolve to.
+ */
 export interface AllowList {
   readonly ranges: readonly Cidr[];
-  /** In lower case. */
+  /** Host names, in lower case. */
   readonly hosts: ReadonlySet<string>;
 }
 
-/** The allow list that allows nothing. */
+/** An empty allow list. */
 export const nothingAllowed: AllowList = { ranges: [], hosts: new Set() };
 
-/** Ranges that lead somewhere else than to a public host, the most specific first. */
+/** Ranges of addresses that are not public hosts, most specific first. */
 const special = (
   [
     ['0.0.0.0/8', 'an address of this host'],
@@ -43,39 +46,44 @@ const special = (
   ] as const
 ).map(([range, name]) => ({ range: rangeOf(range), name }));
 
-/** Where public addresses of IPv6 are; everything else of it is reserved. */
+/** Range of public IPv6 addresses. All other IPv6 addresses are reserved. */
 const publicV6 = rangeOf('2000::/3');
 
-/** What an address is when it leads to no public host, such as `a loopback address`; `undefined` for a public one. */
+/** Describes an address that is not public, such as `a loopback address`. Returns `undefined` for a public address. */
 export function notPublic(text: string): string | undefined {
   const address = parseAddress(text);
-  // A zone, such as that of fe80::1%eth0, or nothing that is known.
+  // The text has a zone, as in fe80::1%eth0, or is not an address.
   if (address === undefined) return 'no plain address';
   const found = special.find(({ range }) => contains(range, address));
   if (found !== undefined) return found.name;
   return address.family === 6 && !contains(publicV6, address) ? 'a reserved address' : undefined;
 }
 
-/** Whether a host may be reached at an address. */
+/**
+ * Checks whether a request to a host may connect to the address: the address is public, or the allow list contains it
+ * or the host.
+ */
 export function isAllowed({ ranges, hosts }: AllowList, host: string, address: string): boolean {
   if (hosts.has(plainHost(host)) || notPublic(address) === undefined) return true;
   const parsed = parseAddress(address);
   return parsed !== undefined && holds(ranges, parsed);
 }
 
-/** Whether a list names a host, or the address that the host is. */
+/** Checks whether an allow list contains a host name, or the address when the host is an address. */
 export function namesHost({ ranges, hosts }: AllowList, host: string): boolean {
   const address = parseAddress(plainHost(host));
   return hosts.has(plainHost(host)) || (address !== undefined && holds(ranges, address));
 }
 
-/** A host as names are compared: lower case, without the brackets of an IPv6 address and the dot at the end. */
+/** Normalizes a host for comparison: lower case, without the brackets of an IPv6 address or a trailing dot. */
 export function plainHost(host: string): string {
   const plain = host.toLowerCase();
   return plain.startsWith('[') && plain.endsWith(']') ? plain.slice(1, -1) : plain.replace(/\.$/, '');
 }
 
-/** Reads an allow list: addresses, ranges and host names. The first entry that is none of them is what is wrong. */
+/**
+ * Parses an allow list of addresses, ranges and host names. Returns the first entry that is none of these as `wrong`.
+ */
 export function parseAllowList(entries: readonly string[]): AllowList | { readonly wrong: string } {
   const ranges: Cidr[] = [];
   const hosts = new Set<string>();
@@ -89,7 +97,7 @@ export function parseAllowList(entries: readonly string[]): AllowList | { readon
   return { ranges, hosts };
 }
 
-/** Names only: digits and dots alone would be an address, which has to be written as one. */
+/** Checks for a host name. Digits and dots alone are refused, because such a text is a misspelled address. */
 function isHostName(text: string): boolean {
   return text.length <= 253 && /^(?!-)[a-z\d_-]+(\.[a-z\d_-]+)*\.?$/i.test(text) && /[a-z]/i.test(text);
 }
