@@ -1,36 +1,39 @@
 import type { Json } from '../lib/json.ts';
 import type { Problem } from './problem.ts';
 
-/** The only `apiVersion` that documents may carry: exact match, no guessing. */
+/** The only `apiVersion` that documents may have. Must match exactly. */
 export const apiVersion = 'heddle.dev/v1';
 
-/** Where a document begins. `pointer` is the JSON pointer inside its YAML document (`/items/3` in a `kind: List`, else empty). */
+/**
+ * Position of a document. `pointer` is the JSON pointer inside its YAML document (`/items/3` in a `kind: List`, else
+ * empty).
+ */
 export interface Place {
-  /** Path as the source names it, `-` for a bare request body. */
+  /** Path as the source names it; `-` for a request body. */
   readonly file: string;
-  /** 1-based line of the document's first line of content. */
+  /** Line of the document's first line of content, counted from 1. */
   readonly line: number;
-  /** Which YAML document of the file, from 0. */
+  /** Index of the YAML document in the file, from 0. */
   readonly index: number;
   readonly pointer: string;
 }
 
 export interface Metadata {
   readonly name: string;
-  /** From `previousNames`, or from the annotation that says the same. */
+  /** From `previousNames`, or from the annotation with the same meaning. */
   readonly previousNames?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
-  /** Only our own. */
+  /** Only annotations that start with `heddle.dev/`. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /**
- * What Kubernetes puts into a resource: accepted without a meaning, so that what `kubectl get -o yaml` prints is a document
- * and one file serves both.
+ * Members that Kubernetes adds to a resource. They are accepted and ignored, so that the output of `kubectl get -o
+ * yaml` is a valid document.
  */
 export const ignoredMembers = ['status'] as const;
 
-/** The same of `metadata`. */
+/** The same for members of `metadata`. */
 export const ignoredMetadata = [
   'namespace',
   'generateName',
@@ -48,37 +51,40 @@ export const ignoredMetadata = [
 
 const annotationPrefix = 'heddle.dev/';
 
-/** The keys that an object had before, with commas between them: what `previousNames` says where only annotations are kept. */
+/** Former keys of the object, separated by commas. Replaces `previousNames` where only annotations are kept. */
 export const previousNamesAnnotation = `${annotationPrefix}previous-names`;
 
-/** Whether an annotation is addressed to us; those of others may say anything. */
+/** Checks whether an annotation is meant for Heddle. Other annotations may have any value. */
 export function isOwnAnnotation(name: string): boolean {
   return name.startsWith(annotationPrefix);
 }
 
-/** One YAML object: what a source states about one object. The envelope is checked; `spec` is not yet. */
+/** What a source states about one object. The envelope is checked, `spec` is not checked yet. */
 export interface Document {
   readonly kind: string;
   readonly metadata: Metadata;
   readonly spec: Readonly<Record<string, Json>>;
   readonly place: Place;
-  /** Lines of the entries of lists in the spec, by member, where the text has lines: inline children begin there. */
+  /**
+   * Line numbers of list entries in the spec, by member, because inline children begin there. Absent when the text has
+   * no lines.
+   */
   readonly entryLines?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** What a text holds that others read, and none of ours. */
+/** Content of a text that is not meant for Heddle, such as objects of other API groups. */
 export interface Foreign {
-  /** What it holds, as the end of a sentence. */
+  /** Description of the content, as the end of a sentence. */
   readonly holds: string;
-  /** Kinds that it names without a group of their own. */
+  /** Kinds in the content that have no API group. */
   readonly kinds: readonly string[];
-  /** What is wrong with it as documents. */
+  /** Problems of the content when it is read as documents. */
   readonly problems: readonly Problem[];
-  /** Where it stands beside documents of ours; absent: the text holds nothing else. */
+  /** The foreign objects, when the text also contains documents of Heddle. Absent: the whole text is foreign. */
   readonly objects?: readonly { readonly kind: string; readonly name: string; readonly line: number }[];
 }
 
-/** A file of a source that holds such. */
+/** A file of a source with foreign content. */
 export interface ForeignFile extends Foreign {
   readonly file: string;
 }

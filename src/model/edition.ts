@@ -1,2 +1,2 @@
-/** The two ways in which the product is run. */
+/** How the product is operated. */
 export type Edition = 'self-hosted' | 'hosted';

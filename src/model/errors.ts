@@ -2,8 +2,8 @@ import { type Problem, shortProblem } from './problem.ts';
 import { shortMessage } from './quote.ts';
 
 /**
- * The exceptions of the program. Wrong input is data (`Problem`); these end a request or a command.
- * `api/errors.ts` maps them to statuses, `cli/exit.ts` to exit codes.
+ * Base class of the program's exceptions. Invalid input is reported as data (`Problem`); exceptions end a request or a
+ * command. `api/errors.ts` maps them to HTTP statuses, `cli/exit.ts` to exit codes.
  */
 export abstract class HeddleError extends Error {
   readonly problems: readonly Problem[];
@@ -15,20 +15,23 @@ export abstract class HeddleError extends Error {
   }
 }
 
-/** The thing addressed does not exist, or not for this caller. The message contains `not found`. */
+/** The requested thing does not exist, or this caller may not see it. The message contains `not found`. */
 export class NotFound extends HeddleError {}
 
-/** What reasons a `Conflict` can have; the edge gives each its status. */
+/** Reasons of a `Conflict`. The API maps each to an HTTP status. */
 export type ConflictReason =
   | ('taken' | 'in_use' | 'linked' | 'managed_field' | 'stale' | 'precondition' | 'gone')
-  /** It is not to be done in this state: approving a plan that was applied. */
+  /** The action is not possible in the current state, such as approving a plan that was applied. */
   | 'refused'
-  /** The same request is being carried out, or was, and its answer is not there yet. */
+  /** The same request is running, or was executed but its answer is not stored yet. */
   | 'running'
-  /** Another writer holds the account. */
+  /** Another writer has locked the account. */
   | 'locked';
 
-/** The state of the account forbids it: a taken name, an object in use, a managed field, a stale plan, what was there once. */
+/**
+ * The state of the account forbids the action: a taken name, an object in use, a managed field, a stale plan, a thing
+ * that is gone.
+ */
 export class Conflict extends HeddleError {
   readonly reason: ConflictReason;
 
@@ -42,26 +45,26 @@ export class Conflict extends HeddleError {
   }
 }
 
-/** The caller is known and may not do this. */
+/** The caller is authenticated but may not do this. */
 export class NotAllowed extends HeddleError {}
 
-/** No credentials, or bad ones. */
+/** Credentials are missing or invalid. */
 export class Unauthenticated extends HeddleError {}
 
-/** The input is wrong; `problems` says all that is wrong with it. */
+/** The input is invalid. `problems` lists everything that is wrong with it. */
 export class InvalidInput extends HeddleError {}
 
-/** A guard tripped: the plan needs an approval. */
+/** A guard stopped the plan, which needs an approval. */
 export class UnsafePlan extends HeddleError {}
 
-/** The store cannot be reached. With `inDoubt`, a write may have happened or not. */
+/** The database cannot be reached. With `inDoubt`, a write may or may not have happened. */
 export class Unavailable extends HeddleError {
   readonly inDoubt: boolean;
-  /** The id under which a write in doubt is found in the history, if it happened. */
+  /** Id by which the history shows a write in doubt, if it happened. */
   readonly requestId: string | undefined;
   /**
-   * Ends the session that may still carry a write in doubt out, and resolves once it cannot any more: from then on the
-   * store shows whether the write happened. Throws `Unavailable` while that is open.
+   * Ends the database session that may still execute a write in doubt. Resolves when the write can no longer happen;
+   * the database then shows whether it did. Throws `Unavailable` while that is unknown.
    */
   readonly endAttempt: (() => Promise<void>) | undefined;
 
@@ -82,5 +85,5 @@ export class Unavailable extends HeddleError {
   }
 }
 
-/** A defect of the program. */
+/** A bug in the program. */
 export class Internal extends HeddleError {}

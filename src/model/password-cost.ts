@@ -1,10 +1,10 @@
-/** What the work of hashing a password depends on; it stands in the stored text, so that it can grow. */
+/** Parameters for hashing a password. They are stored with each hash, so that they can be raised later. */
 export interface PasswordCost {
-  /** In KiB. */
+  /** Memory, in KiB. */
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;
 }
 
-/** The cost of the passwords of a server, for the server and for an attacker alike. */
+/** Default cost of hashing passwords. It slows down the server and an attacker alike. */
 export const usualPasswordCost: PasswordCost = { memory: 19_456, passes: 2, parallelism: 1 };

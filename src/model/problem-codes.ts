@@ -1,4 +1,7 @@
-/** What can be wrong, in a word for programs: `<subject>_<fault>` with what it means. Codes are only ever added, and never change their meaning. */
+/**
+ * Problem codes for programs, each with its meaning. A code has the form `<subject>_<fault>`. Codes are only ever
+ * added, and never change their meaning.
+ */
 export const problemCodes = {
   access_invalid: 'The value is not one of the words for access.',
   access_test_conditional: 'What an access test asks about depends on posture checks that may or may not be met.',
@@ -242,5 +245,5 @@ export const problemCodes = {
   zone_records_outside: 'Records of the zone would be outside of it.',
 } as const;
 
-/** One of them. */
+/** Code of a problem. */
 export type ProblemCode = keyof typeof problemCodes;

@@ -2,29 +2,29 @@ import type { ProblemCode } from './problem-codes.ts';
 import { shortMessage } from './quote.ts';
 
 /**
- * One fault of the input. Wrong input is data: every function that reads input returns all problems at once.
- * `code` is `<subject>_<fault>` and never changes its meaning.
+ * One fault of the input. Invalid input is data, not an exception: every function that reads input returns all problems
+ * at once. `code` has the form `<subject>_<fault>` and never changes its meaning.
  */
 export interface Problem {
   readonly code: ProblemCode;
-  /** One sentence a stranger can act on; it ends with the way out. */
+  /** One sentence that is understandable without context and ends with a way to fix the problem. */
   readonly message: string;
   readonly kind?: string | undefined;
   readonly key?: string | undefined;
   /** JSON pointer into the document or body, such as `/spec/rules/0/ports/1`. */
   readonly path?: string | undefined;
   readonly file?: string | undefined;
-  /** 1-based. */
+  /** Line number, counted from 1. */
   readonly line?: number | undefined;
-  /** 1-based. */
+  /** Column number, counted from 1. */
   readonly column?: number | undefined;
-  /** The source whose document stands in the way. */
+  /** Source whose document is in conflict. */
   readonly source?: string | undefined;
-  /** Who uses the object that the problem is about, as the message says it too: by kind, name and source. */
+  /** Objects that use the object of the problem, by kind, name and source. `message` lists them too. */
   readonly usedBy?: readonly string[] | undefined;
 }
 
-/** Codes of problems that another source is part of: agreeing with it mends them as well. */
+/** Codes of problems that involve another source. Agreement with that source also solves them. */
 export const contradictions: ReadonlySet<string> = new Set([
   'unit_conflict',
   'scope_overlap',
@@ -32,13 +32,13 @@ export const contradictions: ReadonlySet<string> = new Set([
   'source_foreign',
 ]);
 
-/** The problem with a message that repeats little of the input. */
+/** Returns the problem with a message that quotes little of the input. */
 export function shortProblem(problem: Problem): Problem {
   const message = shortMessage(problem.message);
   return message === problem.message ? problem : { ...problem, message };
 }
 
-/** Sorted by place, so that equal input gives equal output whatever order the checks ran in. */
+/** Sorts problems by position, so that equal input gives equal output regardless of the order of the checks. */
 export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   const text = (value: string | undefined) => value ?? '';
   return problems

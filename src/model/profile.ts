@@ -1,4 +1,4 @@
-/** A form of the interface: as it is specified, or as clients of other servers of its kind know it. */
+/** Behavior of the API: as specified, or as existing clients of compatible servers expect. */
 export type Profile = (typeof profiles)[number];
 
 export const profiles = ['specification', 'compatible'] as const;

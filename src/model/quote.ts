@@ -1,15 +1,18 @@
-/** How much of the input a message repeats. */
+/** Maximum length of one quote from the input in a message, in characters. */
 const mostQuoted = 200;
 
-/** How much there may be between the first and the last backtick of a message: its quotes, and the words that connect them. */
+/**
+ * Maximum length between the first and the last backtick of a message, in characters: the quotes and the words between
+ * them.
+ */
 const mostBetween = 600;
 
-/** How long a whole message may be: what is wrong is said in a sentence or two, with names to choose from. */
+/** Maximum length of a message, in characters. A problem needs a sentence or two, and some names to choose from. */
 const mostCharacters = 4000;
 
 /**
- * A message for people: what it quotes between backticks is cut to its beginning. Input may hold backticks itself, so that
- * nothing between the first and the last one is known to be ours. Each character is looked at a few times at most.
+ * Shortens the quotes between backticks in a message. Input may contain backticks itself, so any text between the first
+ * and the last backtick may come from the input. Reads each character only a few times.
  */
 export function shortMessage(message: string): string {
   if (message.length <= mostQuoted) return message;
@@ -19,13 +22,13 @@ export function shortMessage(message: string): string {
   return cut.length <= mostCharacters ? cut : `${cut.slice(0, mostCharacters)}… (${cut.length} characters)`;
 }
 
-/** Quotes with the words between them. */
+/** Shortens the quotes in a text, and the whole text if it remains too long. */
 function shortQuotes(text: string): string {
   const cut = text.split('`').map(shortQuote).join('`');
   return cut.length <= mostBetween ? cut : shortQuote(text);
 }
 
-/** The beginning of a text of the input, and how long it is. */
+/** Returns the start of a quote and its full length. */
 function shortQuote(text: string): string {
   return text.length <= mostQuoted ? text : `${text.slice(0, mostQuoted)}… (${text.length} characters)`;
 }

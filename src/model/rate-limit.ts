@@ -1,4 +1,4 @@
-/** How many requests one caller may make: refilled evenly over the minute, up to `burst` at once. */
+/** Rate limit per caller. It is refilled evenly over the minute; `burst` requests are allowed at once. */
 export interface RateLimit {
   readonly perMinute: number;
   readonly burst: number;

@@ -1,17 +1,17 @@
-/** How a repository is reached. */
+/** Transport to a repository. */
 export type Transport = 'https' | 'ssh' | 'file';
 
-/** Where the repository of a checked URL is. */
+/** Location of a repository, from its URL. */
 export interface Remote {
   readonly transport: Transport;
-  /** Absent for files of the server; of IPv6 with brackets. */
+  /** Host name or address, IPv6 in brackets. Absent for files on the server. */
   readonly host?: string;
   readonly port?: number;
 }
 
 const usualPorts = { https: 443, ssh: 22 };
 
-/** Reads the address of a repository, `user@host:path` included; `undefined` for what is none. */
+/** Parses the URL of a repository, or `user@host:path`. Returns `undefined` for anything else. */
 export function parseRemote(url: string): Remote | undefined {
   const [, host] = /^[\w.-]+@([\w.-]+):(?!\/\/)[^\s]+$/.exec(url) ?? [];
   if (host !== undefined) return { transport: 'ssh', host, port: usualPorts.ssh };

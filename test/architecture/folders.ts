@@ -14,7 +14,6 @@ export const apart: Readonly<Record<string, string>> = {
   'src/db/lost-session.ts': 'its neighbour is long enough',
   'src/features/auth/provider/first-sign-in.ts': 'its neighbour is long enough',
   'src/features/peers/streams/facts-debouncer.ts': 'its neighbour is long enough',
-  'src/features/sources/directory/mounts.ts': 'its neighbour is long enough',
   'src/features/sources/kubernetes/reminder.ts': 'its neighbour is long enough',
   'src/features/sources/kubernetes/settle.ts': 'its neighbour is long enough',
   'src/features/sources/loop/measure.ts': 'its neighbour is long enough',

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
-import { type AnyField, entriesOf, type Fields } from '../../src/model/schema/field.ts';
+import type { AnyField, Fields } from '../../src/model/schema/field.ts';
+import { entriesOf } from '../../src/model/schema/field-search.ts';
 
 /** A place in an example: a container with the fields it may have. */
 export interface Container {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { type AnyField, entriesOf, type Fields } from '../../src/model/schema/field.ts';
+import type { AnyField, Fields } from '../../src/model/schema/field.ts';
+import { entriesOf } from '../../src/model/schema/field-search.ts';
 
 const texts = ['alpha', 'beta', 'Größe', 'two words', 'x.y'];
 const ids = ['id1', 'id2', 'id3', 'id4'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { DerivedChange } from '../../src/model/declare/kind.ts';
+import type { DerivedChange } from '../../src/model/declare/mutation.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import {
   account,

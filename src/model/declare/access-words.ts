@@ -1,16 +1,16 @@
-/** What can be said of the access between two ends. `mixed`: some of it is let through and some is not. */
+/** Results of an access evaluation between two ends. `mixed`: some traffic is allowed and some is not. */
 export const verdicts = ['allow', 'conditional', 'deny', 'mixed'] as const;
 
-/** The results of a test of access. */
+/** Results of an access test. */
 export const testOutcomes = ['pass', 'fail', 'conditional'] as const;
 
-/** Whether a peer passes a posture check; `unknown` when that depends on unknown facts. */
+/** Results of a posture check for a peer. `unknown`: the result depends on facts that are unknown. */
 export const postureResults = ['pass', 'fail', 'unknown'] as const;
 
-/** The protocols of rules. */
+/** Protocols of access rules. */
 export const protocols = ['all', 'tcp', 'udp', 'icmp', 'ssh'] as const;
 
-/** What a rule does with the traffic that it is about. */
+/** What a rule does with the traffic that it matches. */
 export const ruleActions = ['accept', 'drop'] as const;
 
 /** The protocols whose traffic has ports. */

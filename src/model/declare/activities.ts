@@ -1,4 +1,4 @@
-/** What can happen in an account: the code of each activity with what it means. Codes are only ever added. */
+/** Activities of the audit log: code to description. Codes are only ever added. */
 export const activities = {
   'peer.user.add': 'Peer added',
   'peer.setupkey.add': 'Peer added',
@@ -207,15 +207,18 @@ export const activities = {
   'config.plan.needs_approval': 'A plan waits for an approval',
 } as const;
 
-/** The code of one of them. */
+/** Code of an activity. */
 export type ActivityCode = keyof typeof activities;
 
-/** What stands before each of these last words in a code, such as `peer.ssh` before `enable` and `disable`. */
+/** Code prefix that exists with both suffixes, such as `peer.ssh` for `enable` and `disable`. */
 export type ActivityStem<First extends string, Second extends string> = StemOf<First> & StemOf<Second>;
 
 type StemOf<Last extends string, Code = ActivityCode> = Code extends `${infer Stem}.${Last}` ? Stem : never;
 
-/** Whether the program knows an activity of this code; one that an older program recorded may be gone. */
+/**
+ * Checks whether the program declares an activity with this code. A stored event of an older program may have a code
+ * that no longer exists.
+ */
 export function isActivityCode(code: string): code is ActivityCode {
   return Object.hasOwn(activities, code);
 }

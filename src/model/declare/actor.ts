@@ -1,20 +1,20 @@
 import type { Role } from './roles.ts';
 
-/** What an actor can be. */
+/** Types of actors. */
 export const actorTypes = ['user', 'source', 'system'] as const;
 
-/** On whose behalf a mutation happens: an argument of every engine call, recorded with every revision. */
+/** The identity that makes a mutation. Every engine call takes one, and every revision records it. */
 export type Actor = {
   readonly type: (typeof actorTypes)[number];
   readonly id: string;
   readonly name: string;
   readonly email?: string;
-  /** The role that a user of another account has here, because that account manages this one. */
+  /** Role in this account of a user of another account, which manages this account. */
   readonly granted?: Role;
 };
 
-/** An actor who is there and asks, and not only the name under which something was done. */
+/** An actor that makes the current request, as opposed to one that is only recorded for a past change. */
 export interface Caller extends Actor {
-  /** The names that a claim of the caller's sign-in token lists; absent for callers whom no such claim restricts. */
+  /** Returns the names that a claim of the caller's sign-in token lists. Absent for callers that no claim restricts. */
   tokenLists?(claim: string): readonly string[];
 }

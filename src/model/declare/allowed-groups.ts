@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../lib/json.ts';
 
-/** What an account wants to know about groups in sign-in tokens. */
+/** Settings of an account for groups in sign-in tokens. */
 export interface GroupRules {
   readonly enabled: boolean;
   readonly claim: string;
-  /** Callers whose token names none of these are refused; empty: none are. */
+  /** Callers whose token contains none of these groups are refused. Empty: no caller is refused. */
   readonly allowed: readonly string[];
 }
 
-/** The rules in the settings of an account. */
+/** Reads the rules from the settings of an account. */
 export function groupRules(settings: JsonObject): GroupRules {
   const { jwt_groups_enabled: enabled, jwt_groups_claim_name: claim, jwt_allow_groups: allowed } = settings;
   return {
@@ -18,7 +18,7 @@ export function groupRules(settings: JsonObject): GroupRules {
   };
 }
 
-/** Whether a caller whose token lists these names may sign in. */
+/** Checks whether a caller may sign in. `listed` returns the names that a claim of the caller's token lists. */
 export function isLetIn(
   { enabled, claim, allowed }: GroupRules,
   listed: (claim: string) => readonly string[],

@@ -1,7 +1,7 @@
 import type { Json } from '../../lib/json.ts';
 import { parseJsonTemplate } from '../../lib/json-template.ts';
 
-/** What templates of events may name: an event with awkward characters in its texts. */
+/** An event with all values that templates may use. Its texts contain characters that must be escaped. */
 const samples = {
   ID: 4711,
   Timestamp: '2026-01-02T03:04:05.678Z',
@@ -12,10 +12,10 @@ const samples = {
   Meta: { name: 'developers' },
 } as const satisfies Readonly<Record<string, Json>>;
 
-/** The values of an event, by the names that templates have for them. */
+/** Values of an event, by the names that templates use. */
 export type EventValues = Readonly<Record<keyof typeof samples, Json>>;
 
-/** Reads a template of what is sent about one event, or says what is wrong with it. */
+/** Parses a template for the message about one event. Returns a fault when the template is invalid. */
 export function parseEventTemplate(text: string) {
   return parseJsonTemplate<keyof EventValues>(text, samples);
 }

@@ -1,10 +1,13 @@
-/** What an installation says about how people sign in. */
+/** How users sign in to an installation. */
 export interface Installation {
-  /** The server itself is an identity provider. */
+  /** Whether the server itself is an identity provider. */
   readonly embeddedIdp: boolean;
-  /** No user signs in with a password of this server; only external identity providers authenticate people. */
+  /**
+   * Whether sign-in with a password of this server is disabled, so that only external identity providers authenticate
+   * users.
+   */
   readonly localAuthDisabled: boolean;
 }
 
-/** As an installation is when nothing else is said. */
+/** The default when nothing is configured. */
 export const plainInstallation: Installation = { embeddedIdp: true, localAuthDisabled: false };

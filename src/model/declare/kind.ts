@@ -2,42 +2,44 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { Fields, SpecOf } from '../schema/field.ts';
 import { brokenRules, type MemberRule } from '../schema/member-rules.ts';
-import type { MemberEdit } from '../state/members.ts';
 import type { StoredObject } from '../state/object.ts';
 import type { Observed } from '../state/observed.ts';
 import type { FieldOf, KindName, KindTypes, ObjectOf } from '../state/stored.ts';
 import type { ActivityCode } from './activities.ts';
-import type { Actor, Caller } from './actor.ts';
 import type { Installation } from './installation.ts';
+import type { DerivedChange, Mutation, Step } from './mutation.ts';
 
-/** The objects that rules, computed members and planners may look at: one account at one moment. */
+/** The objects of one account at one moment, as rules, computed members and planners read them. */
 export interface State {
   readonly account: string;
   get(id: string): StoredObject | undefined;
-  /** The object with this id if it is of this kind. */
+  /** Returns the object with this id if it is of this kind. */
   find<Name extends string>(kind: Name, id: string): ObjectOf<Name> | undefined;
   ofKind<Name extends string>(kind: Name): readonly ObjectOf<Name>[];
   countOf(kind: string): number;
   childrenOf<Name extends string>(parent: string, kind: Name): readonly ObjectOf<Name>[];
-  /** Objects whose declared index `index` has this value. */
+  /** Returns the objects whose declared index `index` contains this value. */
   lookUp<Name extends string>(kind: Name, index: string, value: string): readonly ObjectOf<Name>[];
-  /** The object that holds a unique value, if any. */
+  /** Returns the object that has a unique value, if any. */
   holderOf<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined;
-  /** Objects that reference this one, with the field that does. */
+  /** Returns the objects that reference this one, each with the referencing field. */
   referrersOf(id: string): readonly { readonly from: StoredObject; readonly field: string }[];
-  /** Objects of a kind that reference this one by a field. */
+  /** Returns the objects of a kind that reference this one in a field. */
   referrersBy<Name extends string>(kind: Name, field: FieldOf<Name>, id: string): readonly ObjectOf<Name>[];
-  /** How many reference this one from a field of a kind; does not build the list. */
+  /** Returns how many objects of a kind reference this one in a field, without building the list. */
   countReferrers<Name extends string>(id: string, kind: Name, field: FieldOf<Name>): number;
-  /** When the state is looked at, ISO 8601; set for answers of kinds that vary. */
+  /** Time of the view, in ISO 8601. Set for answers of kinds that vary. */
   readonly now?: string;
-  /** The id of the user who looks at it; set for answers of kinds that vary. */
+  /** Id of the user who views the state. Set for answers of kinds that vary. */
   readonly viewer?: string;
-  /** To how many peers a peer may open a connection; set for lists of kinds that show it. */
+  /** Returns to how many peers a peer may open a connection. Set for lists of kinds that show the number. */
   countAccessible?(peer: string): number;
-  /** Why endpoint security keeps a peer out, `undefined` when it does not; set for answers of kinds whose peers are observed. */
+  /**
+   * Returns why endpoint security blocks a peer, or `undefined` when it does not. Set for answers of kinds whose peers
+   * are observed.
+   */
   disapproval?(peer: string): string | undefined;
-  /** What is observed about objects at this moment; set for answers of kinds that are `observed`. */
+  /** Current observations about objects. Set for answers of kinds that are `observed`. */
   readonly observed?: Observed;
 }
 
@@ -48,22 +50,22 @@ export interface Fault {
   readonly message: string;
 }
 
-/** A member of responses that the server works out. */
+/** A member of responses that the server computes. */
 export interface Computed<O = StoredObject> {
   readonly doc: string;
   /** JSON Schema of the value, for OpenAPI. */
   readonly schema: JsonObject;
   value(object: O, state: State): Json | undefined;
   /**
-   * Follows from `State.countAccessible`, which needs to know who reaches whom in the account: shown in lists, not in the
-   * answer about one object.
+   * Set for a value that comes from `State.countAccessible`, which needs the access between all peers of the account.
+   * The value is shown in lists, not in the answer about a single object.
    */
   readonly countsAccess?: true;
 }
 
 export type InUse = 'linked' | 'in_use' | 'precondition';
 
-/** A value that at most one object of the kind may have; `code` and `message` are those of the refusal. */
+/** A value that at most one object of the kind may have. `path` and `message` are those of the refusal. */
 export interface Unique<O = StoredObject> {
   value(object: O): string | undefined;
   readonly path: string;
@@ -74,121 +76,87 @@ export type Verb = 'list' | 'create' | 'read' | 'replace' | 'delete';
 
 export interface Parent {
   readonly kind: string;
-  /** The reference to the parent in a standalone document. */
+  /** Field that references the parent in a standalone document. */
   readonly field: string;
-  /** The member of the parent's documents and answers that carries these children; absent: nothing of the parent shows them. */
+  /**
+   * Member of the parent's documents and answers that contains these children. Absent: the parent does not show them.
+   */
   readonly inline?: string;
-  /** The parent does not go while it has such children; otherwise they go with it. */
+  /** Set when the parent cannot be deleted while it has such children. Absent: they are deleted with it. */
   readonly holds?: true;
-  /** Whether the parent's answer shows the children themselves (the default) or their ids. */
+  /** Whether the parent's answer shows the children as objects (the default) or as ids. */
   readonly answer?: 'objects' | 'ids';
 }
 
-/** Something worth a row of the audit log. */
+/** An event to record in the audit log. */
 export interface AuditEvent {
   readonly code: ActivityCode;
   readonly target?: string;
   readonly meta: Readonly<Record<string, string>>;
 }
 
-/** The members that an object, or the keys that a map, has in one case. */
+/** Members of an object, or keys of a map, in one variant. */
 export interface Variant {
   readonly required: readonly string[];
   readonly optional: readonly string[];
-  /** Those of other cases that may be given all the same, but empty. */
+  /** Members of other variants that may be given if they are empty. */
   readonly empty?: readonly string[];
 }
 
-/** What a member holds depends on the word of another one. */
+/** A member whose content depends on the value of another member. */
 export interface Variants {
-  /** The member with the word. */
+  /** Name of the member whose value selects the variant. */
   readonly by: string;
-  /** The object or map that depends on it. */
+  /** Name of the object or map that depends on it. */
   readonly member: string;
-  /** By word. */
+  /** Variants, by value of `by`. */
   readonly of: Readonly<Record<string, Variant>>;
 }
 
-/** Activity codes of the plain operations; an absent one records nothing. */
+/** Activity codes of create, update and delete. An operation without a code is not recorded. */
 export interface Activity {
   readonly create?: ActivityCode;
   readonly update?: ActivityCode;
   readonly delete?: ActivityCode;
 }
 
-/** Which objects a query parameter leaves in. */
+/** A query parameter that filters a list. */
 export interface Filter<O = StoredObject> {
   readonly doc: string;
   matches(object: O, value: string, state: State): boolean;
-  /** What is wrong with a value that nothing could match; the request is refused with it. */
+  /** Returns what is wrong with a value that cannot match any object. The request is then refused with this message. */
   fault?(value: string): string | undefined;
-  /** JSON Schema of the parameter, a text unless said otherwise. */
+  /** JSON Schema of the parameter. Default: a string. */
   readonly schema?: JsonObject;
 }
 
-/** What the generation of values of a new object may use. */
+/** Inputs for generating the values of a new object. */
 export interface GeneratorInput {
-  /** ISO 8601, UTC. */
+  /** Current time, in ISO 8601, UTC. */
   readonly now: string;
   random(bytes: number): Uint8Array;
 }
 
-/** Values that the server generated: kept in `derived`, and shown once in the answer to the creation. */
+/** Values that the server generated: `derived` is stored, `outputs` is shown once, in the answer to the creation. */
 export interface GeneratedValues {
   readonly derived: JsonObject;
   readonly outputs?: Readonly<Record<string, string>>;
 }
 
-/** What was made for an object, where it ends one day. */
+/** How generated values that expire are replaced. */
 export interface Renewal<O = StoredObject> {
-  /** How long it works from when it is made, in seconds, by the spec of its object; `undefined` where that does not say. */
+  /**
+   * Returns the lifetime of the values from their generation, in seconds. Returns `undefined` when the spec does not
+   * set one.
+   */
   lifetime(spec: JsonObject): number | undefined;
-  /** ISO 8601; `undefined` for what is not to be replaced. */
+  /** Returns when the values expire, in ISO 8601. Returns `undefined` when they need not be replaced. */
   expires(object: O): string | undefined;
-  /** What takes its place. What there was may go on working until it ends. */
+  /** Generates the replacement. The previous values may keep working until they expire. */
   renew(object: O, input: GeneratorInput): GeneratedValues;
 }
 
-/** One object before and after a step; an absent side means that it comes or goes. */
-export interface Step<O = StoredObject> {
-  readonly before?: O;
-  readonly after?: O;
-  /** The `inputs` of the request, canonical, when there was one. */
-  readonly given?: JsonObject;
-  /** On whose behalf; absent for what the server does by itself. */
-  readonly actor?: Actor;
-  newId(): string;
-}
-
-/** A change of one object by a caller, for the rules that depend on who makes it and on what was stored before. */
-export type Mutation<O = StoredObject> = Pick<Step<O>, 'before' | 'after'> & {
-  readonly actor?: Caller;
-  /** It goes back to what was there before. */
-  readonly rollback?: true;
-};
-
-/** A change that follows from another: of a stored object, its end, or an object that comes with it. */
-export type DerivedChange =
-  | {
-      readonly change: StoredObject;
-      /** Absent: it stays. */
-      readonly spec?: JsonObject;
-      /** The members whose origins are others now, by membership field. */
-      readonly members?: Readonly<Record<string, readonly MemberEdit[]>>;
-      readonly derived?: JsonObject;
-    }
-  | { readonly remove: StoredObject }
-  | {
-      readonly add: {
-        readonly id: string;
-        readonly kind: string;
-        readonly parent?: string;
-        readonly spec: JsonObject;
-        readonly derived: JsonObject;
-      };
-    };
-
-/** A resource type, declared once. Everything the program knows about a kind is read from here. */
+/** A resource type, declared once. Everything that the program knows about a kind comes from its declaration. */
 export interface KindDeclaration<
   F extends Fields = Fields,
   Name extends string = string,
@@ -197,150 +165,181 @@ export interface KindDeclaration<
 > {
   readonly name: Name;
   readonly doc: string;
-  /** REST collection path, `{zoneId}` for a parent's id. Absent: no endpoints. */
+  /** REST collection path, with `{zoneId}` for the id of a parent. Absent: the kind has no endpoints. */
   readonly path?: string;
   /** Name of the id parameter in the path, such as `groupId`. */
   readonly idParameter?: string;
-  /** Ids are whole numbers, counted per account and kind; otherwise opaque texts. */
+  /** Set when ids are integers, counted per account and kind. Absent: ids are opaque strings. */
   readonly ids?: 'integer';
-  /** The unique rule by whose value paths name an object, in place of its id. */
+  /** Name of the unique rule whose value identifies an object in paths, instead of its id. */
   readonly addressedBy?: string;
-  /** There is at most one object, addressed by the path itself, without an id. */
+  /** Whether there is at most one object, addressed by the path itself, without an id. */
   readonly single?: boolean;
-  /** The one object always exists: until it is written, it has the default values. */
+  /** Whether the single object always exists. Until it is written, it has the default values. */
   readonly implied?: boolean;
-  /** Answers depend on the moment or on who asks (`State.now`, `State.viewer`), so none is kept. */
+  /** Whether answers depend on the time or on the caller (`State.now`, `State.viewer`), so that they are not cached. */
   readonly varies?: boolean;
   /**
-   * Answers show observations from outside revisions (`State.observed`): what peers or proxies report, when people sign
-   * in, when integrations last took something over. They are not part of the object.
+   * Whose observations answers show (`State.observed`): what peers or proxies report, when users sign in, when
+   * integrations last provisioned something. Observations are not part of the object or of a revision.
    */
   readonly observed?: 'peers' | 'proxies' | 'people' | 'integrations';
-  /** Where all objects of a child kind are listed, whatever their parent. */
+  /** Path that lists all objects of a child kind, of all parents. */
   readonly listPath?: string;
-  /** Other collection paths that lead to the same objects. */
+  /** Other collection paths for the same objects. */
   readonly alsoAt?: readonly string[];
   /**
-   * The body of a replace without what answers show for another reason than what is stored: sent back, that states nothing.
+   * Removes values from the body of a replace that answers show although they are not stored. A client that sends them
+   * back unchanged does not state them.
    */
   withoutEchoes?(body: JsonObject, object: O, state: State): JsonObject;
-  /** A replace leaves alone what the body leaves out. */
+  /** Whether a replace keeps the members that the body omits. */
   readonly merge?: boolean;
-  /** A delete answers `{}`, or 204, instead of 200 with nothing. */
+  /** Set when a delete answers `{}` (`object`) or 204 (`no_content`). Absent: 200 with an empty body. */
   readonly deleteReply?: 'object' | 'no_content';
-  /** Lists end with these, which are no objects. */
+  /** Returns entries that are added to the end of lists and are not objects. */
   alsoListed?(state: State): readonly JsonObject[];
-  /** The kind exists in the hosted edition alone. */
+  /** Set when the kind exists in the hosted edition only. */
   readonly edition?: 'hosted';
   readonly verbs?: readonly Verb[];
-  /** Permission module. */
+  /** Module of the role matrix that decides who may read and change objects of this kind. */
   readonly module: string;
-  /** Documents of this kind exist. Says why when they do not. */
+  /** Whether documents of this kind exist, and why not. */
   readonly document:
     | {
         readonly allowed: true;
-        /** Documents state what is there already; others make it. */
+        /** Set when documents can only state objects that already exist, and never create one. */
         readonly creates?: false;
-        /** What `kubectl` calls resources of the kind for short. */
+        /** Short name of the resource for `kubectl`. */
         readonly shortName?: string;
       }
     | { readonly allowed: false; readonly why: string };
-  /** There is exactly one object, with this key in documents. */
+  /** Set when there is exactly one object. The value is its key in documents. */
   readonly singleton?: string;
   readonly parent?: Parent;
   readonly spec: F;
-  /** Members of request bodies that are not kept: they only steer what follows (`Step.given`). */
+  /** Members of request bodies that are not stored. They only control derived changes (`Step.given`). */
   readonly inputs?: Fields;
-  /** Rules about `inputs`, once everything that they name is known to exist. */
+  /** Checks `inputs`. Runs after all objects that they name are known to exist. */
   checkInputs?(given: JsonObject, state: State): readonly Fault[];
-  /** Natural key of a child, the part of its key behind the parent's. */
+  /** Returns the natural key of a child: the part of its key after the parent's key. */
   naturalKey?(spec: SpecOf<F>): string;
-  /** Children of equal pairing value may be matched as an update when their natural keys differ. */
+  /**
+   * Returns a value by which children are paired: a removed and a new child with equal values may be treated as one
+   * update although their natural keys differ.
+   */
   pairing?(spec: SpecOf<F>): string;
   readonly computed?: Readonly<Record<string, Computed<O>>>;
-  /** Members of the summary by which other kinds' responses show an object of this kind. */
+  /** Members to include when responses of other kinds show an object of this kind as a summary. */
   readonly summary?: readonly string[];
-  /** The field that is the display name; `name` unless said otherwise. */
+  /** Field with the display name. Default: `name`. */
   readonly nameField?: string;
-  /** Query parameters of lists: which objects a value leaves in. */
+  /** Query parameters that filter lists, by name. */
   readonly filters?: Readonly<Record<string, Filter<O>>>;
   readonly uniques?: Readonly<Record<string, Unique<O>>>;
-  /** Values by which an object is found without knowing its account: kind of entry in the directory to values. */
+  /** Values by which an object is found without knowing its account, by kind of directory entry. */
   readonly entries?: Readonly<Record<string, (object: O) => string | undefined | readonly string[]>>;
-  /** Audit events of the account are delivered to objects of this kind, each from its creation on. */
+  /** Set when audit events of the account are delivered to objects of this kind, each from its creation on. */
   readonly delivers?: true;
-  /** Values by which rules look objects up. */
+  /** Values by which rules look up objects, by index name. */
   readonly indexes?: Readonly<Record<string, (object: O) => readonly string[]>>;
-  /** Spellings that depend on another field. Pure and idempotent; runs on what `normalize` gave, full or only stated. */
+  /**
+   * Normalizes spellings that depend on another field. Pure and idempotent. Runs on the result of `normalize`, for a
+   * complete spec or for its stated part only.
+   */
   canonicalize?(spec: SpecOf<F>): SpecOf<F>;
-  /** How descriptions of the interface show that one member depends on another; `check` refuses what is otherwise. */
+  /** How API descriptions show that one member depends on another. `check` must refuse specs that contradict it. */
   readonly variants?: Variants;
-  /** What the members of the spec must not contradict. */
+  /** Rules that the members of the spec must satisfy together. */
   readonly rules?: readonly MemberRule[];
-  /** Rules that need nothing but the spec, and no data can say. */
+  /** Checks rules that need only the spec and cannot be expressed in `rules`. */
   check?(spec: SpecOf<F>): readonly Fault[];
-  /** Rules that look at other objects; run when the object changes. */
+  /** Checks rules that read other objects. Runs when the object changes. */
   checkState?(object: O, state: State): readonly Fault[];
   /**
-   * Rules about the change itself: what it was before, and who does it. The code `not_allowed` says that it is not theirs
-   * to do, `precondition_failed` that the object is not in a state for it. What follows from another change is not asked.
+   * Checks rules about the change itself: the stored object and the caller. The code `not_allowed` means that the
+   * caller may not make the change, `precondition_failed` that the object is not in a state for it. Not called for
+   * derived changes.
    */
   checkMutation?(mutation: Mutation<O>, before: State, next: State): readonly Fault[];
-  /** In a cluster, a resource may name a Service beside it in this member, in place of the field that is its address. */
+  /**
+   * Set when a Kubernetes resource may name a Service of its namespace in `member`, instead of giving an address in
+   * `field`.
+   */
   readonly service?: { readonly member: string; readonly field: string };
-  /** How what `generate` made is replaced before it ends. */
+  /** How values made by `generate` are replaced before they expire. */
   readonly renewal?: Renewal<O>;
-  /** The values of `generate` that are shown once. */
+  /** Names of the values of `generate` that are shown once. */
   readonly outputs?: readonly string[];
-  /** The values that the server generates when an object is created. */
+  /** Generates the server's values when an object is created. */
   generate?(object: O, input: GeneratorInput): GeneratedValues;
-  /** What else changes when an object comes, changes or goes. Pure; its edits are checked like all others. */
+  /**
+   * Returns what else changes when the object is created, changed or deleted. Pure. The resulting edits are checked
+   * like all others.
+   */
   derivedChanges?(step: Step<O>, state: State): readonly DerivedChange[];
-  /** What follows, follows from `inputs` alone; documents, which give none, need not be asked. */
+  /**
+   * Set when derived changes follow from `inputs` alone. They need not be computed for documents, which have no inputs.
+   */
   readonly derivedChangesFrom?: 'inputs';
-  /** Beside that: whether more may follow from a change of this object, by what the account says about it. */
+  /** Checks whether derived changes may also follow without `inputs`, because of the settings of the account. */
   alsoFollows?(object: O, state: State): boolean;
-  /** Why the object may not be changed or deleted by anyone. */
+  /** Returns why no caller may change or delete the object. */
   refuse?(object: O, action: 'update' | 'delete'): string | undefined;
-  /** Shown in plans beside a change that deserves a second look. */
+  /** Returns warnings that plans show next to the change. */
   warnings?(before: O | undefined, after: O | undefined): readonly string[];
-  /** What of a change documents make only with an approval; the API makes it, and says so in `Heddle-Notice`. */
+  /**
+   * Describes what in a change needs an approval when documents make it. The API makes the change and reports these
+   * texts in `Heddle-Notice`.
+   */
   approvals?(before: O | undefined, after: O | undefined): readonly string[];
-  /** How a refused delete of a referenced object of this kind is answered, or how by the kind that refers to it. */
+  /**
+   * How the API answers when it refuses to delete a referenced object of this kind: always, or by kind of the
+   * referencing object.
+   */
   readonly inUse?: InUse | Readonly<Record<string, InUse>>;
-  /** Objects that use this one without a reference to it; the state may be one in which it is gone. */
+  /** Returns objects that use this one without a reference to it. The object may already be deleted in `state`. */
   usedBy?(object: O, state: State): readonly StoredObject[];
-  /** Invites, which are no objects, name objects of this kind; one that a pending invite names is in use. */
+  /**
+   * Set when invites can name objects of this kind. Invites are not objects; an object that a pending invite names is
+   * in use.
+   */
   readonly namedByInvites?: true;
   readonly activity?: Activity;
-  /** Meta of the activity, `{name}` unless said otherwise. */
+  /** Returns the metadata of the activity. Default: `{name}`. */
   activityMeta?(object: O, state: State): Readonly<Record<string, string>>;
-  /** Replaces the plain activity of an update when one code does not say it all. */
+  /** Returns the events that replace the default activity of an update, when one code is not enough. */
   updateEvents?(before: O, after: O, state: State): readonly AuditEvent[];
-  /** Recorded beside the plain activity of a creation. */
+  /** Returns events to record in addition to the default activity of a creation. */
   createEvents?(after: O, state: State): readonly AuditEvent[];
-  /** Recorded beside the plain activity of a deletion; the state is the one before it. */
+  /**
+   * Returns events to record in addition to the default activity of a deletion. `state` is the one before the deletion.
+   */
   deleteEvents?(before: O, state: State): readonly AuditEvent[];
-  /** The list of a source's scope that names objects of this kind: others than these documents may not refer to. */
+  /**
+   * List in a source's scope that names objects of this kind. Documents of the source may not refer to other objects of
+   * the kind.
+   */
   readonly scopedBy?: 'groups';
-  /** References to objects of this kind may wait for an object that is not there yet. */
+  /** Whether references to objects of this kind may wait until the object exists. */
   readonly pending?: boolean;
-  /** Bends the generic response where the wire wants something else; runs last. */
+  /** Adapts the generic response where the wire format differs. Runs last. */
   respond?(body: JsonObject, object: O, state: State, installation: Installation): JsonObject;
-  /** Whether those who may not read the kind see the object all the same, because it is theirs. */
+  /** Checks whether an object belongs to the viewer, who sees it even without the right to read the kind. */
   isOwn?(object: O, viewer: string, state: State): boolean;
   /**
-   * A credential: the object itself, by a value that its holder keeps, or values that are stored beside it and deleted
-   * with it, such as tokens and passwords. A rollback restores neither.
+   * Set for credentials: `itself` when the object is a credential, whose value its holder keeps; `beside` when
+   * credentials such as tokens and passwords are stored with the object and deleted with it. A rollback restores
+   * neither.
    */
   readonly credential?: 'itself' | 'beside';
-  /** The object is the server's own: never exported, adopted or pruned. */
+  /** Checks whether the object belongs to the server. Such an object is never exported, adopted or pruned. */
   isSystem?(object: O): boolean;
-  /** A believable `spec` as a document states it; references may name keys of other kinds' examples. */
+  /** A realistic `spec` as a document states it. References may name the keys of other kinds' examples. */
   readonly example: Example;
 }
 
-/** A declaration with its defaults filled, as the machinery sees it. */
+/** A kind declaration with its defaults filled in. */
 export interface Kind extends KindDeclaration {
   readonly verbs: readonly Verb[];
   readonly nameField: string;
@@ -349,13 +348,13 @@ export interface Kind extends KindDeclaration {
   readonly indexes: Readonly<Record<string, (object: StoredObject) => readonly string[]>>;
 }
 
-/** Declares a kind. The fields give the rules their static types. */
+/** Declares a kind. Infers the types of its rules from the fields. */
 export function defineKind<const F extends Fields, const Name extends string>(
   declaration: KindDeclaration<F, Name, ObjectOf<NoInfer<Name>>, ExampleOf<NoInfer<F>>> & {
     readonly spec: FieldsOf<NoInfer<Name>>;
   },
 ): Kind {
-  // Rules see the canonical spec, which has the shape that the fields give it: `normalize` ran before.
+  // Rules receive the canonical spec, which has the shape of the fields because `normalize` ran before.
   const kind = declaration as unknown as KindDeclaration;
   return {
     verbs: ['list', 'create', 'read', 'replace', 'delete'],
@@ -368,13 +367,13 @@ export function defineKind<const F extends Fields, const Name extends string>(
   };
 }
 
-/** The fields with which a kind added itself to `KindTypes`. */
+/** Fields that a kind declared in `KindTypes`. */
 type FieldsOf<Name extends string> = Name extends KindName ? KindTypes[Name]['fields'] : Fields;
 
-/** Values of declared fields alone, so that an example cannot outlive a field. */
+/** Values of declared fields only, so that an example cannot keep a field that was removed. */
 type ExampleOf<F extends Fields> = { readonly [Field in keyof F]?: Json };
 
-/** Whether documents only state objects that others make, and never make or end one. */
+/** Checks whether documents only state existing objects of the kind, and never create or delete one. */
 export function statesOnly(kind: Kind): boolean {
   return kind.document.allowed && kind.document.creates === false;
 }

@@ -1,20 +1,20 @@
-/** Which way a list is sorted. */
+/** Sort orders of a list. */
 export const sortOrders = ['asc', 'desc'] as const;
 
-/** One of them. */
+/** Sort order of a list. */
 export type SortOrder = (typeof sortOrders)[number];
 
-/** How a request to a service of a proxy ended. */
+/** Results of a request to a proxy service. */
 export const requestResults = ['success', 'failed'] as const;
 
-/** One of them. */
+/** Result of a request to a proxy service. */
 export type RequestResult = (typeof requestResults)[number];
 
-/** Where events come from that are delivered: the audit log, or the records of traffic and of reverse proxies. */
+/** Origins of delivered events: the audit log, or the records of traffic and of reverse proxies. */
 export const eventFeeds = ['audit', 'traffic', 'proxy'] as const;
 
-/** One of them. */
+/** Origin of delivered events. */
 export type EventFeed = (typeof eventFeeds)[number];
 
-/** How grave an entry of a synchronisation log is. */
+/** Severities of the entries of a synchronization log. */
 export const syncLogLevels = ['info', 'warning', 'error'] as const;

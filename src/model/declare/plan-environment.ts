@@ -3,33 +3,36 @@ import { sealedPrefix, type Vault } from '../schema/sealing.ts';
 import type { ValueUse } from '../schema/value-policy.ts';
 import type { Signer } from './signing.ts';
 
-/** What plans and the server take from outside besides time and ids: keys, random bytes, values and limits. */
+/** External inputs of plans and of the server, except time and ids: keys, random bytes, values and limits. */
 export interface PlanEnvironment {
   readonly vault: Vault;
   /** Signs archives. */
   readonly archiveSigner: Signer;
-  /** Signs what goes by mail to an address and nowhere else. */
+  /** Signs links that are sent by mail, to prove that the recipient received the mail. */
   readonly mailSigner: Signer;
   readonly edition: Edition;
-  /** Random bytes for values that the server makes up. */
+  /** Returns random bytes for values that the server generates. */
   random(bytes: number): Uint8Array;
-  /** The value that a document's `valueFrom` names; `undefined` when it is not there or not allowed. */
+  /** Returns the value that a document's `valueFrom` names. Returns `undefined` when it is not set or not allowed. */
   valueFrom(origin: string, name: string): string | undefined;
-  /** Where documents are only checked: what `valueFrom` returns for values that are not set there; no format is asked of it. */
+  /**
+   * Value that `valueFrom` returns for values that are not set, when documents are only checked. Its format is not
+   * checked.
+   */
   readonly standIn?: string;
-  /** How a value that is not there comes to be there; where not given, as for sources that the server reads. */
+  /** Explains how to set a value that is missing. Absent: the hint for sources that the server reads. */
   unsetHint?(origin: string, name: string): string;
-  /** Why values that are made for objects of documents cannot go to Secrets; absent: they can. */
+  /** Why generated values of a document's object cannot be written to a Secret. Absent: they can. */
   readonly outputSecretFault?: string | undefined;
-  /** Whether documents may name one of the server's own values. */
+  /** Checks whether documents may use one of the server's own values. */
   mayUse(use: ValueUse): boolean;
-  /** Documents may carry secrets as they are. */
+  /** Whether documents may contain secrets in plain text. */
   readonly literalSecrets: boolean;
-  /** A user who is deleted is forgotten by the identity provider of this server too, with their password. */
+  /** Whether deleting a user also deletes the person and their password from the identity provider of this server. */
   readonly forgetsPeople: boolean;
-  /** The name or address by which people reach the service, when the operator said so. */
+  /** Host name or address of the server's public URL. Absent when the operator set none. */
   readonly host?: string;
-  /** The port at which it answers there. */
+  /** Port of the server's public URL. */
   readonly port?: number;
 }
 
@@ -39,7 +42,7 @@ function noKey(): never {
 
 const noSigner: Signer = { keyId: 'none', sign: () => '', isGenuine: () => undefined };
 
-/** The environment of plans in which no secrets occur: the offline check, and tests of everything else. */
+/** Environment for plans without secrets: the offline check, and tests of other features. */
 export const emptyEnvironment: PlanEnvironment = {
   vault: {
     keyId: 'none',

@@ -1,7 +1,7 @@
-/** What a plan does to an object. */
+/** Actions of a plan on an object. */
 export const planActions = ['create', 'update', 'delete'] as const;
 
-/** What a plan does to who states or holds an object, without changing a value. */
+/** Changes of which sources state or own an object, without a change of its values. */
 export const claimActions = ['claim', 'release', 'restate', 'override'] as const;
 
 /** The guards that make a plan need an approval. */
@@ -10,5 +10,5 @@ export const planGuards = [
   ...(['access_lost', 'access_gained', 'own_access', 'always'] as const),
 ] as const;
 
-/** The states of a stored plan. The database holds every one but `expired`, which follows from the time. */
+/** States of a stored plan. The database stores all of them except `expired`, which follows from the time. */
 export const planStates = ['ready', 'needs_approval', 'approved', 'applied', 'expired', 'failed'] as const;

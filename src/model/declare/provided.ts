@@ -1,36 +1,45 @@
 import type { JsonObject } from '../../lib/json.ts';
 
-/** What the server keeps about a user or a group that an identity provider brought through an integration. */
+/** What the server stores about a user or a group that an identity provider provisioned through an integration. */
 export type Provided = {
-  /** The id of the integration. */
+  /** Id of the integration. */
   readonly by: string;
-  /** The id that the provider gave it. */
+  /** Id that the provider assigned. */
   readonly external_id?: string;
-  /** The name by which the provider knows a person, as it is written. */
+  /** Sign-in name of a person at the provider, in its original spelling. */
   readonly login?: string;
-  /** Since when the provider keeps the person out, ISO 8601. The user is blocked for as long. */
+  /** Since when the provider has deactivated the person, in ISO 8601. The user is blocked during this time. */
   readonly inactive_since?: string;
-  /** Since when the person is in none of the groups by which users are taken over, ISO 8601. The user is blocked for as long. */
+  /**
+   * Since when the person is in none of the groups whose users are provisioned, in ISO 8601. The user is blocked during
+   * this time.
+   */
   readonly unassigned_since?: string;
-  /** Since when the provider does not have it any more, ISO 8601. */
+  /** Since when the provider no longer has the user or group, in ISO 8601. */
   readonly removed_since?: string;
-  /** Since when the provider cannot bring it back either, ISO 8601. */
+  /** Since when the provider cannot restore the user or group either, in ISO 8601. */
   readonly deleted_since?: string;
-  /** Since when how many more users left a group than joined it: who leaves soon afterwards counts with them. */
+  /**
+   * Number of users who left the group minus the number who joined it, and since when they are counted. Users who leave
+   * soon afterwards are added to the count.
+   */
   readonly left?: { readonly since: string; readonly count: number };
-  /** What else the provider said about it, which it may read again. */
+  /** Other attributes from the provider, which it may read back. */
   readonly facts?: JsonObject;
 };
 
-/** The index by which users and groups are found that providers brought. */
+/** Index of users and groups by what their provider calls them. */
 export const providedIndex = 'provided';
 
-/** A value of the index: an id that the provider gave, or the name of a person, whose letter case does not matter. */
+/**
+ * Returns a value of the index: an id that the provider assigned, or the sign-in name of a person, ignoring letter
+ * case.
+ */
 export function providedValue(by: string, what: 'id' | 'login', value: string): string {
   return `${by} ${what} ${what === 'login' ? value.toLowerCase() : value}`;
 }
 
-/** The values of the index by which something is found. */
+/** Returns the index values of a user or group. */
 export function providedValues(provided: Provided | undefined): readonly string[] {
   if (provided === undefined) return [];
   const { by, external_id: id, login } = provided;
@@ -40,8 +49,10 @@ export function providedValues(provided: Provided | undefined): readonly string[
   ];
 }
 
-/** The kind of entries of the directory for users and groups that their provider does not have any more. */
+/** Kind of directory entry for users and groups that their provider no longer has. */
 export const removedEntry = 'removed';
 
-/** The kind of entries of the directory by which an integration is found that its provider calls, by the hash of its token. */
+/**
+ * Kind of directory entry that finds an integration by the hash of the token with which its provider calls the server.
+ */
 export const scimTokenEntry = 'scim-token';

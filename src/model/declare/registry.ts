@@ -1,4 +1,4 @@
-import { entriesOf } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 import type { SealPlace } from '../schema/sealing.ts';
 import { type Installation, plainInstallation } from './installation.ts';
 import type { Kind, Parent } from './kind.ts';
@@ -7,19 +7,19 @@ import type { Kind, Parent } from './kind.ts';
 export interface Registry {
   readonly kinds: readonly Kind[];
   readonly names: readonly string[];
-  /** What answers say about the installation. */
+  /** The installation as answers describe it. */
   readonly installation: Installation;
-  /** Opens a secret of which answers show the beginning; absent where there is no key. */
+  /** Opens a sealed secret of which answers show the first characters. Absent when there is no key. */
   open?(sealed: string, place: SealPlace): string;
   find(name: string): Kind | undefined;
-  /** The kind of this name; throws when a declaration names one that does not exist. */
+  /** Returns the kind with this name. Throws when it is not declared. */
   get(name: string): Kind;
   childrenOf(name: string): readonly Kind[];
-  /** The children that documents and answers of a kind carry, with the member that does. */
+  /** Returns the child kinds that documents and answers of a kind contain, each with the member that contains them. */
   inlineOf(name: string): readonly { readonly child: Kind; readonly member: string }[];
 }
 
-/** Builds the registry and refuses declarations that contradict themselves. */
+/** Creates the registry. Throws when a declaration contradicts itself. */
 export function createRegistry(declared: readonly Kind[], installation: Installation = plainInstallation): Registry {
   const kinds = [...declared].sort((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
@@ -44,7 +44,10 @@ export function createRegistry(declared: readonly Kind[], installation: Installa
   };
 }
 
-/** What some kinds are to others, by the name of these; asked for with every object of a list. */
+/**
+ * Maps each parent kind to the items made for its child kinds. Computed once, because the result is read for every
+ * object of a list.
+ */
 function byParent<Item>(
   kinds: readonly Kind[],
   item: (child: Kind, parent: Parent) => Item | undefined,

@@ -1,10 +1,10 @@
 import { namesOf } from '../../lib/json.ts';
-/** What a user may be in an account, from the role that may do most. */
+/** Roles of a user in an account, most powerful first. */
 export const roles = ['owner', 'admin', 'network_admin', 'auditor', 'billing_admin', 'user'] as const;
 
 export type Role = (typeof roles)[number];
 
-/** What can be done in a module. */
+/** Operations on a module. */
 export const operations = ['read', 'create', 'update', 'delete'] as const;
 
 export type Operation = (typeof operations)[number];
@@ -12,18 +12,18 @@ export type Operation = (typeof operations)[number];
 /** Rights of a user, by module and operation. */
 export type Rights = Readonly<Record<string, Readonly<Record<Operation, boolean>>>>;
 
-/** Whose rights are asked for. Service users may read everything, whatever their role. */
+/** A user whose rights are checked. Service users may read everything, whatever their role. */
 export interface Subject {
   readonly role: string;
   readonly isServiceUser: boolean;
 }
 
-/** One cell of the matrix: the letters of the operations that are allowed. */
+/** Cell of the matrix: the letters of the allowed operations. */
 type Cell = 'CRUD' | 'R' | '-';
 
 /**
- * Rights by module: `admin`, `network_admin`, `auditor`, `billing_admin`. An owner may do everything, a `user` nothing but
- * what is their own: their profile, their tokens, and their peers as far as the account shows them.
+ * Rights by module, in the order `admin`, `network_admin`, `auditor`, `billing_admin`. An owner may do everything. A
+ * `user` may only access their own profile, tokens and, as far as the account shows them, peers.
  */
 export const matrix = {
   accounts: ['R', 'R', 'R', 'R'],
@@ -55,30 +55,30 @@ export const matrix = {
   proxy_configuration: ['CRUD', '-', 'R', '-'],
 } as const satisfies Readonly<Record<string, readonly [Cell, Cell, Cell, Cell]>>;
 
-/** A part of the interface that rights are given for. */
+/** A part of the API for which rights are granted. */
 export type Module = keyof typeof matrix;
 
-/** The modules, in the order of the matrix. */
+/** Modules, in the order of the matrix. */
 export const modules = namesOf(matrix);
 
 const columns: readonly string[] = ['admin', 'network_admin', 'auditor', 'billing_admin'];
 
-/** The operations that a role may do in a module, as letters: `CRUD`, `R` or `-`. */
+/** Returns the operations that a role may perform in a module, as letters: `CRUD`, `R` or `-`. */
 export function cellOf(role: string, module: string): Cell {
   if (role === 'owner') return 'CRUD';
-  // What the matrix does not know is for admins, and for auditors to read.
+  // In a module that is not in the matrix, admins may do everything and auditors may read.
   const row = (matrix as Readonly<Record<string, readonly Cell[]>>)[module] ?? ['CRUD', '-', 'R', '-'];
   return row[columns.indexOf(role)] ?? '-';
 }
 
-/** Whether a subject may do something in a module. */
+/** Checks whether a subject may perform an operation in a module. */
 export function may({ role, isServiceUser }: Subject, module: string, operation: Operation): boolean {
   if (isServiceUser && operation === 'read') return true;
   const cell = cellOf(role, module);
   return cell === 'CRUD' || (cell === 'R' && operation === 'read');
 }
 
-/** Everything that a subject may do, by module. */
+/** Returns all rights of a subject. */
 export function rightsOf(subject: Subject): Rights {
   const right = (module: string, operation: Operation) => may(subject, module, operation);
   return Object.fromEntries(

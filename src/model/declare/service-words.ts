@@ -1,10 +1,10 @@
-/** What a service of a proxy forwards: requests, or connections as they are. */
+/** Modes of a proxy service: `http` forwards requests, the others forward connections unchanged. */
 export const serviceModes = ['http', 'tcp', 'udp', 'tls'] as const;
 
-/** One of them. */
+/** Mode of a proxy service. */
 export type ServiceMode = (typeof serviceModes)[number];
 
-/** How a service of a proxy fares. */
+/** States of a proxy service. */
 export const serviceStatuses = [
   ...(['pending', 'active', 'tunnel_not_created', 'certificate_pending', 'certificate_failed', 'error'] as const),
 ] as const;
@@ -14,23 +14,23 @@ const usualPorts: ReadonlyMap<string, number> = new Map([
   ['https', 443],
 ]);
 
-/** The port of a backend that gives 0, by its protocol. */
+/** Returns the default port of a protocol, for a backend whose port is 0. */
 export function usualPort(protocol: string): number | undefined {
   return usualPorts.get(protocol);
 }
 
-/** How the proof of a custom domain stands. */
+/** States of the ownership proof of a custom domain. */
 export const domainStates = ['pending', 'validated', 'lapsed'] as const;
 
-/** One of them. */
+/** State of the ownership proof of a custom domain. */
 export type DomainState = (typeof domainStates)[number];
 
-/** Where the text stands that proves a custom domain. */
+/** Returns the name of the TXT record that proves ownership of a custom domain. */
 export function proofNameOf(domain: string): string {
   return `${proofLabel}.${domain}`;
 }
 
 const proofLabel = '_heddle-domain';
 
-/** How long a custom domain may be, so that the name of its proof is one too. */
+/** Maximum length of a custom domain, in characters, so that the name of its proof record is also a valid name. */
 export const longestCustomDomain = 253 - proofLabel.length - 1;

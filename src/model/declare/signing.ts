@@ -4,11 +4,11 @@ export interface Signature {
   readonly signature: string;
 }
 
-/** Signs texts, so that the server knows again what it wrote itself. */
+/** Signs texts, so that the server can recognize what it wrote itself. */
 export interface Signer {
-  /** The id of the key that signs. */
+  /** Id of the signing key. */
   readonly keyId: string;
   sign(text: string): string;
-  /** Whether the signature is of this text; `undefined` when its key is not known here. */
+  /** Checks the signature of a text. Returns `undefined` when its key is unknown. */
   isGenuine(text: string, signature: Signature): boolean | undefined;
 }

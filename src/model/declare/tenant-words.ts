@@ -1,8 +1,8 @@
-/** How far a tenant has come. */
+/** States of a tenant on the way to being managed. */
 export const tenantStatuses = ['pending', 'existing', 'invited', 'active'] as const;
 
-/** One of them. */
+/** State of a tenant. */
 export type TenantStatus = (typeof tenantStatuses)[number];
 
-/** What an account may answer when another one asks to manage it. */
+/** Answers of an account to the request of another account to manage it. */
 export const tenantAnswers = ['accept', 'decline'] as const;

@@ -6,12 +6,15 @@ import { mayLeaveOut, specSchema } from './shape.ts';
 
 const dialect = 'http://json-schema.org/draft-07/schema#';
 
-/** JSON Schema (draft 7, which editors read) of the documents of one kind. The `x-` keywords say how units merge. */
+/**
+ * Returns the JSON Schema (draft 7, which editors support) of the documents of one kind. The `x-` keywords tell how
+ * units merge.
+ */
 export function editorSchema(registry: Registry, kind: Kind): JsonObject {
   return { $schema: dialect, title: kind.name, ...documentSchema(registry, kind) };
 }
 
-/** JSON Schema of a document of any kind: `kind` decides what `spec` may hold. */
+/** Returns the JSON Schema of a document of any kind. `kind` selects the schema of `spec`. */
 export function anyDocumentSchema(registry: Registry): JsonObject {
   const kinds = registry.kinds.filter((kind) => kind.document.allowed);
   const choice = kinds.map(({ name }) =>

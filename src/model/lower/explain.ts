@@ -2,31 +2,35 @@ import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type AnyField, entriesOf, type Fields } from '../schema/field.ts';
+import type { AnyField, Fields } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 import { documentFields } from './shape.ts';
 
-/** What documents can say about a kind or one of its fields. */
+/** What documents can state about a kind or one of its fields. */
 export interface Explanation {
   readonly kind: string;
   /** Path of the field in the spec, such as `rules.ports`; empty for the kind itself. */
   readonly path: string;
   readonly doc: string;
-  /** Type in words: `list of texts`, `references to Group`. Absent for the kind itself. */
+  /** Type in words, such as `list of texts` or `references to Group`. Absent for the kind itself. */
   readonly type?: string;
-  /** Sentences about limits, defaults, who may write it and how it merges. */
+  /** Sentences about the field's limits, default and merging, and about who may write it. */
   readonly facts: readonly string[];
   readonly members: readonly {
     readonly name: string;
     readonly type: string;
     readonly doc: string;
-    /** A document must state it. */
+    /** Whether a document must state it. */
     readonly required: boolean;
   }[];
-  /** What a document may say there; absent for the kind itself, and where its example says nothing. */
+  /**
+   * Example value from the example of the kind. Absent for the kind itself, and when the example does not contain the
+   * field.
+   */
   readonly example?: Json;
 }
 
-/** The explanation of `Kind` or `Kind.field.member`, or a sentence about what is wrong with the name. */
+/** Explains `Kind` or `Kind.field.member`. Returns a sentence about what is wrong when the name is unknown. */
 export function explain(registry: Registry, name: string): Explanation | string {
   const [first = '', ...path] = name.split('.');
   const kind = registry.kinds.find((candidate) => candidate.name.toLowerCase() === first.toLowerCase());
@@ -76,13 +80,13 @@ function explainField(registry: Registry, kind: Kind, path: readonly string[]): 
   };
 }
 
-/** The example of a kind, with those of the children that its documents carry. */
+/** Returns the example of a kind, including the examples of children that its documents contain. */
 function exampleOf(registry: Registry, kind: Kind): JsonObject {
   const children = registry.inlineOf(kind.name).map(({ child, member }) => [member, [child.example]] as const);
   return { ...Object.fromEntries(children), ...kind.example };
 }
 
-/** What an example says at a path; of lists, whatever the first item says that says anything. */
+/** Returns the value at a path of an example. In a list, takes the first item that has a value there. */
 function exampleAt(value: Json | undefined, path: readonly string[]): Json | undefined {
   const [step, ...rest] = path;
   if (step === undefined) return value;
@@ -177,7 +181,7 @@ function factsOf(field: AnyField): readonly string[] {
   ];
 }
 
-/** Units are not written: what other tools take for a duration is no number. */
+/** Explains that the value is a number without a unit, because other tools accept durations such as `30d`. */
 function unitOf(field: AnyField): readonly string[] {
   if (field.type !== 'integer' || field.unit === undefined) return [];
   const day = field.unit === 'seconds' ? 86_400 : 24;
@@ -210,7 +214,7 @@ function range(unit: string, least: number | undefined, most: number | undefined
   return most === undefined ? [] : [`At most ${most}${of}.`];
 }
 
-/** How several origins share the value. */
+/** Explains how several sources share the value. */
 function mergeOf(field: AnyField): readonly string[] {
   switch (field.type) {
     case 'refs':

@@ -1,17 +1,18 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type AnyField, entriesOf, type Fields } from '../schema/field.ts';
+import type { AnyField, Fields } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 
-/** Where the schemas of other kinds are found; an OpenAPI document keeps them in its components. */
+/** Where a schema refers to the schemas of other kinds, such as the components of an OpenAPI document. */
 export interface SchemaNames {
-  /** The schema of a kind's own response. */
+  /** Returns the schema of a kind's response. */
   response(kind: string): JsonObject;
-  /** The schema by which other kinds' responses show an object of this kind. */
+  /** Returns the schema of a kind's summary, with which responses of other kinds show its objects. */
   summary(kind: string): JsonObject;
 }
 
-/** JSON Schema of a kind's response: the id, every field, children written inline, computed members. */
+/** Returns the JSON Schema of a kind's response: the id, all fields, inline children and computed members. */
 export function responseSchema(registry: Registry, kind: Kind, names: SchemaNames): JsonObject {
   const fields = Object.fromEntries(entriesOf(kind.spec).filter(([name]) => name !== kind.parent?.field));
   const own = fieldsSchema(fields, names);
@@ -31,7 +32,7 @@ export function responseSchema(registry: Registry, kind: Kind, names: SchemaName
   };
 }
 
-/** JSON Schema of the summary of a kind, as other kinds' responses show it. */
+/** Returns the JSON Schema of a kind's summary, with which responses of other kinds show its objects. */
 export function summarySchema(kind: Kind): JsonObject {
   const members = kind.summary ?? ['id', 'name'];
   const computed = computedSchemas(kind);
@@ -48,7 +49,7 @@ export function summarySchema(kind: Kind): JsonObject {
   };
 }
 
-/** The one object of a kind needs no id. */
+/** Checks whether responses show an id. A kind with a single object does not need one. */
 function hasId(kind: Kind): boolean {
   return kind.single !== true || kind.ids !== undefined;
 }
@@ -85,7 +86,10 @@ function fieldsSchema(fields: Fields, names: SchemaNames): FieldsSchema {
   };
 }
 
-/** An unset text or `ref` is shown as `""`; any other field is absent when it has no value or is empty and left out then. */
+/**
+ * Checks whether responses always contain the field. An unset text or `ref` is shown as `""`. Any other field is absent
+ * when it has no value, or when it is empty and empty values are omitted.
+ */
 function isAlwaysShown(field: AnyField): boolean {
   if (field.omitEmpty !== undefined || field.asGiven === true) return false;
   if (field.type === 'secret') return field.required === true || field.read === 'empty';

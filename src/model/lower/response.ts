@@ -4,14 +4,15 @@ import type { Registry } from '../declare/registry.ts';
 import { wireId } from '../declare/wire-id.ts';
 import { Internal } from '../errors.ts';
 import { entryIdsOf, inListOrder, keyedEntries, listOrderOf } from '../schema/entries.ts';
-import { type AnyField, entriesOf, type Fields, isEmpty } from '../schema/field.ts';
+import { type AnyField, type Fields, isEmpty } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 import { defaultOf, givenDefaultsOf } from '../schema/normalize.ts';
 import { mask } from '../schema/sealing.ts';
 import { memberField, openSecret, placeOf, type SecretField, type SecretPath } from '../schema/secret-fields.ts';
 import { membersInOrder } from '../state/members.ts';
 import type { StoredObject } from '../state/object.ts';
 
-/** The answer of the API for one object: its id, its fields, its inline children, and what the server works out. */
+/** Returns the API response for one object: its id, fields, inline children and computed members. */
 export function lowerToResponse(
   registry: Registry,
   object: StoredObject,
@@ -45,7 +46,7 @@ export function lowerToResponse(
 
 const ownFieldsOf = new WeakMap<Kind, Fields>();
 
-/** The fields of a kind but for the reference to its parent. */
+/** Returns the fields of a kind without the reference to its parent. */
 function ownFields(kind: Kind): Fields {
   const parent = kind.parent?.field;
   if (parent === undefined) return kind.spec;
@@ -56,7 +57,7 @@ function ownFields(kind: Kind): Fields {
   return fields;
 }
 
-/** The short form in which other objects' answers show this one. */
+/** Returns the summary with which responses of other objects show this one. */
 function lowerToSummary(registry: Registry, object: StoredObject, state: State): JsonObject {
   const kind = registry.get(object.kind);
   const members = (kind.summary ?? ['id', 'name']).map((member): [string, Json] => {
@@ -86,7 +87,7 @@ function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path:
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
     if (field.hidden === true || (field.type === 'secret' && field.read === 'never')) continue;
-    // What was stored before the field had a default has it all the same.
+    // An object that was stored before the field had a default has the default too.
     const stored = spec[name] ?? field.default;
     const value = path === '' ? shownValue(lowering.object, name, field, stored) : stored;
     const place = path === '' ? name : `${path}.${name}`;
@@ -98,25 +99,25 @@ function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path:
   return result;
 }
 
-/** Whether a member has its default without having been given it. */
+/** Checks whether a member has its default value and no request or document stated it. */
 function isUngiven({ given }: Lowering, field: AnyField, value: Json | undefined, path: string): boolean {
   return equalJson(value, defaultOf(field)) && !given.has(path);
 }
 
-/** What the server chose, where the choice is the server's. */
+/** Returns the value that the server chose, when the stored value leaves the choice to the server. */
 function shownValue({ derived }: StoredObject, name: string, field: AnyField, value: Json | undefined) {
   const isChosen = field.serverChosen !== undefined && equalJson(value, field.serverChosen);
   return isChosen ? (derived[name] ?? value) : value;
 }
 
-/** Whether a value says as little as its absence. */
+/** Checks whether an empty value is omitted from responses. */
 function isOmitted({ omitEmpty }: AnyField, value: Json): boolean {
   return omitEmpty !== undefined && isEmpty(value);
 }
 
 /**
- * An unset scalar text is `""`, and so is a secret that is shown so; an absent object is left out, unless it was given, or
- * members of it, with nothing in them.
+ * Returns what responses show for a member without a value. A text is `""`, and so is a secret that is shown that way.
+ * An object is omitted, unless it or one of its members was given; it is then shown empty.
  */
 function absent(lowering: Lowering, field: AnyField, path: string): Json | undefined {
   if (field.type === 'secret') return field.read === 'empty' || lowering.given.has(path) ? '' : undefined;
@@ -162,7 +163,7 @@ function lowerValue(lowering: Lowering, field: AnyField, value: Json, path: stri
   }
 }
 
-/** What answers show of a secret: its text, or its mask behind the part of it that is no secret. */
+/** Returns what responses show of a secret: its text, or a mask after the part that may be shown. */
 function lowerSecret(lowering: Lowering, field: SecretField, value: Json, path: SecretPath): string {
   if (field.read === 'shown') return value === '' ? '' : (openText(lowering, field, value, path) ?? mask);
   if (field.read !== 'masked') return '';
@@ -183,7 +184,7 @@ function openText(
   try {
     return openSecret(field, String(value), placeOf(state.account, object.id, path), { open: open ?? noKey });
   } catch (error) {
-    // A secret that does not open is shown like any other, and reported where it is needed.
+    // A secret that cannot be opened is shown as masked. The error is reported where the secret is used.
     if (error instanceof Internal) return undefined;
     throw error;
   }
@@ -201,7 +202,7 @@ function lowerEntries(
   entries: readonly JsonObject[],
   path: string,
 ): Json {
-  // Keys are names that people choose, `constructor` among them.
+  // A `Map`, because users choose the keys, and may choose `constructor`.
   const ids = new Map(Object.entries(entryIdsOf(lowering.object)[path] ?? {}));
   return keyedEntries(field.key, entries).map(([key, entry]) => ({
     ...(field.ids ? { id: ids.get(key) ?? '' } : {}),
@@ -209,7 +210,7 @@ function lowerEntries(
   }));
 }
 
-/** What was given of one entry of a keyed list, as the paths of its members have it. */
+/** Restricts the given members to those of one entry of a keyed list, with paths that match its members. */
 function withinEntry(lowering: Lowering, path: string, key: string): Lowering {
   if (lowering.given.size === 0) return lowering;
   const begin = `${path}[${key}].`;

@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type Access, type AnyField, entriesOf, type Fields, isEmpty, longest } from '../schema/field.ts';
+import { type Access, type AnyField, type Fields, isEmpty, longest } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 
-/** Where a schema is used: a document, a creation, or a replacement over HTTP. A document may leave out more. */
+/** Where a schema is used: in a document, or over HTTP in a create or a replace. A document may omit more members. */
 export type Surface = 'document' | 'request' | 'replace';
 
-/** JSON Schema of a kind's `spec` in documents (`allOf` free, no coercion, unknown members refused). */
+/** Returns the JSON Schema of a kind's `spec`. It has no `allOf`, needs no coercion and refuses unknown members. */
 export function specSchema(registry: Registry, kind: Kind, surface: Surface): JsonObject {
   const fields = fieldsOn(kind, surface);
   const schema = objectSchema(fields, surface) as {
@@ -21,12 +22,18 @@ export function specSchema(registry: Registry, kind: Kind, surface: Surface): Js
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(inline) } };
 }
 
-/** Whether a document may leave out the spec with this schema: it then states the object and none of its fields. */
+/**
+ * Checks whether a document may omit the spec with this schema. The document then states the object and none of its
+ * fields.
+ */
 export function mayLeaveOut(spec: JsonObject): boolean {
   return spec['required'] === undefined;
 }
 
-/** The fields that a surface accepts: over HTTP the parent stands in the path. */
+/**
+ * Returns the fields that a surface accepts. Over HTTP the reference to the parent is omitted, because the path
+ * contains it.
+ */
 export function fieldsOn(kind: Kind, surface: Surface): Fields {
   const parent = kind.parent?.field;
   const hidden = hiddenAccess[surface];
@@ -40,12 +47,12 @@ export function fieldsOn(kind: Kind, surface: Surface): Fields {
   );
 }
 
-/** Whether a replace carries the field although it changes nothing. */
+/** Checks whether a replace contains the field although it cannot change it. */
 export function isEchoed(field: AnyField, surface: Surface): boolean {
   return surface === 'replace' && field.access === 'createOnly' && field.echoed === true;
 }
 
-/** The fields of a document's spec, those of the children that it carries included. */
+/** Returns the fields of a document's spec, including the children that it contains. */
 export function documentFields(registry: Registry, kind: Kind): Fields {
   const children = registry.inlineOf(kind.name).map(({ child, member }): readonly [string, AnyField] => {
     const field = {
@@ -66,7 +73,7 @@ const hiddenAccess: Readonly<Record<Surface, readonly Access[]>> = {
   replace: ['server', 'document', 'key', 'createOnly'],
 };
 
-/** Children written inside their parent's document state everything but the parent. */
+/** Returns the fields of a child inside its parent's document: all except the reference to the parent. */
 function inlineFields(child: Kind): Fields {
   return Object.fromEntries(entriesOf(child.spec).filter(([name]) => name !== child.parent?.field));
 }
@@ -76,7 +83,10 @@ function inlineSchema(child: Kind): JsonObject {
   return { type: 'array', description: child.doc, items };
 }
 
-/** Schema of an object with these fields. In documents `name` may be left out, because `metadata.name` stands for it. */
+/**
+ * Returns the schema of an object with these fields. In documents `name` may be omitted, because `metadata.name` is
+ * used instead.
+ */
 function objectSchema(
   fields: Fields,
   surface: Surface,
@@ -93,7 +103,10 @@ function objectSchema(
   };
 }
 
-/** What only a replacement writes cannot be required of a document, which also creates. */
+/**
+ * Checks whether a field is required. A field that only a replace may write cannot be required in a document, because a
+ * document also creates the object.
+ */
 function isRequired(field: AnyField, surface: Surface): boolean {
   return field.required === true && !(surface === 'document' && field.access === 'updateOnly');
 }
@@ -102,14 +115,16 @@ function mayBeLeftOut(name: string, field: AnyField, surface: Surface, nameFromK
   return surface === 'document' && (field.documentDefault !== undefined || (name === 'name' && nameFromKey));
 }
 
-/** Schema of one field's value. */
 function fieldSchema(field: AnyField, surface: Surface): JsonObject {
-  // What changes nothing may be anything.
+  // A field that cannot be changed accepts any value.
   const schema = isEchoed(field, surface) ? {} : shapeSchema(field, surface);
   return { ...schema, description: describe(field, surface) };
 }
 
-/** Descriptions state defaults in words: one in the schema would be filled in by Kubernetes, and count as stated. */
+/**
+ * Returns the description of a field, with its default in words. Kubernetes would fill in a `default` of the schema,
+ * which would then count as stated.
+ */
 function describe(field: AnyField, surface: Surface): string {
   const unit = field.type === 'integer' && field.unit !== undefined ? ` In ${field.unit}.` : '';
   const value =
@@ -169,7 +184,7 @@ function shapeSchema(field: AnyField, surface: Surface): JsonObject {
   }
 }
 
-/** A text, or an object of texts that is kept as its JSON. */
+/** A string, or an object of strings that is stored as JSON text. */
 const textOrTexts: JsonObject = { type: ['string', 'object'], additionalProperties: { type: 'string' } };
 
 function keyedSchema(field: Extract<AnyField, { readonly type: 'keyed' }>, surface: Surface): JsonObject {
@@ -187,7 +202,10 @@ function keyedSchema(field: Extract<AnyField, { readonly type: 'keyed' }>, surfa
   );
 }
 
-/** A document names where the value comes from; a literal is refused later, unless it is allowed. */
+/**
+ * Returns the schema of a secret in a document, which names the origin of the value. A literal is refused later, unless
+ * it is allowed.
+ */
 function secretSchema({
   minLength,
   maxLength,
@@ -212,10 +230,10 @@ function secretSchema({
   return bounded(schema, { minLength, maxLength: maxLength ?? longest.secret });
 }
 
-/** Where a secret of a document may come from: a variable of the environment, or a file. */
+/** Origins of a secret in a document: an environment variable or a file. */
 export const valueOrigins = ['envRef', 'fileRef'] as const;
 
-/** Where a secret of a resource in a cluster may come from: a key of a Secret beside it. */
+/** Origin of a secret in a Kubernetes resource: a key of a Secret in its namespace. */
 export const secretOrigin = 'secretKeyRef';
 
 const secretKeySchema: JsonObject = {
@@ -240,7 +258,7 @@ function mapSchema(field: Extract<AnyField, { readonly type: 'map' }>, surface: 
     const schema = shapeSchema(of, surface);
     return mayGo ? { ...schema, type: [...[schema['type'] as string | readonly string[]].flat(), 'null'] } : schema;
   };
-  // Requests write secrets as all other members, but for those that they may write as objects.
+  // Requests write secrets like all other members, except secrets that they may also write as objects.
   const stated = Object.entries(field.secrets ?? {}).filter(
     ([, member]) => surface === 'document' || (member.type === 'secret' && member.asJson === true),
   );
@@ -260,7 +278,7 @@ function typedRefSchema(kinds: Readonly<Record<string, string>>): JsonObject {
   };
 }
 
-/** The kinds one of which a reference may have. */
+/** Lists the kinds that a reference may have. */
 function kindNames(kinds: Readonly<Record<string, string>>): string {
   return [...new Set(Object.values(kinds))].join(' or ');
 }

@@ -1,10 +1,11 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
-import { type AnyField, entriesOf } from '../schema/field.ts';
+import type { AnyField } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 import { isRequired } from './fields.ts';
 
 /**
- * Where an answer is not what its declaration says, as a JSON pointer; `undefined` when it is. Members that no field names are
- * left alone, because later releases add some.
+ * Checks an answer against its declaration. Returns the JSON pointer of the first mismatch, or `undefined`. Undeclared
+ * members are ignored, because later releases may add members.
  */
 export function misfitOf(field: AnyField, value: unknown, at = ''): string | undefined {
   switch (field.type) {
@@ -68,7 +69,7 @@ function first(checks: readonly (() => string | undefined)[]): string | undefine
   return undefined;
 }
 
-/** By the `type` of a schema alone; one without fits all that JSON has. */
+/** Checks a value by the `type` of a schema only. A schema without `type` accepts any JSON value. */
 function fitsType({ type }: JsonObject, value: unknown): boolean {
   if (type === undefined) return value !== undefined;
   const words: readonly Json[] = Array.isArray(type) ? type : [type];

@@ -1,24 +1,28 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
-import { entriesOf, type Fields, type SpecOf } from '../schema/field.ts';
+import type { Fields, SpecOf } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 import { normalize } from '../schema/normalize.ts';
 import { isTyped, otherFormatFaults } from '../schema/other-faults.ts';
 import { prepareRequest, unknownFaults } from '../schema/prepare.ts';
 import { createChecker } from '../schema/validate.ts';
 import { schemaOfFields } from './schema.ts';
 
-/** The canonical body of a request, what is wrong with it, and the members that nothing knows. */
+/** Canonical body of a request, its faults, and its unknown members. */
 interface ReadBody<F extends Fields> {
-  /** Means nothing when something is wrong. */
+  /** Valid only when `faults` is empty. */
   readonly body: SpecOf<F>;
   readonly faults: readonly Fault[];
-  /** JSON pointers. */
+  /** Unknown members, as JSON pointers. */
   readonly ignored: readonly string[];
 }
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** Reads a body as those of kinds are read: prepared, validated with all faults at once, brought to its canonical form. */
+/**
+ * Reads a body in the same way as the body of a kind: prepares it, validates it reporting all faults at once, and
+ * normalizes it.
+ */
 export function readBody<F extends Fields>(
   fields: F,
   given: JsonObject,
@@ -34,11 +38,11 @@ export function readBody<F extends Fields>(
   ];
   const faults = isTyped(shape) ? [...shape, ...otherFormatFaults(fields, prepared.body, shape)] : shape;
   const body = faults.length > 0 ? {} : normalize(fields, prepared.body).spec;
-  // What has no faults is what the fields describe.
+  // A body without faults has the shape of the fields.
   return { body: body as SpecOf<F>, faults, ignored };
 }
 
-/** What is missing of that which has words of its own for it. */
+/** Returns faults for missing fields that declare their own message (`missing`). */
 function missingFaults(fields: Fields, body: JsonObject): readonly Fault[] {
   return entriesOf(fields).flatMap(([name, { missing }]) =>
     missing === undefined || body[name] !== undefined
@@ -49,7 +53,7 @@ function missingFaults(fields: Fields, body: JsonObject): readonly Fault[] {
 
 type Checker = (value: Json) => readonly Fault[];
 
-/** Declarations are never edited: each is compiled once. */
+/** Compiled checkers. Declarations never change, so each is compiled once. */
 const checkers = new WeakMap<Fields, Checker>();
 
 function checkerOf(fields: Fields): Checker {

@@ -3,7 +3,6 @@ import { passwordFault, passwordLength } from '../../lib/new-password.ts';
 import { named } from '../lower/openapi/operation.ts';
 import {
   type AnyField,
-  entriesOf,
   type Field,
   type FieldOptions,
   type Fields,
@@ -15,56 +14,60 @@ import {
   type Optional,
   string,
 } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 
-/** The field as one that may be absent: the fields of operations are required unless they say otherwise. */
+/** Makes a field optional. Fields of operations are required by default. */
 export function optional<T>(field: Field<T>): Field<T> & Optional {
   const { default: _, ...rest } = field;
-  // Without its default it is the same field; TypeScript forgets the type of its value with a rest.
+  // Only `default` is removed, but TypeScript loses the value type in the rest pattern.
   return { ...(rest as Field<T>), required: false };
 }
 
-/** A moment, ISO 8601. */
+/** Declares a time, in ISO 8601. */
 export function time(options: FieldOptions): Field<string> {
   return string({ ...options, format: timestamp });
 }
 
-/** A text by which people know something: some characters that can be seen. */
+/** Declares a name that users choose. It must contain visible characters. */
 export function label(options: FieldOptions): Field<string> {
   return string({ minLength: 1, maxLength: longest.name, ...options, format: visible });
 }
 
-/** A new password. */
+/** Declares a new password. Its format refuses common passwords. */
 export function password(options: FieldOptions): Field<string> {
   const { least: minLength, most: maxLength } = passwordLength;
   return string({ minLength, maxLength, ...options, format: newPassword });
 }
 
-/** What answers show of an object of a kind, whose schema is that of the kind. */
+/** Declares an object of a kind in an answer, with the kind's schema. */
 export function objectOfKind(kind: string): Field<Json> {
   return json(named(kind), { doc: '' });
 }
 
-/** The id of an object of a kind, which must not be empty. */
+/** Declares the non-empty id of an object of a kind. */
 export function reference(kind: string, options: FieldOptions): Field<string> {
   return { type: 'ref', kind, ...options };
 }
 
-/** A value of a report, documented by a field. The feature checks each by itself: what is wrong with one stops no other. */
+/**
+ * Declares a value of a report, documented by a field. The feature checks each value separately, so that a fault in one
+ * does not stop the others.
+ */
 export function reported(shownAs: AnyField): Field<Json> {
   return json({}, { doc: '', shownAs });
 }
 
-/** A text of a body that the feature checks, which has bounds of its own. */
+/** Declares a text without bounds, which the feature checks itself. */
 export function text(doc: string): Field<string> {
   return { type: 'string', doc };
 }
 
-/** A whole number from 0. */
+/** Declares a non-negative integer. */
 export function count(options: FieldOptions & { readonly maximum?: number }): Field<number> {
   return integer({ minimum: 0, ...options });
 }
 
-/** The field as one that may be `null`. */
+/** Allows `null` in a field. Throws unless the field is a string or an integer. */
 export function nullable<T>(field: Field<T>): Field<T | null> {
   const { type, doc } = field;
   if (type !== 'string' && type !== 'integer') throw new Error(`no field of type ${type} may be null`);
@@ -96,14 +99,17 @@ const timestamp: Format = {
   },
 };
 
-/** Whether the field has to be there. A list defaults to an empty one. */
+/**
+ * Checks whether a field is required. An empty list or object as default does not make it optional, because every list
+ * has that default.
+ */
 export function isRequired({ required, default: fallback }: AnyField): boolean {
   return required ?? (fallback === undefined || (typeof fallback === 'object' && isEmpty(fallback)));
 }
 
-/** The fields with what they leave unsaid: which are required. */
+/** Returns the fields with `required` filled in. */
 export function completed<F extends Fields>(fields: F): F {
   const entries = entriesOf(fields).map(([name, field]) => [name, { ...field, required: isRequired(field) }]);
-  // The same fields under the same names.
+  // The result has the same names and types of fields.
   return Object.fromEntries(entries) as F;
 }

@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { header, json, named, operation, pathParameters, query, textual } from '../lower/openapi/operation.ts';
-import { type AnyField, entriesOf } from '../schema/field.ts';
+import type { AnyField } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 import { isRequired } from './fields.ts';
 import { failures, hasEtag, type Operation } from './operation.ts';
 import { namedSchemas, schemaOfField, schemaOfFields } from './schema.ts';
 
-/** The path items of operations. */
+/** Returns the OpenAPI path items of operations. */
 export function pathsOf(operations: readonly Operation[]): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const declared of operations)
@@ -17,7 +18,7 @@ export function pathsOf(operations: readonly Operation[]): JsonObject {
   return paths;
 }
 
-/** The schemas of their bodies and answers, by name. */
+/** Returns the schemas of the bodies and answers of operations, by name. */
 export function schemasOf(operations: readonly Operation[]): JsonObject {
   const schemas = operations.flatMap((declared): readonly (readonly [string, Json])[] => [
     ...bodySchemas(declared),
@@ -34,7 +35,7 @@ function bodySchemas(declared: Operation): readonly (readonly [string, JsonObjec
   return [[bodyName(declared), schemaOfFields(body, 'request', declared.bodyDoc)], ...inner];
 }
 
-/** The schema of a body that is one of several, and theirs. */
+/** Returns the schema of a union body, and the schemas of its alternatives. */
 function unionSchemas(declared: Operation): readonly (readonly [string, JsonObject])[] {
   const { bodyUnion } = declared;
   if (bodyUnion === undefined) return [];
@@ -57,7 +58,7 @@ function takesBody(declared: Operation): boolean {
   return reportsUnknown(declared) || [bodyUnion, uncheckedBody, bytesBody].some((body) => body !== undefined);
 }
 
-/** The section of the reference in which an operation stands. */
+/** Returns the section of the API reference that contains an operation. */
 function tagOf({ id, tag, access }: Operation): string {
   if (tag !== undefined) return tag;
   if (typeof access === 'object' && 'module' in access) return access.module;
@@ -83,7 +84,7 @@ function describe(declared: Operation): JsonObject {
   });
 }
 
-/** The body by media type. */
+/** Returns the request body, by media type. */
 function bodyOf(declared: Operation): JsonObject {
   const { bytesBody, textBody, example } = declared;
   if (bytesBody !== undefined) return bytesBody.content;
@@ -94,7 +95,7 @@ function bodyOf(declared: Operation): JsonObject {
   };
 }
 
-/** The answer by media type. */
+/** Returns the answer, by media type. */
 function contentOf({ answerType, alsoAs = {}, example }: Operation, answer: AnyField): JsonObject {
   const others = Object.entries(alsoAs).map(([type, text]) => textual(type, text));
   const own = { schema: schemaOfField(answer, 'answer'), example: example.answer ?? {} };
@@ -132,7 +133,7 @@ function headersOf(declared: Operation) {
   return headers.length === 0 ? {} : { headers };
 }
 
-/** Those that follow from what an operation is, and those that it states. */
+/** Returns the error statuses that follow from an operation's shape, and those that it declares. */
 function statusesOf(declared: Operation): readonly number[] {
   const { access, path, readOnce, errors = [] } = declared;
   const isOpen = typeof access === 'object' && 'open' in access;
@@ -148,7 +149,7 @@ function statusesOf(declared: Operation): readonly number[] {
 }
 
 function parameterOf({ params, example }: Operation, name: string): JsonObject {
-  // Parameters and path fit: `defineOperation` looked.
+  // `defineOperation` checked that the path has only declared parameters.
   const field = params[name] as AnyField;
   const shown = example.params?.[name];
   return { description: field.doc, schema: withoutDoc(field), ...(shown === undefined ? {} : { example: shown }) };
@@ -158,7 +159,7 @@ function withoutDoc(field: AnyField): JsonObject {
   return schemaOfField({ ...field, doc: '' }, 'answer');
 }
 
-/** Whether it names the members of its body that are unknown, or refuses them. */
+/** Checks whether the operation reports or refuses unknown members of its body. */
 function reportsUnknown({ body, requestOf }: Operation): boolean {
   return body !== undefined || requestOf !== undefined;
 }

@@ -5,7 +5,7 @@ import { completed, isRequired, optional } from './fields.ts';
 
 /**
  * Who may call an operation. `anyone`: every caller with credentials. `operator`: the operator of the server. `open`:
- * no credentials of an account are needed, and the text says how it is protected instead.
+ * callers without credentials of an account; the text describes how the operation is protected instead.
  */
 type Access =
   | { readonly module: Module; readonly operation: Right; readonly own?: true }
@@ -13,107 +13,113 @@ type Access =
   | 'operator'
   | { readonly open: string };
 
-/** How an operation can fail beside what follows from its shape, with the status. */
+/** Failures that an operation can declare in addition to those that follow from its shape, with their HTTP statuses. */
 export const failures = {
   ...{ unauthenticated: 401, not_allowed: 403, not_found: 404, conflict: 409, gone: 410, precondition: 412 },
   ...{ invalid: 422, approval: 428 },
 };
 
-/** Bodies of several shapes, each by its JSON Schema under the value of the discriminating member. */
+/** A body with several shapes: a JSON Schema for each value of the discriminating member `by`. */
 export interface BodyUnion {
   readonly by: string;
   readonly of: Readonly<Record<string, JsonObject>>;
   readonly doc: string;
 }
 
-/** A body of text in place of one of JSON. */
+/** A text body that is accepted instead of a JSON body. */
 export interface TextBody {
-  /** What documentation calls it. */
+  /** Name of the format in documentation. */
   readonly name: string;
-  /** Its media types; the first is the one that is described. */
+  /** Accepted media types. The first one is documented. */
   readonly types: readonly string[];
   readonly example: string;
-  /** The body of JSON for which it stands. */
+  /** Converts the text to the equivalent JSON body. */
   as(text: string): JsonObject;
 }
 
-/** A body of bytes. */
+/** A binary body. */
 export interface BytesBody {
-  /** Its media types, `*` for any. */
+  /** Accepted media types; `*` for any. */
   readonly types: readonly string[];
-  /** What is described, by media type. */
+  /** OpenAPI description of the body, by media type. */
   readonly content: JsonObject;
 }
 
 interface Facts {
-  /** Unique; generated clients name their functions by it. */
+  /** Unique id, from which generated clients derive function names. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Such as `/api/users/{userId}/tokens`. */
+  /** Path template, such as `/api/users/{userId}/tokens`. */
   readonly path: `/${string}`;
   readonly access: Access;
-  /** The section of the reference; the module of its access unless given. */
+  /** Section of the API reference. Default: the module of `access`. */
   readonly tag?: string;
   readonly summary: string;
   readonly doc?: string;
   /**
-   * In place of `body`: the body is one of these, distinguished by the member `by`. The feature checks it; a handler finds it in
-   * the request.
+   * Used instead of `body` for a body of several shapes, distinguished by the member `by`. The feature checks it; the
+   * handler reads it from the request.
    */
   readonly bodyUnion?: BodyUnion;
-  /** The body may be of text too. Members that have no place there are those of `bodyInQuery`. */
+  /**
+   * Set when a text body is accepted too. The members for which a text has no place are the query parameters in
+   * `bodyInQuery`.
+   */
   readonly textBody?: TextBody;
-  /** In place of `body`: bytes, which a handler finds in the request as a `Buffer`. */
+  /** Used instead of `body` for a binary body, which the handler reads from the request as a `Buffer`. */
   readonly bytesBody?: BytesBody;
-  /** In place of `body`: it takes a request of this kind, which its handler checks by the rules of the kind. */
+  /** Used instead of `body` for a request of this kind. The handler checks it by the rules of the kind. */
   readonly requestOf?: string;
   /**
-   * In place of `body`: these fields document the body, and the feature checks it by rules of its own, after it knows who sends
-   * it; a handler finds it in the request.
+   * Used instead of `body` for a body that these fields only document. The feature checks it by its own rules after it
+   * knows the sender; the handler reads it from the request.
    */
   readonly uncheckedBody?: Fields;
-  /** Parameters of the request beside those that follow from its shape, by their names among the shared ones. */
+  /** Names of shared parameters, in addition to the parameters that follow from the operation's shape. */
   readonly parameters?: readonly string[];
-  /** `If-Match` says which version of the object it is about; the handler looks at it. */
+  /** Set when the operation accepts `If-Match` with the version of the object. The handler checks it. */
   readonly ifMatch?: true;
-  /** The body may be left out, which is as if it were `{}`. */
+  /** Set when the body may be omitted. It then counts as `{}`. */
   readonly optionalBody?: true;
-  /** Status of success, 200 unless given. */
+  /** HTTP status of success. Default: 200. */
   readonly status?: 201 | 202;
-  /** Headers of the answer beside those that follow from its shape. */
+  /** Response headers, in addition to the headers that follow from the operation's shape. */
   readonly headers?: readonly string[];
   readonly errors?: readonly (keyof typeof failures)[];
   /**
-   * Media type of an answer that is not JSON: `answer` is a string then, which is sent as it is. What is made while it is sent,
-   * such as a stream of events or an archive, is sent by the handler.
+   * Media type of an answer that is not JSON. `answer` is then a string that is sent unchanged. The handler itself
+   * sends an answer that is created during sending, such as an event stream or an archive.
    */
   readonly answerType?: string;
-  /** Media types in which callers may have the answer instead, with an example of each. The handler sends it in these. */
+  /** Other media types that callers may request for the answer, each with an example. The handler sends them. */
   readonly alsoAs?: Readonly<Record<string, string>>;
-  /** No cache may keep the answer. */
+  /** Set when no cache may store the answer. */
   readonly noStore?: true;
-  /** What is read carries no ETag, because it is sent while it is made. */
+  /** Set when the answer has no ETag, because it is sent while it is created. */
   readonly uncached?: true;
-  /** Reading takes it away, and a later read is 410: so there is no HEAD, no ETag, and no copy in a cache. */
+  /** Set when reading deletes the value, so that a later read answers 410. There is no HEAD, no ETag and no caching. */
   readonly readOnce?: true;
-  /** A GET that starts something: there is no HEAD, and a token that may only plan will not do. */
+  /** Set for a GET that starts something. There is no HEAD, and a plan-only token is refused. */
   readonly starts?: true;
-  /** It writes nothing but plans, whatever its method: a token that may only plan will do. */
+  /** Set when the operation writes only plans, whatever its method. A plan-only token is accepted. */
   readonly plans?: true;
-  /** The name of the schema of the body; from the `id` unless given. Operations that take the same share it. */
+  /** Name of the body's schema. Default: derived from `id`. Operations with the same body share a schema. */
   readonly bodySchema?: string;
-  /** What that schema says of the body as a whole. */
+  /** Description of the body's schema. */
   readonly bodyDoc?: string;
   /**
-   * The member of the answer that is shown this once: no cache keeps an answer with it. A repetition after a day shows a mask in
-   * place of a text, and is without any other value.
+   * Member of the answer that is shown only once. Caches must not store an answer that contains it. When the request is
+   * repeated after a day, the answer shows a mask instead of a text, and omits any other value.
    */
   readonly shownOnce?: string;
-  /** Only this edition has it. */
+  /** Set when only the hosted edition has the operation. */
   readonly edition?: 'hosted';
-  /** Only this profile has it. */
+  /** Set when only the compatible profile has the operation. */
   readonly profile?: 'compatible';
-  /** Parameters of the path need one when the document contains no object that they could name. */
+  /**
+   * Examples for documentation. A path parameter needs one when no object in the OpenAPI document could provide its
+   * value.
+   */
   readonly example: {
     readonly params?: Readonly<Record<string, string>>;
     readonly query?: Readonly<Record<string, string | number>>;
@@ -122,34 +128,34 @@ interface Facts {
   };
 }
 
-/** What a declaration says. Fields are required unless they are `optional()` or have a default. */
+/** Declaration of an operation. Fields are required unless they are `optional()` or have a default. */
 interface Declaration<P extends Fields, Q extends Fields, B extends Fields, A> extends Facts {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** Members of the body that may stand in the query instead; the body wins. */
+  /** Members of the body that may be given as query parameters instead. The body takes precedence. */
   readonly bodyInQuery?: readonly (keyof B & string)[];
   /** Absent: the answer has no body. */
   readonly answer?: Field<A>;
 }
 
-/** One declared operation of the interface: its route, validation, description, rights and client derive from it. */
+/** A declared operation of the API. Its route, validation, description, rights and client are derived from it. */
 export interface Operation<P extends Fields = Fields, Q extends Fields = Fields, B extends Fields = Fields, A = unknown>
   extends Facts {
   readonly params: P;
   readonly query: Q;
-  /** Absent: it takes no body. */
+  /** Absent: the operation has no body. */
   readonly body: B | undefined;
   readonly bodyInQuery?: readonly string[];
   readonly answer: Field<A> | undefined;
 }
 
-/** The operations of an area, by the names under which handlers and clients refer to them. */
+/** Operations of an area, by the names with which handlers and clients refer to them. */
 export type Area = Readonly<Record<string, Operation>>;
 
 type None = Readonly<Record<never, AnyField>>;
 
-/** Declares an operation. Throws a defect of the declaration: path and parameters that do not fit. */
+/** Declares an operation. Throws when the path and `params` do not match. */
 export function defineOperation<P extends Fields = None, Q extends Fields = None, B extends Fields = None, A = void>(
   declared: Declaration<P, Q, B, A>,
 ): Operation<P, Q, B, A> {
@@ -164,7 +170,7 @@ export function defineOperation<P extends Fields = None, Q extends Fields = None
     throw new Error(`${declared.id}: \`params\` must name what stands in ${declared.path}`);
   return {
     ...facts,
-    // Absent, the type is that of no fields.
+    // Without parameters, the type is that of an empty record.
     params: (params ?? {}) as P,
     query: { ...membersInQuery(declared, body ?? {}, declared.bodyInQuery ?? []), ...query } as Q,
     body: body === undefined ? undefined : completed(body),
@@ -172,7 +178,7 @@ export function defineOperation<P extends Fields = None, Q extends Fields = None
   };
 }
 
-/** The parameters of a query that stand for members of the body. */
+/** Returns the query parameters that may be given instead of members of the body. */
 function membersInQuery({ textBody }: Facts, body: Fields, names: readonly string[]): Fields {
   const entries = names.map((name) => [name, parameterOf(name, body[name], textBody?.name)] as const);
   return Object.fromEntries(entries);
@@ -189,17 +195,17 @@ function parameterOf(name: string, member: AnyField | undefined, textBody: strin
   return optional({ ...member, doc: `${doc}.` });
 }
 
-/** Whether answers carry an ETag: what is read does, by which it is not sent again. */
+/** Checks whether answers have an ETag, which lets the server answer 304. Only answers to a GET have one. */
 export function hasEtag({ method, answer, uncached, readOnce }: Operation): boolean {
   return method === 'GET' && answer !== undefined && uncached !== true && readOnce !== true;
 }
 
-/** What a caller of an operation gives. */
+/** Input that a caller passes to an operation. */
 export interface InputOf<O extends Operation> {
   readonly params: SpecOf<O['params']>;
   readonly query: SpecOf<O['query']>;
   readonly body: SpecOf<NonNullable<O['body']>>;
 }
 
-/** What an operation answers. */
+/** Type of an operation's answer. */
 export type AnswerOf<O extends Operation> = O extends Operation<Fields, Fields, Fields, infer A> ? A : never;

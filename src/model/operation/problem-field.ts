@@ -5,7 +5,7 @@ import { optional } from './fields.ts';
 const text = (doc: string) => optional<string | undefined>(string({ doc }));
 const place = (doc: string) => optional<number | undefined>(integer({ doc, minimum: 1 }));
 
-/** One fault of the input, as answers list it. */
+/** Field of one problem, as answers list it. */
 export const problem = object(
   {
     code: json<ProblemCode>(

@@ -1,14 +1,15 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Fault } from '../declare/kind.ts';
-import { type AnyField, entriesOf, type Fields } from '../schema/field.ts';
+import type { AnyField, Fields } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 
-/** The parameters of a query by their fields, and what is wrong with them. */
+/** Query parameters, read by their fields, and their faults. */
 export interface ReadQuery {
   readonly query: JsonObject;
   readonly faults: readonly Fault[];
 }
 
-/** Reads the texts of a query. An empty one is absent; names that no field has are left to the caller. */
+/** Reads query parameters. An empty value counts as absent. Unknown names are left to the caller. */
 export function readQuery(fields: Fields, given: Readonly<Record<string, unknown>>): ReadQuery {
   const query: Record<string, Json> = {};
   const faults: Fault[] = [];
@@ -49,14 +50,14 @@ function readText(name: string, field: AnyField, text: string): Read {
   }
 }
 
-/** Of a text of a query, whatever its field would take elsewhere. */
+/** Maximum length of a text in a query, in characters, even when its field allows more. */
 const longest = 1000;
 
 function textOf(name: string, field: Extract<AnyField, { readonly type: 'string' }>, text: string): Read {
   const { format } = field;
   const maxLength = Math.min(field.maxLength ?? longest, longest);
   if (text.length > maxLength) return { fault: `\`${name}\` must have at most ${maxLength} characters` };
-  // A plus sign that was not escaped arrives as a space.
+  // An unescaped plus sign arrives as a space.
   const isTime = format?.jsonFormat === 'date-time';
   const read = format?.canonical(isTime ? text.replace(/ (?=\d\d:?\d\d$)/, '+') : text) ?? { value: text };
   return 'fault' in read ? { fault: `\`${name}\`: ${read.fault}` } : read;

@@ -1,18 +1,19 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { named } from '../lower/openapi/operation.ts';
-import { type AnyField, entriesOf, type Fields } from '../schema/field.ts';
+import type { AnyField, Fields } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 import { isRequired } from './fields.ts';
 
 /**
- * What a schema is for. `check`: bodies of requests, prepared, are validated by it. `request` and `answer` are the same two
- * in the OpenAPI document, with their documentation.
+ * Purpose of a schema. `check` validates prepared request bodies. `request` and `answer` describe bodies and answers in
+ * the OpenAPI document.
  */
 export type Purpose = 'check' | 'request' | 'answer';
 
-/** JSON Schema of an object with these fields. */
+/** Returns the JSON Schema of an object with these fields. */
 export function schemaOfFields(fields: Fields, purpose: Purpose, doc = ''): JsonObject {
   const entries = entriesOf(fields);
-  // What has words of its own for that is looked for by who reads the body.
+  // A missing field with its own message (`missing`) is reported by `readBody`, not by the schema.
   const isLookedFor = (field: AnyField) => isRequired(field) && (purpose !== 'check' || field.missing === undefined);
   const required = entries.filter(([, field]) => isLookedFor(field)).map(([name]) => name);
   return {
@@ -24,8 +25,8 @@ export function schemaOfFields(fields: Fields, purpose: Purpose, doc = ''): Json
 }
 
 /**
- * JSON Schema of the value of one field. The description states the default in words: generators of clients read `default`
- * as a member that is always there, and ask for it in requests.
+ * Returns the JSON Schema of a field's value. The description states the default in words, because client generators
+ * treat a member with `default` as always present, and require it in requests.
  */
 export function schemaOfField(field: AnyField, purpose: Purpose): JsonObject {
   const { default: fallback, doc } = field;
@@ -36,7 +37,7 @@ export function schemaOfField(field: AnyField, purpose: Purpose): JsonObject {
   };
 }
 
-/** The schemas that fields refer to, by name. */
+/** Returns the named schemas that a field refers to. */
 export function namedSchemas(field: AnyField, purpose: Purpose): readonly (readonly [string, JsonObject])[] {
   switch (field.type) {
     case 'list':
@@ -68,7 +69,7 @@ function shapeOf(field: AnyField, purpose: Purpose): JsonObject {
     case 'secret':
       return { type: 'string', ...given({ minLength: field.minLength, maxLength: field.maxLength }) };
     case 'integer':
-      // What is clamped may be greater.
+      // A value above the maximum is clamped, not refused.
       return {
         type: 'integer',
         ...given({ minimum: field.minimum, maximum: field.clamp === true ? undefined : field.maximum }),

@@ -3,16 +3,16 @@ import type { Registry } from '../declare/registry.ts';
 import { specSchema } from '../lower/shape.ts';
 import type { Validator } from './validator.ts';
 
-/** Says of sound specs that they are, and of others only that there are some. */
+/** A fast validator that accepts valid specs, but does not explain why it refuses a spec. */
 export interface Acceptor {
   readonly validator: Validator;
-  /** Whether anything was refused: what a full validator says of it is not known here. */
+  /** Returns whether a spec was refused. Only a full validator can report its faults. */
   readonly hasRefused: () => boolean;
 }
 
 /**
- * For a process that checks few specs and ends: it walks the schemas instead of compiling them. To load a compiler and to
- * compile those of a small directory takes 60 ms, and that they are sound is found in one.
+ * Creates a validator for a process that checks few specs and ends. It walks the schemas instead of compiling them:
+ * loading the compiler and compiling the schemas for a small directory takes 60 ms, while walking them takes one.
  */
 export function createAcceptor(registry: Registry): Acceptor {
   const schemas = new Map<string, JsonObject>();
@@ -30,7 +30,10 @@ export function createAcceptor(registry: Registry): Acceptor {
 
 type Rule = (limit: Json, value: Json, schema: JsonObject) => boolean;
 
-/** What each word of our schemas asks of a value; a word that is not here accepts nothing, so that none is passed over. */
+/**
+ * Check of each JSON Schema keyword that Heddle's schemas use. An unknown keyword accepts nothing, so that none is
+ * ignored.
+ */
 const rules: Readonly<Record<string, Rule>> = {
   type: (types, value) => [types].flat().some((type) => isOfType(type, value)),
   enum: (allowed, value) => (allowed as readonly Json[]).includes(value),
@@ -58,7 +61,7 @@ const rules: Readonly<Record<string, Rule>> = {
   ...Object.fromEntries(['description', 'x-ref', 'x-merge', 'x-literal'].map((word) => [word, () => true])),
 };
 
-/** Whether a value is as a schema says, one that is made of the words above. */
+/** Checks a value against a schema that uses only keywords in `rules`. */
 export function accepts(schema: Json, value: Json): boolean {
   if (typeof schema === 'boolean') return schema;
   if (!isObject(schema)) return false;
@@ -76,7 +79,7 @@ function isOfType(type: Json, value: Json): boolean {
     case 'null':
       return value === null;
     default:
-      // The others have the names that JavaScript gives them.
+      // The remaining types have the same names in JavaScript.
       return typeof value === type;
   }
 }
@@ -85,7 +88,7 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Limits of texts count characters, not the halves of which some are made. */
+/** Counts characters, not UTF-16 code units, because length limits count characters. */
 function lengthOf(text: string): number {
   return [...text].length;
 }

@@ -1,11 +1,12 @@
 import { asObject, asObjects, type Json, type JsonObject, sortedJson } from '../../lib/json.ts';
 import type { StoredObject } from '../state/object.ts';
-import { type AnyField, entriesOf, type Fields } from './field.ts';
+import type { AnyField, Fields } from './field.ts';
+import { entriesOf } from './field-search.ts';
 
 /**
- * The object with its members in the one order that answers show. Postgres keeps members of jsonb in an order of its own, so
- * that without this an object which was read back would look other than the one that was written. Everything with declared
- * fields is shown in their order; what is left are names that people chose, and what the server noted.
+ * Returns the object with its members in the order that answers use. Postgres stores jsonb members in its own order, so
+ * an object that was read back would otherwise differ from the one that was written. Answers list declared fields in
+ * their declared order; this sorts the rest: maps with user-chosen names, and `derived`.
  */
 export function inCanonicalOrder(fields: Fields, object: StoredObject): StoredObject {
   const spec = withSortedMaps(fields, object.spec);
@@ -14,7 +15,7 @@ export function inCanonicalOrder(fields: Fields, object: StoredObject): StoredOb
 
 const kindsOfMaps = new WeakMap<Fields, boolean>();
 
-/** Whether a field among these, or inside one of them, has names that people chose. */
+/** Whether one of these fields, at any depth, is a map with user-chosen names. */
 function hasMaps(fields: Fields): boolean {
   const known = kindsOfMaps.get(fields) ?? entriesOf(fields).some(([, field]) => isMapped(field));
   kindsOfMaps.set(fields, known);

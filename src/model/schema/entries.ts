@@ -2,36 +2,46 @@ import { asList, asObject, asObjects, canonicalJson, type Json, type JsonObject 
 import { sha256 } from '../../lib/node-pure.ts';
 import type { Kind } from '../declare/kind.ts';
 import type { StoredObject } from '../state/object.ts';
-import { type AnyField, createFieldFinder, entriesOf, type Fields } from './field.ts';
+import type { AnyField, Fields } from './field.ts';
+import { createFieldFinder, entriesOf } from './field-search.ts';
 
 /**
- * The order in which sets and keyed lists were last written: path of the list to the names of its elements. The spec itself
- * stays sorted, so that nothing which compares specs sees an order; a list that is not named here is answered sorted.
+ * Order in which sets and keyed lists were last written: path of the list to the names of its elements. The spec itself
+ * stays sorted, so that comparisons of specs ignore the order. Answers show a list that is absent here in sorted order.
  */
 export type ListOrder = Readonly<Record<string, readonly string[]>>;
 
-/** Under this name the order is kept in `derived`. */
+/** Member of `derived` that holds the list order. */
 export const listOrderMember = 'list_order';
 
-/** The order of an object's lists. */
+/** Returns the list order of an object; empty when none is stored. */
 export function listOrderOf({ derived }: Pick<StoredObject, 'derived'>): ListOrder {
-  // Written by `withListOrder` alone.
+  // The cast is safe: only `withListOrder` writes this member.
   return (derived[listOrderMember] ?? {}) as ListOrder;
 }
 
-/** The name by which an element of a set is known in an order. */
+/**
+ * Returns the name of a set element in a list order: its text, or its SHA-256 when the text is longer than 100
+ * characters.
+ */
 export function elementName(value: Json): string {
   const text = typeof value === 'object' ? canonicalJson(value) : String(value);
   return text.length <= 100 ? text : `sha256:${sha256(text)}`;
 }
 
-/** What was said about the order: `whole` when every list was given again, otherwise only new elements follow it. */
+/**
+ * List order that a write states. `whole`: the write gave every list completely, so its order replaces the stored one.
+ * Otherwise only new elements follow the written order.
+ */
 export interface GivenOrder {
   readonly lists: ListOrder;
   readonly whole: boolean;
 }
 
-/** The object with its lists in order: elements that stay keep their place, new ones follow as they were given. */
+/**
+ * Returns the object with its list order updated. Existing elements keep their place; new ones follow in the order in
+ * which they were given.
+ */
 export function withListOrder(
   fields: Fields,
   before: StoredObject | undefined,
@@ -55,7 +65,7 @@ export function withListOrder(
   return { ...after, derived: { ...derived, [listOrderMember]: order } };
 }
 
-/** The spec with its lists in the order in which they were last written, as answers show it. */
+/** Returns the spec with its lists in the order in which they were last written, as answers show them. */
 export function inListOrder(fields: Fields, spec: JsonObject, order: ListOrder): JsonObject {
   const paths = Object.keys(order);
   if (paths.length === 0) return spec;
@@ -88,7 +98,7 @@ function orderedValue(field: AnyField, value: Json, find: Find, path: string): J
   );
 }
 
-/** The items in the order of their names; those that are not in it follow as they are. */
+/** Sorts the items by their place in `names`; items that are absent from it follow in their present order. */
 function sortedBy(items: readonly (readonly [string, Json])[], names: readonly string[] | undefined): readonly Json[] {
   if (names === undefined) return items.map(([, item]) => item);
   const places = new Map(names.map((name, at) => [name, at]));
@@ -97,13 +107,13 @@ function sortedBy(items: readonly (readonly [string, Json])[], names: readonly s
     .map(([, item]) => item);
 }
 
-/** The names in the preferred order; names that are not mentioned follow as they are. */
+/** Sorts the names by the preferred order; names that are absent from it follow in their present order. */
 function arrange(names: readonly string[], preferred: readonly string[]): readonly string[] {
   const present = new Set(names);
   return [...new Set([...preferred.filter((name) => present.has(name)), ...names])];
 }
 
-/** The names of the elements of every set and keyed list of a canonical spec, as they stand there. */
+/** Returns the element names of every set and keyed list in a canonical spec, in their present order, by path. */
 function namesIn(fields: Fields, spec: JsonObject): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   addNames(found, fields, spec, '');
@@ -127,14 +137,17 @@ function addNames(found: Map<string, readonly string[]>, fields: Fields, spec: J
   }
 }
 
-/** Membership is not among them: it may be large, and its order is kept with its elements. */
+/** Excludes membership: it may be large, and its order is kept with its elements. */
 const listedFields = createFieldFinder((field) => field.type === 'keyed' || isSet(field));
 
 function isSet(field: AnyField): boolean {
   return field.type === 'refs' || (field.type === 'list' && (field.set || field.anyOrder === true));
 }
 
-/** Entries with their unit keys: the value of the key field, repeats with the next free ordinal (`web`, `web#2`). */
+/**
+ * Returns the entries with their unit keys: the value of the key field, with the next free ordinal for repeats (`web`,
+ * `web#2`).
+ */
 export function keyedEntries(key: string, entries: readonly JsonObject[]): readonly (readonly [string, JsonObject])[] {
   const seen = new Map<string, number>();
   return entries.map((entry) => {
@@ -148,18 +161,18 @@ export function keyedEntries(key: string, entries: readonly JsonObject[]): reado
   });
 }
 
-/** Ids of keyed entries by field and unit key, as they are kept in `derived`. */
+/** Ids of keyed entries by field and unit key, as stored in `derived`. */
 export type EntryIds = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** The ids of the entries of an object's keyed lists. */
+/** Returns the ids of the entries in an object's keyed lists; empty when none are stored. */
 export function entryIdsOf(object: StoredObject): EntryIds {
-  // Written by `withEntryIds` alone.
+  // The cast is safe: only `withEntryIds` writes this member.
   return (object.derived['entry_ids'] ?? {}) as EntryIds;
 }
 
 /**
- * The object with an id for every entry that carries one: known entries keep theirs, the first entry of an object has the
- * object's own id, others get a new one.
+ * Returns the object with an id for each entry of the lists whose entries have ids. Known entries keep theirs. A new
+ * entry gets the object's own id while no entry has it, otherwise a new id.
  */
 export function withEntryIds(kind: Kind, object: StoredObject, newId: () => string): StoredObject {
   const lists = entriesOf(kind.spec).filter(([, field]) => field.type === 'keyed' && field.ids);

@@ -3,78 +3,104 @@ import type { ProblemCode } from '../problem-codes.ts';
 import type { MemberRule } from './member-rules.ts';
 
 /**
- * Who writes a field, and when. `declared`: documents and requests. `createOnly`: at creation, never again.
- * `updateOnly`: over HTTP only in a replace. `server`: the server alone; requests may send it back, which changes
- * nothing. `document`: documents alone. `key`: documents alone, to distinguish the children of one parent; it is a part
- * of the key, so stating it changes no value.
+ * Which writers may set a field, and when. `declared`: documents and requests. `createOnly`: only at creation.
+ * `updateOnly`: over HTTP only in a replace. `server`: only the server; requests may send the field back without
+ * effect. `document`: only documents. `key`: only documents, to distinguish the children of one parent; the field is a
+ * part of the key, so stating it changes no value.
  */
 export type Access = 'declared' | 'createOnly' | 'updateOnly' | 'server' | 'document' | 'key';
 
-/** What a format may be called: a text without it is the problem `<name>_invalid`. */
+/** Name of a format. A text that does not match the format is reported as `<name>_invalid`. */
 export type FormatName = NameIn<ProblemCode>;
 
 type NameIn<Code> = Code extends `${infer Name}_invalid` ? Name : never;
 
-/** A scalar text form with one canonical spelling, such as a CIDR or a domain. */
+/** A scalar text format with one canonical spelling, such as a CIDR or a domain. */
 export interface Format {
   readonly name: FormatName;
-  /** The name by which JSON Schema knows it, if it does. */
+  /** Name of the format in JSON Schema. Absent when JSON Schema has none. */
   readonly jsonFormat?: 'date-time';
-  /** What every text of the format matches from end to end, in the regular expressions that RE2 and JavaScript share. */
+  /**
+   * Regular expression that every text of the format matches from start to end, in the syntax that RE2 and JavaScript
+   * share.
+   */
   readonly pattern?: string;
-  /** The canonical spelling, or what is wrong with the text and how to mend it. */
+  /** Returns the canonical spelling, or a message that explains the fault and how to correct it. */
   canonical(text: string): { readonly value: string } | { readonly fault: string };
 }
 
-/** What every field can say about itself, whatever its type. */
+/** Options that fields of every type have. */
 export interface FieldOptions {
-  /** Documentation for users; shown in CRDs, OpenAPI and editors. */
+  /** Documentation for users, shown in CRDs, OpenAPI and editors. */
   readonly doc: string;
   readonly access?: Access;
-  /** Requests must carry it. */
+  /** Whether requests must contain the field. */
   readonly required?: boolean;
-  /** Of an operation's required field: what to do where it is missing, in place of adding it. */
+  /**
+   * For a required field of an operation: advice that the refusal gives when the field is missing, instead of telling
+   * the user to add it.
+   */
   readonly missing?: string;
-  /** The value of an absent field. */
+  /** Value when the field is absent. */
   readonly default?: Json;
-  /** For a field required over HTTP: the value when a document leaves it out (its presence makes it optional there). */
+  /**
+   * For a field that is required over HTTP: its value when a document leaves it out. Its presence makes the field
+   * optional in documents.
+   */
   readonly documentDefault?: Json;
-  /** A replace that leaves the field out keeps the stored value; one that gives an empty value too, unless only `absent` keeps. */
+  /**
+   * Whether a replace that leaves the field out keeps the stored value. With `true`, an empty value keeps it too; with
+   * `absent`, only a missing field does.
+   */
   readonly keep?: boolean | 'absent';
-  /** The field in whose place this one stands: a replace that gives that one does not keep this one. */
+  /**
+   * Alternative field that this one replaces. A replace with a non-empty value for the alternative does not keep the
+   * stored value of this field.
+   */
   readonly insteadOf?: string;
   /**
-   * The value that leaves the choice to the server. What it chose stands in `derived` under the field's name, is what
-   * answers show, may be sent back, and stays when a replace leaves the choice to the server again. Top-level fields only.
+   * Value that leaves the choice to the server. The chosen value is stored in `derived` under the field's name and
+   * shown in answers. Requests may send it back, and it stays when a replace leaves the choice to the server again.
+   * Top-level fields only.
    */
   readonly serverChosen?: Json;
-  /** The restrictive value: setting it is never refused, and only a permitted call clears it. */
+  /** The restrictive value. Setting it is never refused; only a permitted API call can change it back. */
   readonly failsafe?: Json;
-  /** `true` exists in the hosted edition alone. */
+  /** Whether `true` is available only in the hosted edition. */
   readonly cloudOnly?: boolean;
   /**
-   * Responses leave the member out when it is empty (`""`, `[]`, `{}`), unless it was given so; `always`: then too, for members
-   * of which one excludes the other.
+   * Responses leave the member out when it is empty (`""`, `[]`, `{}`), unless it was given as empty. `always`: even
+   * then, for members that exclude each other.
    */
   readonly omitEmpty?: true | 'always';
-  /** Responses leave the member out while it has its default, unless it was given that value. */
+  /** Responses leave the member out while it has its default, unless that value was given explicitly. */
   readonly asGiven?: boolean;
-  /** The switch beside the field without which it means nothing: requests that do not turn it on may say here what they like. */
+  /**
+   * Name of the sibling switch that gives the field its meaning. When a request does not turn the switch on, the
+   * field's value is ignored unchecked.
+   */
   readonly onlyWith?: string;
-  /** A replace must carry what only creation writes all the same; what it says there changes nothing. */
+  /** Whether a replace must contain a `createOnly` field nevertheless. Its value there changes nothing. */
   readonly echoed?: boolean;
-  /** Answers do not show it. */
+  /** Whether answers leave the field out. */
   readonly hidden?: boolean;
-  /** Unknown members inside are refused even over HTTP, because a typo there opens access. */
+  /** Whether unknown members inside are refused even over HTTP, because a typo there would open access. */
   readonly closed?: boolean;
-  /** Members that responses show inside, by JSON Schema. Requests may send them back: they are ignored without a word. */
+  /**
+   * Members that responses show inside the object, as JSON Schema. Requests may send them back; they are silently
+   * ignored.
+   */
   readonly readOnly?: Readonly<Record<string, JsonObject>>;
   /**
-   * Members that other systems have inside and this one has not, with the value that says so and what to do instead.
-   * Requests may give that value; any other is refused, so that no caller believes to have switched something on.
+   * Members that other systems support inside the object and Heddle does not, each with the value that means "off" and
+   * advice on what to do instead. Requests may send that value. Any other value is refused, so that no caller believes
+   * it has enabled the setting.
    */
   readonly lacking?: Readonly<Record<string, { readonly value: Json; readonly hint: string }>>;
-  /** Names by which other systems know the field; a request that uses one is refused with the right name. */
+  /**
+   * Names that other systems use for the field. A request with one of them is refused; the message names the right
+   * field.
+   */
   readonly formerly?: readonly string[];
 }
 
@@ -88,7 +114,7 @@ interface IntegerShape {
   readonly type: 'integer';
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Of a query: what is greater than `maximum` counts as it. */
+  /** For a query parameter: values above `maximum` count as `maximum`. */
   readonly clamp?: true;
   readonly unit?: string;
 }
@@ -98,69 +124,78 @@ interface BooleanShape {
 interface EnumShape {
   readonly type: 'enum';
   readonly values: readonly string[];
-  /** Requests may write the words in upper case. */
+  /** Whether requests may write the values in upper case. */
   readonly ignoreCase?: boolean;
 }
-/** An ordered list owned as one piece, or (`set`) a sorted list without repeats, owned element by element. */
+/**
+ * An ordered list that is owned as one unit, or (`set`) a sorted list without repeats whose elements are owned one by
+ * one.
+ */
 interface ListShape {
   readonly type: 'list';
   readonly of: AnyField;
   readonly set: boolean;
-  /** Owned as one piece, but its order means nothing: the kind's `canonicalize` sorts it, and answers show it as written. */
+  /**
+   * Whether the list is owned as one unit although its order has no meaning. The kind's `canonicalize` sorts it;
+   * answers show it as written.
+   */
   readonly anyOrder?: boolean;
   readonly minItems?: number;
   readonly maxItems?: number;
 }
-/** A list of objects, each known by the value of `key`; order does not matter; each entry is one unit. */
+/** A list of objects, each identified by the value of `key`. The order has no meaning; each entry is one unit. */
 interface KeyedShape {
   readonly type: 'keyed';
   readonly key: string;
   readonly fields: Fields;
   readonly minItems?: number;
-  /** What the members of one entry must not contradict. */
+  /** Rules between the members of one entry. */
   readonly rules?: readonly MemberRule[];
-  /** Entries carry a server-chosen `id` that lives in `derived`. */
+  /** Whether each entry has a server-chosen `id`, stored in `derived`. */
   readonly ids: boolean;
 }
 interface ObjectShape {
   readonly type: 'object';
   readonly fields: Fields;
-  /** Owned as one piece, because its members mean something only together. */
+  /** Whether the object is owned as one unit, because its members have a meaning only together. */
   readonly whole?: boolean;
-  /** What its members must not contradict. */
+  /** Rules between the members of the object. */
   readonly rules?: readonly MemberRule[];
-  /** Its name among the schemas of the OpenAPI document; absent: it is described in place. */
+  /** Name of its schema in the OpenAPI document. Absent: the schema is written inline. */
   readonly schema?: string;
 }
-/** A value that only a JSON Schema describes: of an operation, not of a kind. */
+/** A value that only a JSON Schema describes. Used by operations, not by kinds. */
 interface JsonShape {
   readonly type: 'json';
   readonly schema: JsonObject;
-  /** How it is documented, when that is more than is checked. */
+  /** Field that documents the value. Absent: the documentation shows the checked schema. */
   readonly shownAs?: AnyField;
 }
 interface RefShape {
   readonly type: 'ref';
   readonly kind: string;
 }
-/** A set of references. `answer` says whether responses carry ids, summaries or the objects themselves. */
+/** A set of references. `answer`: whether responses contain ids, summaries or whole objects. */
 interface RefsShape {
   readonly type: 'refs';
   readonly kind: string;
   readonly answer: 'ids' | 'summaries' | 'full';
   readonly minItems?: number;
 }
-/** Membership: like `refs`, but every element keeps the origins that put it there, and only reference rows store it. */
+/**
+ * Membership: like `refs`, but each element records the origins that added it. Stored only as reference rows, not in
+ * the spec.
+ */
 interface MembersShape {
   readonly type: 'members';
   readonly kind: string;
 }
-/** A reference `{id, type}` whose kind follows from `type`. */
+/** A reference `{id, type}` whose kind depends on `type`. */
 interface TypedRefShape {
   readonly type: 'typedRef';
   readonly kinds: Readonly<Record<string, string>>;
 }
-/** A reference whose kind follows from the member `by` beside it. Under a type without a kind it is a mere text. */
+/** A reference whose kind depends on the sibling member `by`. When that type has no kind, the value is plain text. */
 interface RefByTypeShape {
   readonly type: 'refByType';
   readonly by: string;
@@ -174,34 +209,34 @@ interface RefMapShape {
 }
 
 /**
- * A text that is kept sealed. `read` says what answers show: nothing at all, a mask, an empty text, or the text itself
- * (`shown`). A request that sends the mask back keeps the stored value.
+ * A text that is stored sealed. `read`: what answers show, which is nothing (`never`), a mask, an empty text, or the
+ * text itself (`shown`). A request that sends the mask back keeps the stored value.
  *
- * What is `shown` may stand in documents as it is, and a rollback brings it back; plans, history, exports and logs do not
- * show it. Earlier releases kept such texts as they are, so that both are read: no text of its format may begin like a
- * sealed one.
+ * A `shown` text may be written literally in documents, and a rollback restores it. Plans, history, exports and logs do
+ * not show it. Earlier releases stored such texts unsealed, so both forms are read; no text of its format may therefore
+ * begin like a sealed text.
  */
 interface SecretShape {
   readonly type: 'secret';
   readonly read: 'never' | 'masked' | 'empty' | 'shown';
-  /** The beginning of a text that its mask shows, because it is no secret; nothing unless it is given. */
+  /** Returns the non-secret prefix of the text, which the mask shows. Absent: the mask shows nothing of the text. */
   visible?(text: string): string;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly format?: Format;
-  /** A request may send an object of texts too, which is kept as its JSON. */
+  /** Whether a request may also send an object of texts, which is stored as JSON. */
   readonly asJson?: true;
 }
-/** An object with names of the user's choice. */
+/** An object with user-chosen member names. */
 interface MapShape {
   readonly type: 'map';
   readonly of: AnyField;
-  /** The members that are kept sealed, by name; all others are as `of` says. */
+  /** Members that are stored sealed, by name. All other members have the type `of`. */
   readonly secrets?: Readonly<Record<string, AnyField>>;
-  /** Other spellings of member names, and the one that is kept. */
+  /** Alternative spellings of member names, each with the spelling that is stored. */
   readonly otherSpellings?: Readonly<Record<string, string>>;
   readonly maxItems?: number;
-  /** A replace changes the members that it names and leaves the others; `null` takes one out. */
+  /** Whether a replace changes only the members that it names. `null` removes a member. */
   readonly merge?: boolean;
 }
 
@@ -228,56 +263,59 @@ export type Field<T = unknown> = FieldOptions & Shape & { readonly value?: T };
 export type AnyField = Field<unknown>;
 export type Fields = { readonly [name: string]: AnyField };
 
-/** The canonical value of a set of fields; a field without default may be absent. */
+/** Static type of the canonical values of a set of fields. Fields without a default may be absent. */
 export type SpecOf<F extends Fields> = {
   readonly [K in keyof F as F[K] extends Optional ? never : K]: ValueOf<F[K]>;
 } & { readonly [K in keyof F as F[K] extends Optional ? K : never]?: ValueOf<F[K]> };
 
-/** Marks a field of an operation that may be absent. */
+/** Marks a field of an operation as optional. */
 export interface Optional {
   readonly required: false;
 }
 
-/** The canonical value of a field. */
+/** Static type of the canonical value of a field. */
 export type ValueOf<F> = F extends Field<infer T> ? T : never;
 
 type Options<S> = FieldOptions & Omit<S, 'type'>;
 
-/** How long names may be, texts that say nothing else, and secrets. A stored longer text stays, and may be sent back. */
+/**
+ * Default maximum lengths of names, other texts and secrets, in characters. A longer value that is already stored is
+ * kept, and may be sent back.
+ */
 export const longest = { name: 255, text: 4096, secret: 65_536 } as const;
 
-/** Text. */
+/** Declares a text of at most 4096 characters, unless `maxLength` is set. */
 export function string(options: Options<StringShape>): Field<string> {
   return { type: 'string', maxLength: longest.text, ...options };
 }
-/** Text that may be absent. */
+/** Declares a text that may be absent. */
 export function optionalString(options: Options<StringShape>): Field<string | undefined> {
   return { type: 'string', maxLength: longest.text, ...options };
 }
-/** A whole number. */
+/** Declares a whole number. */
 export function integer(options: Options<IntegerShape>): Field<number> {
   return { type: 'integer', ...options };
 }
-/** True or false. */
+/** Declares a boolean. */
 export function boolean(options: Options<BooleanShape>): Field<boolean> {
   return { type: 'boolean', ...options };
 }
-/** One of a few words. */
+/** Declares an enumeration of texts. */
 export function oneOf<const V extends readonly string[]>(
   values: V,
   options: FieldOptions & { readonly ignoreCase?: boolean },
 ): Field<V[number]> {
   return { type: 'enum', values, ...options };
 }
-/** An ordered list, owned as one piece. */
+/** Declares an ordered list that is owned as one unit. Default: empty. */
 export function list<T>(of: Field<T>, options: Omit<Options<ListShape>, 'of' | 'set'>): Field<readonly T[]> {
   return { type: 'list', of, set: false, default: [], ...options };
 }
-/** A set of scalars: sorted, without repeats, owned element by element. */
+/** Declares a set of scalars: sorted, without repeats, its elements owned one by one. Default: empty. */
 export function setOf<T>(of: Field<T>, options: Omit<Options<ListShape>, 'of' | 'set'>): Field<readonly T[]> {
   return { type: 'list', of, set: true, default: [], ...options };
 }
-/** A list of objects known by the value of one of their fields. */
+/** Declares a list of objects, each identified by one of its fields. Default: empty. */
 export function keyed<F extends Fields>(
   fields: F,
   options: FieldOptions & {
@@ -289,40 +327,40 @@ export function keyed<F extends Fields>(
 ): Field<readonly SpecOf<F>[]> {
   return { type: 'keyed', fields, default: [], ids: false, ...options };
 }
-/** A nested object whose members are owned one by one, unless it is `whole`. */
+/** Declares a nested object. Its members are owned one by one, unless it is `whole`. */
 export function object<F extends Fields>(fields: F, options: Options<Omit<ObjectShape, 'fields'>>): Field<SpecOf<F>> {
   return { type: 'object', fields, ...options };
 }
-/** A value that a JSON Schema describes, where no other field can. */
+/** Declares a value described by a JSON Schema, for operations whose value no other field type can describe. */
 export function json<T extends Json = Json>(
   schema: JsonObject,
   options: FieldOptions & Pick<JsonShape, 'shownAs'>,
 ): Field<T> {
   return { type: 'json', schema, ...options };
 }
-/** A reference to one object, absent when empty. */
+/** Declares a reference to one object; absent when empty. */
 export function ref(kind: string, options: FieldOptions): Field<string | undefined> {
   return { type: 'ref', kind, ...options };
 }
-/** A set of references to objects of one kind. */
+/** Declares a set of references to objects of one kind. Default: empty. */
 export function refs(
   kind: string,
   options: FieldOptions & { readonly answer?: RefsShape['answer']; readonly minItems?: number },
 ): Field<readonly string[]> {
   return { type: 'refs', kind, answer: 'ids', default: [], ...options };
 }
-/** Membership whose elements several origins keep, each its own. Stored beside the spec. */
+/** Declares membership. Each origin owns the elements that it added. Stored as reference rows, not in the spec. */
 export function members(kind: string, options: FieldOptions): Field<readonly string[]> & { readonly type: 'members' } {
   return { type: 'members', kind, default: [], ...options };
 }
-/** A reference that states its type beside its id. */
+/** Declares a reference `{id, type}`, whose `type` selects the kind. */
 export function typedRef(
   kinds: Readonly<Record<string, string>>,
   options: FieldOptions,
 ): Field<{ readonly id: string; readonly type: string } | undefined> {
   return { type: 'typedRef', kinds, ...options };
 }
-/** A reference whose type stands in the member `by` beside it. */
+/** Declares a reference whose type is the value of the sibling member `by`. */
 export function refByType(
   by: string,
   kinds: Readonly<Record<string, string>>,
@@ -330,60 +368,28 @@ export function refByType(
 ): Field<string | undefined> {
   return { type: 'refByType', by, kinds, ...options };
 }
-/** An object from references to values. */
+/** Declares an object whose member names are references. */
 export function refMap<T>(kind: string, of: Field<T>, options: FieldOptions): Field<Readonly<Record<string, T>>> {
   return { type: 'refMap', kind, of, default: {}, ...options };
 }
 
-/** A text that is kept sealed. */
+/** Declares a text that is stored sealed. Answers leave it out unless `read` is set. */
 export function secret(
   options: FieldOptions & Omit<SecretShape, 'type' | 'read'> & { readonly read?: SecretShape['read'] },
 ): Field<string | undefined> {
   return { type: 'secret', read: 'never', ...options };
 }
-/** An object with names of the user's choice. */
+/** Declares an object with user-chosen member names. Default: empty. */
 export function mapOf<T>(of: Field<T>, options: Omit<Options<MapShape>, 'of'>): Field<Readonly<Record<string, T>>> {
   return { type: 'map', of, default: {}, ...options };
 }
 
-/** Whether a field is an object whose members are units of their own. */
+/** Whether a field is an object whose members are separate units. */
 export function isDivided(field: AnyField): field is Extract<AnyField, { readonly type: 'object' }> {
   return field.type === 'object' && field.whole !== true;
 }
 
-const entries = new WeakMap<Fields, readonly (readonly [string, AnyField])[]>();
-
-/** The fields of a map with their names, in declared order; declarations are never edited, so they are listed once. */
-export function entriesOf(fields: Fields): readonly (readonly [string, AnyField])[] {
-  const known = entries.get(fields);
-  if (known !== undefined) return known;
-  const listed = Object.entries(fields);
-  entries.set(fields, listed);
-  return listed;
-}
-
-/**
- * Finds the fields of a map that are of some types, or have such fields inside; declarations are never edited, so that
- * each map is looked through once. Most values of a spec are none of what a walk through it looks for.
- */
-export function createFieldFinder(isSought: (field: AnyField) => boolean): (fields: Fields) => ReadonlySet<string> {
-  const known = new WeakMap<Fields, ReadonlySet<string>>();
-  const holds = (field: AnyField): boolean => {
-    if (isSought(field)) return true;
-    if (field.type === 'list') return holds(field.of);
-    return (field.type === 'keyed' || field.type === 'object') && find(field.fields).size > 0;
-  };
-  const find = (fields: Fields): ReadonlySet<string> => {
-    const present = known.get(fields);
-    if (present !== undefined) return present;
-    const found = new Set(entriesOf(fields).flatMap(([name, field]) => (holds(field) ? [name] : [])));
-    known.set(fields, found);
-    return found;
-  };
-  return find;
-}
-
-/** Whether a value says nothing: absent, `null`, `""`, `[]` or `{}`. */
+/** Whether a value is absent, `null`, `""`, `[]` or `{}`. */
 export function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (typeof value !== 'object') return false;

@@ -2,15 +2,15 @@ import { asObject, equalJson, isObject, type Json, type JsonObject } from '../..
 import type { AnyField, Fields } from './field.ts';
 import { memberField } from './secret-fields.ts';
 
-/** A spec whose secrets are those of another one, and which top-level fields had others. */
+/** A spec with the secrets of another spec, and the top-level fields that this changed. */
 export interface WithSecrets {
   readonly spec: JsonObject;
   readonly replaced: readonly string[];
 }
 
 /**
- * The spec with the secrets that `present` has at the same places: of what once was there, a newer secret is kept. What
- * answers show is a value like any other.
+ * Returns the spec with the secrets that `present` has at the same places, so that bringing back an old spec keeps
+ * newer secrets. Secrets that answers show (`read: 'shown'`) are treated like any other value and not replaced.
  */
 export function withSecretsOf(fields: Fields, spec: JsonObject, present: JsonObject): WithSecrets {
   const kept = keepInFields(fields, spec, present);
@@ -31,7 +31,7 @@ function keepInValue(field: AnyField | undefined, value: Json, present: Json | u
   if (field.type === 'map' && isObject(value) && isObject(present)) return keepInMap(field, value, present);
   if (!Array.isArray(value) || !Array.isArray(present)) return value;
   if (field.type === 'keyed') return value.map((entry) => keepInEntry(field, entry, present));
-  // Items of a list have no names: only lists of one length are taken to hold the same ones.
+  // List items have no names. Lists of equal length are taken to contain the same items.
   if (field.type === 'list' && value.length === present.length)
     return value.map((item, at) => keepInValue(field.of, item, present[at]));
   return value;

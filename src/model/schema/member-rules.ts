@@ -1,28 +1,29 @@
 import { isObject, type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
 import type { ProblemCode } from '../problem-codes.ts';
-import { type AnyField, entriesOf, type Fields, isEmpty } from './field.ts';
+import { type AnyField, type Fields, isEmpty } from './field.ts';
+import { entriesOf } from './field-search.ts';
 
 /**
- * What the members of one object must not contradict. Written as data, because two read it: the plan, and the API server of
- * Kubernetes, which gets it as an expression. What looks at more than one object is a function of the kind.
+ * Rule between the members of one object. Written as data, because it has two readers: the plan, and the Kubernetes API
+ * server, which gets it as an expression. Rules across several objects are functions of the kind.
  */
 export type MemberRule = {
   readonly code: ProblemCode;
-  /** The member at which the fault is reported; empty for the object itself. */
+  /** Member at which the fault is reported. Empty: the object itself. */
   readonly at: string;
-  /** What is wrong and a way out, where the general sentence does not say it. */
+  /** Explanation and remedy, where the general message is not enough. Absent: `messageOf` builds one. */
   readonly message?: string;
 } & MemberRelation;
 
 /**
- * `exactlyOne`, `atMostOne`, `atLeastOne`: of these members. `rising`: the first number is not above the second one.
- * `onlyWhere`: the member has a meaning only where another one has one of some values.
+ * `exactlyOne`, `atMostOne`, `atLeastOne`: number of these members that may be given. `rising`: the first number must
+ * not exceed the second. `onlyWhere`: the member has a meaning only when the member `where` has one of the values `is`.
  */
 export type MemberRelation =
   | {
       readonly rule: 'exactlyOne';
       readonly members: readonly [string, string];
-      /** The member at which it is reported that both are missing; absent for the object itself. */
+      /** Member at which the fault is reported when both are missing. Absent: the object itself. */
       readonly missingAt?: string;
     }
   | { readonly rule: 'atMostOne'; readonly members: readonly [string, string] }
@@ -35,7 +36,7 @@ export type MemberRelation =
       readonly is: readonly string[];
     };
 
-/** The sentence about a broken rule; that about members that are missing, where it is known that they are. */
+/** Returns the message for a broken rule. `isMissing` selects the message for missing members. */
 export function messageOf(rule: MemberRule, isMissing = false): string {
   if (rule.message !== undefined) return rule.message;
   const names = rule.members.map((name) => `\`${name}\``);
@@ -57,12 +58,12 @@ export function messageOf(rule: MemberRule, isMissing = false): string {
   }
 }
 
-/** The rules that a canonical spec breaks, with the paths of the faults. */
+/** Returns the rules that a canonical spec breaks, with the paths of the faults. */
 export function brokenRules(fields: Fields, rules: readonly MemberRule[], spec: JsonObject): readonly Broken[] {
   return brokenIn(fields, rules, spec, '', '');
 }
 
-/** One fault; a `Fault` of a kind has the same form. */
+/** One fault, in the same form as the `Fault` of a kind. */
 interface Broken {
   readonly code: ProblemCode;
   readonly path: string;
@@ -83,7 +84,7 @@ function brokenIn(
   return [...own, ...inside];
 }
 
-/** `name` is that of the entry of a list in which the rule is broken. */
+/** `name`: key of the list entry that breaks the rule; empty outside of keyed lists. */
 function brokenRule(rule: MemberRule, value: JsonObject, pointer: string, name: string): Broken {
   const isMissing = rule.rule === 'exactlyOne' && !isGiven(value[rule.members[0]]);
   const at = isMissing ? (rule.missingAt ?? '') : rule.at;
@@ -111,7 +112,7 @@ function brokenInField(field: AnyField, value: Json | undefined, pointer: string
 
 const withRules = new WeakMap<Fields, readonly (readonly [string, AnyField])[]>();
 
-/** The fields with rules in them; most have none, and are not looked at again. */
+/** Returns the fields that contain rules. The result is cached. */
 function ruled(fields: Fields): readonly (readonly [string, AnyField])[] {
   const known = withRules.get(fields) ?? entriesOf(fields).filter(([, field]) => hasRules(field));
   withRules.set(fields, known);
@@ -142,7 +143,7 @@ function holds(rule: MemberRule, value: JsonObject): boolean {
   }
 }
 
-/** A switch that is off and a number that is 0 say as little as what is absent. */
+/** `false` and 0 count as absent. */
 function isGiven(value: Json | undefined): boolean {
   return !isEmpty(value) && value !== false && value !== 0;
 }

@@ -11,27 +11,32 @@ import {
 import type { Fault, Kind } from '../declare/kind.ts';
 import type { StoredObject } from '../state/object.ts';
 import { elementName, keyedEntries, type ListOrder } from './entries.ts';
-import { type AnyField, entriesOf, type Fields, isEmpty } from './field.ts';
+import { type AnyField, type Fields, isEmpty } from './field.ts';
+import { entriesOf } from './field-search.ts';
 
-/** A canonical spec and what could not be made canonical. */
+/** A canonical spec, and the values that have no canonical form. */
 export interface Normalized {
   readonly spec: JsonObject;
   readonly faults: readonly Fault[];
-  /** The order in which the elements of sets and keyed lists were written; those of one element are left out. */
+  /** Written order of the elements of sets and keyed lists. Lists with fewer than two elements are left out. */
   readonly order: ListOrder;
-  /** The paths of members that were given their default value, or nothing, where answers show the difference. */
+  /** Paths of members that were given their default or an empty value, where answers distinguish given from absent. */
   readonly given: readonly string[];
 }
 
 /**
- * The canonical form of a spec whose shape was validated: defaults filled, sets sorted and without repeats, scalars in
- * their one spelling, absent instead of `null`. Idempotent and total. References are taken as they are.
+ * Returns the canonical form of a spec whose shape is already validated: defaults filled in, sets sorted and without
+ * repeats, scalars in their canonical spelling, `null` removed. Idempotent, and never throws for a validated spec.
+ * References are left unchanged.
  */
 export function normalize(fields: Fields, spec: JsonObject): Normalized {
   return normalizeIn(fields, spec, false);
 }
 
-/** Like `normalize`, but only what is stated: nothing is filled in, except inside the entries of keyed lists. */
+/**
+ * Like `normalize`, but without filling in defaults, except inside values that are one unit (items of lists and maps,
+ * keyed entries, `whole` objects).
+ */
 export function normalizeStated(fields: Fields, spec: JsonObject): Normalized {
   return normalizeIn(fields, spec, true);
 }
@@ -43,7 +48,7 @@ function normalizeIn(fields: Fields, spec: JsonObject, stated: boolean): Normali
   return { spec: normalizeFields(fields, spec, { stated, faults, order, given }, '', ''), faults, order, given };
 }
 
-/** The value of a field that nothing states: its default, in canonical form. */
+/** Returns the default of a field in canonical form, `undefined` without a default. */
 export function defaultOf(field: AnyField): Json | undefined {
   const value = field.default ?? field.documentDefault;
   if (value === undefined) return undefined;
@@ -54,7 +59,7 @@ export function defaultOf(field: AnyField): Json | undefined {
   return canonical;
 }
 
-/** Declarations are never edited, nor are values. */
+/** Safe to cache: neither declarations nor values are ever modified. */
 const defaults = new WeakMap<AnyField, Json>();
 
 interface Run {
@@ -64,7 +69,7 @@ interface Run {
   readonly given: string[];
 }
 
-/** `pointer` says where the value stands in the input, `prefix` under which path its lists are known. */
+/** `pointer`: JSON pointer of the value in the input. `prefix`: path prefix for its list orders and given defaults. */
 function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: string, prefix: string): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of entriesOf(fields)) {
@@ -80,14 +85,14 @@ function normalizeFields(fields: Fields, spec: JsonObject, run: Run, pointer: st
   return result;
 }
 
-/** Whether it has to be known that a member was given: without that its value would not be shown. */
+/** Whether to record that a member was given, because answers would otherwise leave its value out. */
 function isNoted(field: AnyField, raw: Json | undefined, value: Json | undefined): boolean {
   if (raw === undefined || raw === null) return false;
   if (field.omitEmpty === true && isEmpty(raw)) return true;
   return field.asGiven === true && !isAbsent(field, raw) && equalJson(value, defaultOf(field));
 }
 
-/** `null` is absent everywhere; an empty text is absent where no text could be empty. */
+/** `null` always means absent. An empty text means absent for references and for optional texts with a format. */
 function isAbsent(field: AnyField, raw: Json | undefined): boolean {
   if (raw === undefined || raw === null) return true;
   if (raw !== '') return false;
@@ -140,7 +145,7 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string,
     case 'keyed':
       return normalizeEntries(field, asObjects(value), run, pointer, path);
     case 'object': {
-      // What is one piece is stated with everything in it.
+      // An object that is one unit is always stated completely, so its defaults are filled in.
       const inner = field.whole === true ? { ...run, stated: false } : run;
       return normalizeFields(field.fields, asObject(value), inner, pointer, `${path}.`);
     }
@@ -149,7 +154,7 @@ function normalizeValue(field: AnyField, value: Json, run: Run, pointer: string,
   }
 }
 
-/** Items are whole values: their defaults are filled even where the list itself is only stated. */
+/** List items are complete values, so their defaults are filled in even when the list is only stated. */
 function normalizeItem(field: AnyField, item: Json, run: Run, pointer: string, path: string): Json {
   return normalizeValue(field, item, { ...run, stated: false, order: {} }, pointer, path) ?? null;
 }
@@ -209,35 +214,41 @@ function unreachable(field: never): never {
   throw new Error(`no such field type: ${JSON.stringify(field)}`);
 }
 
-/** The canonical full spec of a kind: `normalize`, then what only the kind knows (a spelling that depends on another field). */
+/**
+ * Returns the canonical full spec of a kind: `normalize`, then the kind's own `canonicalize` (for example a spelling
+ * that depends on another field).
+ */
 export function canonicalSpec(kind: Kind, spec: JsonObject): Normalized {
   return finish(kind, normalize(kind.spec, spec));
 }
 
-/** The canonical form of what is stated. */
+/** Returns the canonical form of the stated fields of a kind; see `normalizeStated`. */
 export function canonicalStated(kind: Kind, spec: JsonObject): Normalized {
   return finish(kind, normalizeStated(kind.spec, spec));
 }
 
 function finish(kind: Kind, normalized: Normalized): Normalized {
   if (kind.canonicalize === undefined) return normalized;
-  // The hook takes and gives the typed view of the same canonical spec.
+  // The casts are safe: the hook takes and returns the typed view of the same canonical spec.
   return { ...normalized, spec: kind.canonicalize(normalized.spec as never) as JsonObject };
 }
 
-/** Under this name the paths are kept in `derived`. */
+/** Member of `derived` that holds these paths. */
 const member = 'given_defaults';
 
 /**
- * Paths of members that were given the value which they have by default, or nothing: answers show them, and leave out those
- * that were not given. The spec is the same in both cases, so that comparisons of specs see no difference.
+ * Returns the paths of members that were explicitly given their default or an empty value. Answers show these members
+ * and leave out the others. The spec is the same in both cases, so that comparisons of specs see no difference.
  */
 export function givenDefaultsOf({ derived }: Pick<StoredObject, 'derived'>): ReadonlySet<string> {
-  // Written by `withGivenDefaults` alone.
+  // Only `withGivenDefaults` writes this member.
   return new Set(asTexts(derived[member] ?? []));
 }
 
-/** The object with what was given of the fields that were written (`isWritten`); of others it keeps what it knows. */
+/**
+ * Returns the object with its given defaults updated for the written fields (`isWritten`). Other fields keep their
+ * recorded paths.
+ */
 export function withGivenDefaults(
   object: StoredObject,
   given: Normalized['given'],

@@ -3,19 +3,23 @@ import type { Fault, Kind } from '../declare/kind.ts';
 import type { Fields } from './field.ts';
 import { canonicalSpec, normalizeStated } from './normalize.ts';
 
-/** Faults of the shape after which values may have any type. */
+/** Codes of shape faults after which values may have any type. */
 const untyped = new Set(['type_wrong']);
-/** Faults of the shape after which the rules of a kind cannot look at the spec. */
+/** Codes of shape faults after which the rules of a kind cannot read the spec. */
 const unruly = new Set([...untyped, 'field_required', 'value_not_allowed', 'value_invalid']);
 
-/** Whether the values of a spec with these faults can be looked at one by one. */
+/**
+ * Whether the values of a spec with these faults still have their declared types, so that they can be checked one by
+ * one.
+ */
 export function isTyped(faults: readonly Fault[]): boolean {
   return !faults.some(({ code }) => untyped.has(code));
 }
 
 /**
- * Other faults in the formats of a spec that has faults already, so that one refusal reports all. A spec with thousands
- * of values is not checked further: it is not corrected by hand, and other requests would wait.
+ * Returns further format faults of a spec, so that one refusal reports all of them. A spec that already has faults and
+ * contains more than 5000 values is not checked further: a user does not correct it by hand, and the check would delay
+ * other requests.
  */
 export function otherFormatFaults(fields: Fields, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
   if (!isTyped(faults) || (faults.length > 0 && holdsMore(spec, mostValues))) return [];
@@ -24,7 +28,7 @@ export function otherFormatFaults(fields: Fields, spec: JsonObject, faults: read
 
 const mostValues = 5000;
 
-/** Whether a value holds more than so many values; stops as soon as it does. */
+/** Whether a value contains more than `most` nested values. Stops counting at the limit. */
 function holdsMore(value: Json, most: number): boolean {
   const waiting: Json[] = [value];
   let found = 0;
@@ -38,14 +42,17 @@ function holdsMore(value: Json, most: number): boolean {
   return false;
 }
 
-/** Which rules of its kind a full spec that has faults already breaks besides, as far as they can be judged. */
+/**
+ * Returns the kind's own rules that a full spec breaks in addition to the faults already found. Empty when those faults
+ * prevent the rules from reading the spec.
+ */
 export function otherRuleFaults(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
   if (faults.some(({ code }) => unruly.has(code))) return [];
-  // The spec has the shape that the rules expect, but for bounds.
+  // The spec has the shape that the rules expect; only values out of bounds remain.
   return withoutPlacesOf(kind.check?.(canonicalSpec(kind, spec).spec) ?? [], faults);
 }
 
-/** One fault for each place is enough. */
+/** Reports at most one fault per place. Faults of the whole spec (empty path) are always kept. */
 function withoutPlacesOf(faults: readonly Fault[], reported: readonly Fault[]): readonly Fault[] {
   const places = new Set(reported.map(({ path }) => path));
   return faults.filter(({ path }) => path === '' || !places.has(path));

@@ -3,17 +3,18 @@ import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
 
-/** A body that is ready to be validated, and what was left out of it. */
+/** A request body ready for validation, and the members that were removed from it. */
 export interface Prepared {
   readonly body: JsonObject;
-  /** JSON pointers of members that nothing knows. */
+  /** JSON pointers of unknown members, which were removed. */
   readonly ignored: readonly string[];
   readonly faults: readonly Fault[];
 }
 
 /**
- * Makes a request body ready for validation. Clients send back what they read: read-only members go, summaries become
- * ids again, `null` is absent. Unknown members go too, but are named; inside closed objects they are faults.
+ * Prepares a request body for validation. Clients send back what they read, so read-only members are removed, summaries
+ * become ids and `null` members are removed. Unknown members are removed and listed in `ignored`; inside closed objects
+ * they are faults.
  */
 export function prepareRequest(fields: Fields, readOnly: ReadonlySet<string>, body: JsonObject): Prepared {
   const run: Run = { ignored: [], faults: [] };
@@ -24,7 +25,7 @@ export function prepareRequest(fields: Fields, readOnly: ReadonlySet<string>, bo
   };
 }
 
-/** The faults of members that nothing knows, for callers who want none ignored. */
+/** Returns a fault for each ignored member, for callers that refuse unknown members. */
 export function unknownFaults({ ignored }: Pick<Prepared, 'ignored'>): readonly Fault[] {
   return ignored.map((path) => ({
     code: 'field_unknown',
@@ -38,7 +39,10 @@ interface Run {
   readonly faults: Fault[];
 }
 
-/** A body of 1 MB may have a hundred thousand members that nothing knows; answers have room for fewer than these. */
+/**
+ * Maximum number of unknown members that are reported. A body of 1 MB may contain a hundred thousand, and an answer has
+ * room for fewer than 1000.
+ */
 const mostNamed = 1000;
 
 interface Scope {
@@ -51,7 +55,7 @@ interface Scope {
 function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope): JsonObject {
   const result: Record<string, Json> = {};
   for (const name of Object.keys(body)) {
-    // Its own.
+    // `name` is an own member of `body`, so the value is never `undefined`.
     const value = body[name] as Json;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (field === undefined) reportUnknown(fields, name, value, run, scope);
@@ -63,18 +67,18 @@ function prepareFields(fields: Fields, body: JsonObject, run: Run, scope: Scope)
   return result;
 }
 
-/** Whether a member has no meaning, because the switch beside it is not turned on. */
+/** Whether a member has no meaning because its sibling switch is off. */
 function isOff({ onlyWith }: AnyField, body: JsonObject): boolean {
   return onlyWith !== undefined && body[onlyWith] !== true;
 }
 
-/** Nothing reads as nothing, with a meaning or without. */
+/** An empty list means the same with the switch on or off, so it is kept. */
 function isEmptyList(value: Json): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
 function reportUnknown(fields: Fields, name: string, value: Json, run: Run, scope: Scope): void {
-  // The first that is too much says that there are more.
+  // One fault above the limit is recorded; it shows that there are more.
   if (scope.readOnly.has(name) || run.faults.length > mostNamed) return;
   const pointer = () => pointerTo(scope.pointer, name);
   const lacking = Object.hasOwn(scope.lacking ?? {}, name) ? scope.lacking?.[name] : undefined;
@@ -100,7 +104,7 @@ function reportUnknown(fields: Fields, name: string, value: Json, run: Run, scop
 
 const former = new WeakMap<Fields, ReadonlyMap<string, string>>();
 
-/** What fields were called before, with their names of today. */
+/** Returns the alternative names of fields (`formerly`), each with the current name. */
 function formerNames(fields: Fields): ReadonlyMap<string, string> {
   const present = former.get(fields);
   if (present !== undefined) return present;
@@ -121,7 +125,7 @@ function lackingFault(
   return { code: 'setting_unavailable', path, message };
 }
 
-/** What is inside something closed is closed too. */
+/** Closedness applies to everything inside a closed object. */
 function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed }: Omit<Scope, 'readOnly'>): Json {
   switch (field.type) {
     case 'refs':
@@ -162,12 +166,12 @@ function prepareValue(field: AnyField, value: Json, run: Run, { pointer, closed 
   }
 }
 
-/** `{id: "", type: ""}` is how some clients say that there is none. */
+/** Some clients send `{id: "", type: ""}` for no reference. */
 function isBlankReference(field: AnyField, value: Json): boolean {
   return field.type === 'typedRef' && isObject(value) && isEmpty(value['id']) && isEmpty(value['type']);
 }
 
-/** A summary given back stands for its id. */
+/** A summary that is sent back is reduced to its id. */
 function idOf(value: Json): Json {
   return isObject(value) && typeof value['id'] === 'string' ? value['id'] : value;
 }

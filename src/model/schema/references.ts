@@ -1,7 +1,8 @@
 import { type Json, type JsonObject, pointerTo } from '../../lib/json.ts';
-import { type AnyField, createFieldFinder, type Fields } from './field.ts';
+import type { AnyField, Fields } from './field.ts';
+import { createFieldFinder } from './field-search.ts';
 
-/** One place in a spec that names another object. */
+/** One reference in a spec to another object. */
 export interface Mention {
   readonly kind: string;
   readonly text: string;
@@ -9,15 +10,18 @@ export interface Mention {
   readonly pointer: string;
   /** Path of the field without list positions, such as `rules.sources`. */
   readonly field: string;
-  /** The field names one object, not a set of them: without it the object is not what its document says. */
+  /**
+   * Whether the field names one object instead of a set. If that object is missing, the referring object cannot be what
+   * its document states.
+   */
   readonly single: boolean;
 }
 
 type Rename = (mention: Mention) => string | undefined;
 
 /**
- * The spec in which every reference is replaced by what `rename` says; `undefined` drops it.
- * Works on stated and on full specs, on keys and on ids alike.
+ * Returns the spec with every reference replaced by the result of `rename`; `undefined` removes the reference. Works on
+ * stated and full specs, with keys or ids.
  */
 export function mapReferences(fields: Fields, spec: JsonObject, rename: Rename, pointer = '', path = ''): JsonObject {
   const referring = referringFields(fields);
@@ -56,7 +60,10 @@ function mapMember(field: AnyField, name: string, { spec, rename, pointer, path 
   return mapValue(fieldOfType(field, spec), value, rename, `${pointer}/${name}`, inner);
 }
 
-/** A reference whose kind the member beside it says, as the plain one that it is; without a kind it is no reference. */
+/**
+ * Resolves a reference by type to a plain reference of the kind that its sibling member selects, or to a plain text
+ * when that type has no kind.
+ */
 function fieldOfType(field: AnyField, spec: JsonObject): AnyField {
   if (field.type !== 'refByType') return field;
   const kind = field.kinds[String(spec[field.by])];
@@ -137,7 +144,7 @@ function mapTyped(
   return id === undefined ? undefined : { ...value, id };
 }
 
-/** Every reference of a spec, in order of appearance, repeats included. */
+/** Returns every reference in a spec, in order of appearance, with repeats. */
 export function mentionsOf(fields: Fields, spec: JsonObject): readonly Mention[] {
   const mentions: Mention[] = [];
   mapReferences(fields, spec, (mention) => {

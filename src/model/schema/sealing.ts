@@ -1,4 +1,4 @@
-/** What a sealed text is for. Each purpose has keys of its own. */
+/** Purpose of a sealed text. Each purpose has its own keys. */
 export type SealPurpose =
   | 'object'
   | 'plan'
@@ -12,73 +12,89 @@ export type SealPurpose =
   | 'challenge'
   | 'probe';
 
-/** Where a sealed text belongs: it opens nowhere else. */
+/** Place to which a sealed text is bound. The text cannot be opened for any other place. */
 export interface SealPlace {
   readonly purpose: SealPurpose;
-  /** Names the place, the widest part first, such as account, object and field. */
+  /** Names of the place, from the outermost to the innermost, such as account, object and field. */
   readonly path: readonly string[];
 }
 
-/** The places of sealed texts outside of objects. */
+/** Places of sealed texts outside of objects. */
 export const sealPlaces = {
   plan: (account: string, plan: string): SealPlace => ({ purpose: 'plan', path: [account, plan] }),
   outputs: (account: string, plan: string): SealPlace => ({ purpose: 'outputs', path: [account, plan] }),
-  /** By the key of the request. */
+  /** `key`: key of the request. */
   answer: (account: string, key: string): SealPlace => ({ purpose: 'answer', path: [account, key] }),
   secondFactor: (account: string, email: string): SealPlace => ({ purpose: 'second-factor', path: [account, email] }),
   providerKey: (id: string): SealPlace => ({ purpose: 'provider-key', path: [id] }),
   webhookKey: (account: string, id: string): SealPlace => ({ purpose: 'webhook-key', path: [account, id] }),
-  /** By the hash of its id. */
+  /** `hash`: hash of the record's id. */
   providerRecord: (model: string, hash: string): SealPlace => ({ purpose: 'provider-record', path: [model, hash] }),
 } as const;
 
 /**
- * How texts are sealed. `unbound`: as earlier releases do, so that their servers can open it; any place opens it. `bound`: to
- * their place, and nothing else is opened. `binding`: to their place, while what is unbound is still opened.
+ * How texts are sealed. `unbound`: as in earlier releases, whose servers can open them; such a text opens for any
+ * place. `binding`: bound to their place, while unbound texts can still be opened. `bound`: bound to their place, and
+ * unbound texts are refused.
  */
 export type SealForm = 'unbound' | 'binding' | 'bound';
 
-/** Seals texts that must not be readable in the store, and opens them again. */
+/** Seals texts that must not be readable in the database, and opens them again. */
 export interface Vault {
-  /** The id of the key that seals. */
+  /** Id of the key that seals. */
   readonly keyId: string;
-  /** The form in which texts are sealed unless another one is given. */
+  /** Form in which texts are sealed by default. */
   readonly form: SealForm;
-  /** Takes on the form that the installation has come to; forms only ever move on. */
+  /** Switches to the current form of the installation. A form never goes back to an earlier one. */
   advance(form: SealForm): void;
-  /** The sealed form. Equal texts sealed under one key for one place are equal, so that nothing differs without a reason. */
+  /**
+   * Returns the sealed text. Equal texts under the same key and place have equal sealed forms, so that sealing again
+   * causes no change.
+   */
   seal(text: string, place: SealPlace, form?: SealForm): string;
-  /** The text of a sealed form, under whichever known key. Throws when the key is not known or the place another one. */
+  /**
+   * Returns the text of a sealed form, under any known key. Throws when the key is unknown or the place is a different
+   * one.
+   */
   open(sealed: string, place: SealPlace): string;
   /**
-   * The text of the unbound form, also when it is refused otherwise: for sealing again texts that only the server can
-   * have written.
+   * Returns the text of an unbound sealed form, even when the current form refuses it. Only for resealing texts that
+   * only the server can have written.
    */
   openUnbound(sealed: string): string;
-  /** Whether a sealed text is in this form and under the key that seals. */
+  /** Whether a sealed text has this form and was sealed with the current key. */
   isCurrent(sealed: string, form: SealForm): boolean;
   /**
-   * Equal for secrets with the same text, whatever their places and keys. Without a key the text cannot be guessed from
-   * it.
+   * Returns a value that is equal for secrets with the same text, independent of their places and keys. The text cannot
+   * be guessed from it without a key.
    */
   fingerprint(sealed: string, place: SealPlace): string;
-  /** Equal for equal requests, on servers of the previous release too; it says as little about them. */
+  /**
+   * Returns a value that is equal for equal requests, also on servers of the previous release. The request cannot be
+   * guessed from it without a key.
+   */
   requestFingerprint(text: string): string;
 }
 
-/** The beginning of every sealed text: `sealed:<key id>:<base64>`, and `sealed:2:<key id>:<base64>` of one that is bound to its place. */
+/**
+ * Prefix of every sealed text: `sealed:<key id>:<base64>`, or `sealed:2:<key id>:<base64>` when it is bound to its
+ * place.
+ */
 export const sealedPrefix = 'sealed:';
 
-/** The beginning of a text that is bound to its place. */
+/** Prefix of a sealed text that is bound to its place. */
 export const boundPrefix = `${sealedPrefix}2:`;
 
-/** Whether the value of a secret field is sealed. It proves nothing about other texts: users may write any text. */
+/**
+ * Whether the value of a secret field is sealed. Proves nothing for other fields, because users may write any text
+ * there.
+ */
 export function isSealed(text: unknown): text is string {
   return typeof text === 'string' && text.startsWith(sealedPrefix);
 }
 
-/** Shown in place of a secret in plans, history and logs. */
+/** Shown instead of a secret in plans, history and logs. */
 export const hiddenSecret = '(secret)';
 
-/** What answers show of a masked secret. */
+/** Text that answers show for a masked secret, after its visible prefix. */
 export const mask = '****';

@@ -1,25 +1,26 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { mapSides, splitPath, type UnitChange } from '../state/units.ts';
-import { type AnyField, entriesOf, type Fields } from './field.ts';
+import type { AnyField, Fields } from './field.ts';
+import { entriesOf } from './field-search.ts';
 import { boundPrefix, hiddenSecret, isSealed, type SealForm, type SealPlace, type Vault } from './sealing.ts';
 
 /**
- * Which texts of a spec are secrets is what its fields declare, and never how a text begins: people may write what they like
- * everywhere else.
+ * The field declarations alone decide which texts of a spec are secrets, never the prefix of a text: users may write
+ * any text in all other fields.
  */
 
-/** Where a secret stands in a spec: members by name, entries by key, items of lists all alike; never by a position. */
+/** Place of a secret in a spec: members by name, entries by key, and all items of a list alike; never a position. */
 export type SecretPath = readonly string[];
 
-/** The declaration of a secret. */
+/** Declaration of a secret field. */
 export type SecretField = Extract<AnyField, { readonly type: 'secret' }>;
 
-/** What becomes of one secret. */
+/** Function that maps one secret to its new value. */
 type Change = (text: string, path: SecretPath, field: SecretField) => Json;
 
 const known = new WeakMap<Fields, boolean>();
 
-/** Whether any of the fields is kept sealed. */
+/** Whether any of these fields, at any depth, is stored sealed. */
 export function hasSecrets(fields: Fields): boolean {
   const present = known.get(fields);
   if (present !== undefined) return present;
@@ -37,39 +38,41 @@ function holdsSecrets(field: AnyField): boolean {
 
 type MapField = Extract<AnyField, { readonly type: 'map' }>;
 
-/** The declaration of a member of a map, which may be named by another spelling. */
+/** Returns the declaration of a map's member. `name` may be an alternative spelling. */
 export function memberField({ of, secrets = {} }: MapField, name: string): AnyField {
   return Object.hasOwn(secrets, name) ? (secrets[name] ?? of) : of;
 }
 
-/** The name under which the member of a map is kept. */
+/** Returns the name under which a map stores a member; resolves alternative spellings. */
 export function memberName(field: MapField, name: string): string {
   return field.otherSpellings !== undefined && Object.hasOwn(field.otherSpellings, name)
     ? (field.otherSpellings[name] ?? name)
     : name;
 }
 
-/** The place of a secret of an object. */
+/** Returns the place to which a secret of an object is sealed. */
 export function placeOf(account: string, object: string, path: SecretPath): SealPlace {
   return { purpose: 'object', path: [account, object, ...path] };
 }
 
-/** The spec with its secrets changed. Without any it is the same one. */
+/**
+ * Returns the spec with `change` applied to each secret. Returns the same object when the fields declare no secrets.
+ */
 export function mapSecrets(fields: Fields, spec: JsonObject, change: Change): JsonObject {
   return hasSecrets(fields) ? mapFields(fields, spec, change, []) : spec;
 }
 
-/** The value of one unit with its secrets changed. */
+/** Returns the value of one unit with `change` applied to each secret in it. */
 export function mapUnitSecrets(fields: Fields, path: string, value: Json, change: Change): Json {
   return hasSecrets(fields) ? mapUnit(fields, path, value, change, []) : value;
 }
 
-/** Whether what is stored in the place of a secret is sealed: what answers show was kept as it is by earlier releases. */
+/** Whether the stored value of a secret field is sealed. Earlier releases stored `shown` secrets unsealed. */
 export function isSealedIn(field: SecretField, stored: string): boolean {
   return field.read === 'shown' ? stored.startsWith(boundPrefix) : isSealed(stored);
 }
 
-/** The text of a stored secret. Throws when it is sealed and does not open. */
+/** Returns the text of a stored secret. Throws when it is sealed and cannot be opened. */
 export function openSecret(
   field: SecretField,
   stored: string,
@@ -79,7 +82,10 @@ export function openSecret(
   return field.read === 'shown' && !isSealedIn(field, stored) ? stored : vault.open(stored, place);
 }
 
-/** What is kept of a text. Servers of the unbound form read what answers show as it is. */
+/**
+ * Returns the form in which a text is stored. A `shown` secret stays unsealed in the `unbound` form, because servers of
+ * that form read it as plain text.
+ */
 export function keepSecret(
   field: SecretField,
   text: string,
@@ -89,12 +95,12 @@ export function keepSecret(
   return field.read === 'shown' && form === 'unbound' ? text : vault.seal(text, place, form);
 }
 
-/** Every secret that is kept in a spec and that answers do not show. */
+/** Returns every sealed secret in a spec, except those that answers show. */
 export function secretsOf(fields: Fields, spec: JsonObject): readonly string[] {
   return gather((change) => mapSecrets(fields, spec, change));
 }
 
-/** The same for the value of a unit. */
+/** Returns every sealed secret in the value of a unit, except those that answers show. */
 export function secretsOfUnit(fields: Fields, path: string, value: Json | undefined): readonly string[] {
   return value === undefined ? [] : gather((change) => mapUnitSecrets(fields, path, value, change));
 }
@@ -108,18 +114,18 @@ function gather(visit: (change: Change) => unknown): readonly string[] {
   return found;
 }
 
-/** A unit as it may be shown: without secrets. */
+/** Returns the unit change with its secrets replaced by `(secret)`, for display. */
 export function hideUnitSecrets(fields: Fields, unit: UnitChange): UnitChange {
   if (!hasSecrets(fields)) return unit;
   return mapSides(unit, (value) => mapUnitSecrets(fields, unit.path, value, hide));
 }
 
-/** A spec as it may be shown: without secrets. */
+/** Returns the spec with its secrets replaced by `(secret)`, for display. */
 export function hideSecrets(fields: Fields, spec: JsonObject): JsonObject {
   return mapSecrets(fields, spec, hide);
 }
 
-/** The value of a field as it may be shown: without secrets. */
+/** Returns the value of a field with its secrets replaced by `(secret)`, for display. */
 export function hideValueSecrets(field: AnyField, value: Json): Json {
   return holdsSecrets(field) ? mapValue(field, value, hide, []) : value;
 }
@@ -156,12 +162,12 @@ function mapValue(field: AnyField, value: Json, change: Change, path: SecretPath
 }
 
 function mapText(field: SecretField, value: Json, change: Change, path: SecretPath): Json {
-  // An address that is empty hides nothing.
+  // An empty `shown` secret, such as an empty address, hides nothing.
   const isText = typeof value === 'string' && (value !== '' || field.read !== 'shown');
   return isText ? change(value, path, field) : value;
 }
 
-/** What stands for the position of an item: lists are written again in any order. */
+/** Path element for any list position. Positions are not used, because a list may be rewritten in another order. */
 export const anyItem = '*';
 
 function mapMembers(field: MapField, value: JsonObject, change: Change, path: SecretPath): JsonObject {
@@ -196,8 +202,8 @@ function mapUnit(fields: Fields, unit: string, value: Json, change: Change, path
 }
 
 /**
- * The members of an answer in which secrets stand, with the secrets in their places: `open` gets what is stored there.
- * Entries are found by their keys, because an answer has an order of its own.
+ * Returns the members of an answer that contain secrets, with the secrets filled in. `open` receives the stored value
+ * of each secret. Entries are matched by key, because an answer may list them in another order.
  */
 export function revealSecrets(
   fields: Fields,

@@ -3,7 +3,8 @@ import type { Fault } from '../declare/kind.ts';
 import type { PlanEnvironment } from '../declare/plan-environment.ts';
 import { Internal } from '../errors.ts';
 import { secretOrigin } from '../lower/shape.ts';
-import { type AnyField, entriesOf, type Fields, longest } from './field.ts';
+import { type AnyField, type Fields, longest } from './field.ts';
+import { entriesOf } from './field-search.ts';
 import { isSealed, mask, type SealForm, type SealPlace } from './sealing.ts';
 import {
   anyItem,
@@ -19,24 +20,24 @@ import {
 } from './secret-fields.ts';
 import { clusterHint, nameIn } from './values.ts';
 
-/** A spec whose secrets are sealed, and what was wrong with them. */
+/** A spec with sealed secrets, and the faults found in them. */
 export interface SealedSpec {
   readonly spec: JsonObject;
   readonly faults: readonly Fault[];
 }
 
-/** The object whose secrets are sealed. */
+/** Object whose secrets are sealed. */
 export interface SealTarget {
   readonly account: string;
   readonly object: string;
   readonly form: SealForm;
-  /** What is stored of it; absent for a new one. */
+  /** Stored spec of the object. Absent for a new object. */
   readonly before?: JsonObject | undefined;
 }
 
 /**
- * Seals the secrets of a stated spec. A mask, or the text that is stored already, keeps the stored form, so that nothing
- * changes without a reason. `from` says whether the spec came in a document, where secrets are named, or in a request.
+ * Seals the secrets of a stated spec. A mask, or a text equal to the stored one, keeps the stored form, so that nothing
+ * changes without a reason. `from`: a document, which names where its secrets come from, or a request.
  */
 export function sealSecrets(
   fields: Fields,
@@ -57,7 +58,10 @@ interface Run {
   readonly faults: Fault[];
 }
 
-/** How far a value is within its spec: for people with positions, and as secrets are bound, by names alone. */
+/**
+ * Place of a value in its spec: as a JSON pointer for messages, and as the path, without positions, to which secrets
+ * are bound.
+ */
 interface At {
   readonly pointer: string;
   readonly path: SecretPath;
@@ -65,7 +69,7 @@ interface At {
 
 const start: At = { pointer: '', path: [] };
 
-/** One step down; the name by which the path knows it may be another one. */
+/** Returns the place of a member. `name`: its path element, when it differs from the member name. */
 function below({ pointer, path }: At, member: string, name: string = member): At {
   return { pointer: pointerTo(pointer, member), path: [...path, name] };
 }
@@ -81,7 +85,7 @@ function sealFields(fields: Fields, spec: JsonObject, before: JsonObject | undef
   return run.from === 'request' ? { ...keptSecrets(fields, spec, before), ...result } : result;
 }
 
-/** Stored secrets that a request may leave out, wherever they are: in entries of lists, too. */
+/** Returns stored secrets that a request may leave out (`keep`). Called at every depth, also for list entries. */
 function keptSecrets(fields: Fields, spec: JsonObject, before: JsonObject | undefined): JsonObject {
   const kept = entriesOf(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
     const stored = before?.[name];
@@ -152,7 +156,7 @@ function sealMap(
   for (const [name, item] of Object.entries(value)) {
     const kept = memberName(field, name);
     const inner = below(at, name, kept);
-    // `null` takes a member out, whatever it holds.
+    // `null` removes a member of any type.
     const member = memberField(field, name);
     const sealed =
       member.type === 'secret' && item !== null ? sealText(member, item, before?.[kept], run, inner) : item;
@@ -167,7 +171,7 @@ function sealText(field: SecretField, value: Json, before: Json | undefined, run
   // elsewhere.
   if (run.from === 'document' && stored !== undefined && (value === stored || isStoredMark(value))) return stored;
   const text = textOf(field, value, run, at.pointer);
-  // A fault says already why there is none.
+  // A fault already explains why there is no text.
   if (text === undefined) return '';
   if (field.read === 'shown' && text === '') return text;
   if (run.from === 'request' && (text === '' || isMask(field, text))) return stored;
@@ -184,7 +188,9 @@ function storedText(field: SecretField, before: Json | undefined): string | unde
   return field.read === 'shown' || isSealedIn(field, before) ? before : undefined;
 }
 
-/** Whether a stored secret is this text. One that does not open is not, so writing it again repairs it. */
+/**
+ * Whether a stored secret has this text. Returns false when it cannot be opened, so that writing it again repairs it.
+ */
 function isStoredAs(
   field: SecretField,
   stored: string,
@@ -200,7 +206,7 @@ function isStoredAs(
   }
 }
 
-/** The text as its format spells it. No fault repeats it. */
+/** Returns the text in the canonical spelling of its format. The fault does not repeat the text. */
 function spelled({ format }: SecretField, text: string, run: Run, pointer: string): string {
   if (format === undefined || text === run.planEnvironment.standIn) return text;
   const result = format.canonical(text);
@@ -209,13 +215,15 @@ function spelled({ format }: SecretField, text: string, run: Run, pointer: strin
   return text;
 }
 
-/** A mask stands for a stored value, and there is none. */
+/** Reports a required secret whose mask refers to a stored value that does not exist. */
 function reportUnset(run: Run, name: string, pointer: string): void {
   const message = `\`${name}\` is required, and no value of it is kept yet; add it`;
   run.faults.push({ code: 'field_required', path: pointer, message });
 }
 
-/** A mask that a client read and sends back. What answers show is masked only where it does not open. */
+/**
+ * Whether a text is a mask that a client read and sends back. A `shown` secret is masked only when it cannot be opened.
+ */
 function isMask({ read }: SecretField, text: string): boolean {
   return read === 'shown' ? text === mask : text.endsWith(mask);
 }
@@ -259,7 +267,7 @@ function textOf(
   return found;
 }
 
-/** Whether a document leaves the value as it is stored, as exports do. */
+/** Whether a document keeps the stored value (`valueFrom: {stored: true}`), as exports do. */
 function isStoredMark(value: Json): boolean {
   return objectIn(objectIn(value)?.['valueFrom'])?.['stored'] === true;
 }

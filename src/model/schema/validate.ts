@@ -8,19 +8,21 @@ import type { ProblemCode } from '../problem-codes.ts';
 import { type IsStored, numberAt, type Validator } from './validator.ts';
 
 /**
- * The schemas are ours, and a test holds them against the schema of schemas: compiling that takes longer than they do.
- * The code of validators is left to V8 to optimize: to do that beforehand takes a third of the time to compile them, and
- * they are as fast.
+ * `validateSchema` is off: the schemas are our own, a test checks them against the meta-schema, and compiling the
+ * meta-schema takes longer than compiling them. `optimize` is off: it takes a third of the compile time, and the
+ * validators are as fast without it.
  */
 const options = {
   ...{ strict: true, allErrors: true, verbose: true, allowUnionTypes: true, validateSchema: false },
   code: { optimize: false },
 } as const;
 
-/** By kinds, from which alone the schemas come: to compile those of all kinds takes 200 ms. */
+/** Cached by kinds, which alone determine the schemas. Compiling the schemas of all kinds takes 200 ms. */
 const validators = new WeakMap<Registry['kinds'], Validator>();
 
-/** The validator of a registry. Nothing is coerced, no default is filled, unknown members are faults. */
+/**
+ * Returns the validator of a registry. It coerces nothing, fills in no defaults, and reports unknown members as faults.
+ */
 export function createValidator(registry: Registry): Validator {
   const validator = validators.get(registry.kinds) ?? validatorOf(registry);
   validators.set(registry.kinds, validator);
@@ -46,15 +48,18 @@ function validatorOf(registry: Registry): Validator {
 }
 
 /**
- * Stored values may be longer than the limits that came later, and beyond those from which a caller was exempt; they need not
- * change for something else to do so.
+ * Stored values may exceed limits that were introduced later, or from which their writer was exempt. Such values are
+ * accepted, so that other fields can still be changed.
  */
 function isOldValue({ keyword, data, instancePath }: ErrorObject, isStored: IsStored): boolean {
   if (keyword === 'maxLength') return typeof data === 'string' && isStored(data);
   return ['minimum', 'maximum'].includes(keyword) && typeof data === 'number' && isStored(numberAt(instancePath, data));
 }
 
-/** Checks values against one JSON Schema. It is compiled for the first value: the first of a process takes 40 ms. */
+/**
+ * Returns a function that checks values against one JSON Schema. The schema is compiled at the first call; the first
+ * compilation of a process takes 40 ms.
+ */
 export function createChecker(schema: JsonObject): (value: Json) => readonly Fault[] {
   let compiled: ValidateFunction | undefined;
   return (value) => {
@@ -127,7 +132,10 @@ function bound(keyword: string, params: Readonly<Record<string, unknown>>): stri
   }
 }
 
-/** The members of the placeholder of a secret in a document. Any other member may be the secret itself. */
+/**
+ * Members of a secret's placeholder in a document. Any other member may be the secret itself, so messages do not repeat
+ * it unless it resembles one of these.
+ */
 const secretMembers: readonly string[] = ['valueFrom', ...valueOrigins, secretOrigin];
 
 function unknownField(error: ErrorObject, name: string): Fault {
@@ -160,7 +168,7 @@ function label(name: string): string {
   return name === '' ? 'the body' : /^\d+$/.test(name) ? `entry ${name}` : `\`${name}\``;
 }
 
-/** Other tools take `30d` for a number of seconds. */
+/** Other tools accept `30d` for a number of seconds. */
 function unitHint(type: unknown, given: unknown): string {
   if (type !== 'integer' || typeof given !== 'string' || !/^\d{1,9}(?:ms|[smhdw])$/.test(given)) return '';
   return `; write the number without a unit instead of \`${given}\` (a day has 86400 seconds)`;

@@ -3,24 +3,30 @@ import type { Fault } from '../declare/kind.ts';
 import type { Surface } from '../lower/shape.ts';
 import type { Snapshot } from '../state/snapshot.ts';
 
-/** Checks the shape of specs: one schema per kind and surface, prepared when first needed. */
+/** Checks the shape of specs against one schema per kind and surface, each compiled at first use. */
 export interface Validator {
   /**
-   * All faults at once; paths are JSON pointers into the spec. No value is repeated in a message: it may be a
-   * secret. A text that is too long, or a number out of range, is no fault when it is stored already.
+   * Returns all faults, with JSON pointers into the spec. Messages never repeat a value, because it may be a secret. A
+   * text that is too long or a number out of range is no fault when it is stored already.
    */
   check(kind: string, surface: Surface, spec: JsonObject, isStored?: IsStored): readonly Fault[];
 }
 
-/** Whether a text, or a number as `numberAt` has it, is stored already: limits are for what is new. */
+/** Whether a text, or a number in the form of `numberAt`, is stored already. Limits apply only to new values. */
 export type IsStored = (text: string) => boolean;
 
-/** The texts of one spec. They are looked for when the first text is too long, which is rare. */
+/**
+ * Returns a lookup of the texts in one spec. The spec is searched at the first call, which is rare: only a value beyond
+ * a limit needs it.
+ */
 export function textsOf(spec: Json | undefined): IsStored {
   return lookUp(() => [spec]);
 }
 
-/** The texts of all objects of a kind: which of them a document is about is found out later. */
+/**
+ * Returns a lookup of the texts in all objects of a kind, because the object that a document describes is identified
+ * only later.
+ */
 export function textsOfKind(snapshot: Snapshot): (kind: string) => IsStored {
   const known = new Map<string, IsStored>();
   return (kind) => {
@@ -53,7 +59,10 @@ function collect(values: readonly (Json | undefined)[]): ReadonlySet<string> {
   return found;
 }
 
-/** A number is stored as the value of one member, not of any. */
+/**
+ * Returns the lookup form of a number. It contains the pointer, because a stored number is exempt only for its own
+ * member.
+ */
 export function numberAt(pointer: string, value: number): string {
   return `${pointer} = ${value}`;
 }

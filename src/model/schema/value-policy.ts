@@ -1,44 +1,50 @@
 import { plainHost } from '../../lib/net/public-address.ts';
 
-/** A use of a server value in the documents of an account. */
+/** Use of a server value by documents of an account. */
 export interface ValueUse {
   readonly account: string;
   readonly source: string;
-  /** A push names its source itself; the name of a source that the server reads is certain. */
+  /**
+   * Whether the documents were pushed. The client chooses the source name of a push; the name of a source that the
+   * server reads is trustworthy.
+   */
   readonly isPushed: boolean;
-  /** As values travel with a push: `env:HEDDLE_VALUE_X` or `file:dir/name`. */
+  /** Name of the value in the form that pushes use: `env:HEDDLE_VALUE_X` or `file:dir/name`. */
   readonly value: string;
 }
 
-/** What the operator lets sources of an account use; `source` may be `*`. */
+/** Permission from the operator for sources of an account to use a value. `source` may be `*`. */
 export interface ValueGrant extends Pick<ValueUse, 'account' | 'source' | 'value'> {
-  /** The file may be shown to this host as a credential, and is no value of documents. */
+  /** Host to which the file may be sent as a credential. When set, documents cannot use the file as a value. */
   readonly host?: string;
 }
 
-/** Which accounts and sources may use which of the server's values. */
+/** Which accounts and sources may use which values of the server. */
 export interface ValuePolicy {
   isOperator(account: string): boolean;
-  /** Whether documents may name a value, and a source that the API created a file that is never shown. */
+  /** Whether documents may name a value, or a source created through the API may use a file that is never shown. */
   mayUse(use: ValueUse): boolean;
-  /** The hosts to which a file may be shown as a credential; `undefined` where it is bound by its first use. */
+  /**
+   * Returns the hosts to which a file may be sent as a credential. `undefined`: the file is bound to the host of its
+   * first use.
+   */
   credentialHosts(use: Pick<ValueUse, 'account' | 'source'> & { readonly file: string }): readonly string[] | undefined;
 }
 
-/** What the operator says about values. */
+/** Settings of the operator about values. */
 export interface ValuePolicyOptions {
   readonly grants: readonly ValueGrant[];
-  /** Documents pushed to the operator's account may name values too. */
+  /** Whether documents pushed to the operator's account may also name values of the server. */
   readonly shareValues: boolean;
-  /** The operator's account; without one there is none for which all values are. */
+  /** Returns the operator's account. `undefined`: no account may use all values. */
   operator(): string | undefined;
-  /** What the names of the sources of clusters begin with. */
+  /** Prefixes of the source names of clusters. */
   readonly clusters?: readonly string[];
 }
 
 /**
- * The operator's account has all values, because they are there for it. Owners of other accounts, and authors of
- * resources in a cluster, are strangers to the operator: they have what is granted to a source by name.
+ * Creates the policy. The operator's account may use all values, which exist for it. The operator does not trust owners
+ * of other accounts or authors of resources in a cluster: these may use only values granted to their source by name.
  */
 export function createValuePolicy({ grants, shareValues, operator, clusters = [] }: ValuePolicyOptions): ValuePolicy {
   const isFor = (grant: ValueGrant, { account, source, value }: Omit<ValueUse, 'isPushed'>) =>
@@ -58,7 +64,7 @@ export function createValuePolicy({ grants, shareValues, operator, clusters = []
   };
 }
 
-/** Reads `ACCOUNT/SOURCE=env:NAME`, `…=file:NAME` or `…=file:NAME@HOST`; `undefined` for what is none. */
+/** Parses `ACCOUNT/SOURCE=env:NAME`, `…=file:NAME` or `…=file:NAME@HOST`. Returns `undefined` for any other text. */
 export function parseGrant(text: string): ValueGrant | undefined {
   const [, account, source, value, host] =
     /^([^/=\s]+)\/([^=\s]+)=(env:HEDDLE_VALUE_\w+|file:[^@\s]+)(?:@([^@\s]+))?$/.exec(text) ?? [];

@@ -3,46 +3,54 @@ import type { PlanEnvironment } from '../declare/plan-environment.ts';
 import { secretOrigin, valueOrigins } from '../lower/shape.ts';
 import type { ValueUse } from './value-policy.ts';
 
-/** Values that came along with pushed documents, by what documents name them: `env:HEDDLE_VALUE_X`, `file:dir/name`. */
+/**
+ * Values sent together with pushed documents, by the names that documents use: `env:HEDDLE_VALUE_X`, `file:dir/name`.
+ */
 export type PushedValues = Readonly<Record<string, string>>;
 
 /**
- * What resources in a cluster name of the Secrets beside them, by `name/key`: the value, or why there is none. It is read with
- * the resources, and kept nowhere.
+ * Keys of Kubernetes Secrets that resources of the same namespace refer to, by `name/key`: the value, or the reason why
+ * it is unavailable. Read together with the resources, and never stored.
  */
 export type SecretKeys = ReadonlyMap<string, { readonly value: string } | { readonly reason: string }>;
 
-/** What a source of a cluster can do with the Secrets beside its resources. */
+/** Access of a cluster source to the Kubernetes Secrets next to its resources. */
 export interface ClusterSecrets {
   readonly keys: SecretKeys;
-  /** It writes values that are made for objects. */
+  /** Whether the source may write Secrets with values that the server generates for objects. */
   readonly isWriting: boolean;
 }
 
-/** Whether the API server accepts a text as the name of a Service. */
+/** Whether the Kubernetes API server accepts a text as the name of a Service. */
 export function isServiceName(text: string): boolean {
   return /^(?=.{1,63}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text);
 }
 
-/** Whether the API server accepts a text as the name of a Secret; anything else would be another address. */
+/**
+ * Whether the Kubernetes API server accepts a text as the name of a Secret. Any other text in the request path would
+ * address something else.
+ */
 export function isSecretName(text: string): boolean {
   return /^(?=.{1,253}$)[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text);
 }
 
 const prefixes: Readonly<Record<string, string>> = { envRef: 'env:', fileRef: 'file:', [secretOrigin]: 'secret:' };
 
-/** The name of a value as it is sent with a push; `undefined` for an unknown origin. */
+/** Returns the name of a value in the form that pushes use; `undefined` for an unknown origin. */
 function nameOf(origin: string, name: string): string | undefined {
   const prefix = prefixes[origin];
   return prefix === undefined ? undefined : `${prefix}${name}`;
 }
 
-/** Whether documents may name a variable: only such that were named for them. */
+/** Whether documents may name an environment variable: only variables that begin with `HEDDLE_VALUE_`. */
 export function isValueVariable(name: string): boolean {
   return name.startsWith('HEDDLE_VALUE_');
 }
 
-/** Every value that a spec names with `valueFrom`, as it travels with a push, with the origin and the name. */
+/**
+ * Returns every value that a spec names with `valueFrom`: the name in the form that pushes use, the origin, and the
+ * name in the document.
+ */
 export function namedValues(spec: Json): readonly (readonly [pushed: string, origin: string, name: string])[] {
   if (Array.isArray(spec)) return spec.flatMap(namedValues);
   if (!isObject(spec)) return [];
@@ -55,14 +63,14 @@ export function namedValues(spec: Json): readonly (readonly [pushed: string, ori
   });
 }
 
-/** What an origin names, as one text: `name/key` for a key of a Secret. */
+/** Returns the name inside a `valueFrom` as one text: `name/key` for a key of a Secret. */
 export function nameIn(named: Json | undefined): string | undefined {
   if (!isObject(named)) return typeof named === 'string' ? named : undefined;
   const { name, key } = named;
   return typeof name === 'string' && typeof key === 'string' ? `${name}/${key}` : undefined;
 }
 
-/** Why a document that no cluster holds has no value for a key of a Secret. */
+/** Message for a document outside of a cluster that names a key of a Secret. */
 export const clusterHint =
   'only resources in a cluster may name a Secret; name a variable by `envRef` or a file by `fileRef`';
 
@@ -72,12 +80,12 @@ const noClusterFault =
 const writingOffFault =
   'the server writes no Secrets of this cluster; its operator permits it by `secrets: { write: true }` in the settings of the cluster, or `kubernetes.secrets.write` of the chart';
 
-/** Whose documents are planned. */
+/** Account and source of the documents that are planned. */
 type User = Pick<ValueUse, 'account' | 'source'>;
 
 /**
- * The environment in which documents of a source that the server reads are planned: of the server's values, those that are for
- * the source; `secrets` is what it found beside resources of a cluster.
+ * Returns the environment for planning documents of a source that the server reads. It provides the server's values
+ * that the source may use. `secrets`: Secrets found next to the resources of a cluster.
  */
 export function environmentOfSource(
   planEnvironment: PlanEnvironment,
@@ -100,8 +108,8 @@ export function environmentOfSource(
 }
 
 /**
- * The environment in which pushed documents are planned: values come with the push. The server's own values, which a
- * caller who may push could otherwise read into the account, only where that is configured.
+ * Returns the environment for planning pushed documents. Values are sent with the push. The server's own values are
+ * available only where that is configured, because a caller who may push could otherwise read them into the account.
  */
 export function environmentOfPush(
   planEnvironment: PlanEnvironment,
@@ -113,7 +121,7 @@ export function environmentOfPush(
     outputSecretFault: noClusterFault,
     valueFrom(origin, name) {
       if (origin === 'envRef' && !isValueVariable(name)) return undefined;
-      // Nobody pushes what is in a cluster.
+      // Pushed documents are not resources of a cluster, so they have no Secrets.
       const pushed = origin === secretOrigin ? undefined : nameOf(origin, name);
       const value = pushed !== undefined && Object.hasOwn(values, pushed) ? values[pushed] : undefined;
       if (value !== undefined && value !== '') return value;
@@ -128,7 +136,7 @@ export function environmentOfPush(
   };
 }
 
-/** One of the server's own values, when its use is permitted. */
+/** Returns one of the server's own values, `undefined` when its use is not permitted. */
 function ownValue(
   planEnvironment: PlanEnvironment,
   by: Omit<ValueUse, 'value'>,

@@ -9,25 +9,25 @@ import {
   type SourceStatus,
 } from './status.ts';
 
-/** What happened to a source. */
+/** Event in the life of a source. */
 export type SourceEvent =
   | (Content & {
       readonly what: 'applied';
       readonly message: string;
-      /** The revision that the account is at. */
+      /** Revision of the account at this attempt. */
       readonly at: number;
-      /** The revision that applying made, when there was anything to write. */
+      /** Revision that this attempt made. Absent when there was nothing to write. */
       readonly revision?: number;
-      /** A revision that was applied by hand, and that turned out to match the source. */
+      /** Revision that was applied by hand and turned out to match the source. */
       readonly confirmed?: number;
       readonly inventory: Readonly<Record<string, number>>;
-      /** What is wrong with files that are held back while the others are applied. */
+      /** Problems of the files that are held back while the other files are applied. */
       readonly problems?: readonly Problem[];
-      /** How many files these are. */
+      /** Number of files that are held back. */
       readonly heldBack?: number;
-      /** How many stated units have another value. */
+      /** Number of stated units that have another value in the account. */
       readonly drifted?: number;
-      /** Its loop is stopped all the same. */
+      /** Whether the source's loop stays stopped as hot although this attempt was applied. */
       readonly isHot?: boolean;
     })
   | (Content & {
@@ -42,14 +42,14 @@ export type SourceEvent =
   | {
       readonly what: 'unavailable' | 'failed' | 'hot';
       readonly message: string;
-      /** What is to be known in place of the version that was applied last. */
+      /** Replaces the version that was applied last (`lastAppliedVersion`). */
       readonly version?: string;
     }
   | {
       readonly what: 'running' | 'suspended' | 'resumed' | 'reminded';
     };
 
-/** When it happened, and under which settings. */
+/** Time of an event in ISO 8601, and the generation of the source's settings at that time. */
 export interface Occasion {
   readonly now: string;
   readonly generation: number;
@@ -58,7 +58,7 @@ export interface Occasion {
 const historyLength = 10;
 const shownProblems = 100;
 
-/** The status after something happened. What it does not speak of stays as it was. */
+/** Returns the status after an event. Members that the event does not mention stay unchanged. */
 export function nextStatus(before: SourceStatus, event: SourceEvent, occasion: Occasion): SourceStatus {
   switch (event.what) {
     case 'applied':
@@ -110,7 +110,7 @@ function applied(before: SourceStatus, event: Applied, occasion: Occasion): Sour
   const { at, revision, confirmed, inventory, problems = [], heldBack, drifted = 0, isHot = false } = event;
   const isWhole = problems.length === 0;
   const last = revision ?? confirmed;
-  // That there was nothing to do is no news about documents that are applied already.
+  // An attempt that had nothing to do does not replace the message about documents that are applied already.
   const isNewState =
     revision !== undefined || !isWhole || before.state !== 'applied' || before.lastAppliedDigest !== event.digest;
   const message = isNewState ? event.message : before.message;
@@ -196,7 +196,10 @@ function outOfReach(
   };
 }
 
-/** A reconcile that completes after the source was suspended does not resume it. */
+/**
+ * Returns the finding that the source is not suspended, unless it is. A reconcile that completes after the source was
+ * suspended must not resume it.
+ */
 function notSuspended(before: SourceStatus): Findings {
   return isSo(before, 'Suspended') ? {} : { Suspended: ['False', 'Running', ''] };
 }
@@ -222,7 +225,10 @@ type Findings = Partial<
 
 const order: readonly ConditionType[] = ['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Conflicted', 'Suspended'];
 
-/** A condition keeps its time while its status stays, whatever its reason. */
+/**
+ * Returns the conditions with the new findings. A condition keeps its transition time while its status stays the same,
+ * even when its reason changes.
+ */
 function revise(before: SourceStatus, { now, generation }: Occasion, findings: Findings): readonly Condition[] {
   return order.flatMap((type) => {
     const old = before.conditions.find((condition) => condition.type === type);
@@ -234,7 +240,10 @@ function revise(before: SourceStatus, { now, generation }: Occasion, findings: F
   });
 }
 
-/** The same end on the same content is one entry, however often it comes. */
+/**
+ * Returns the history with this attempt. A repeated result for the same content adds no entry, unless it made a
+ * revision.
+ */
 function remember(
   before: SourceStatus,
   event: Content & { readonly message: string; readonly revision?: number },

@@ -7,7 +7,9 @@ import { createChecker } from '../schema/validate.ts';
 import { patternFaults } from './file-rules.ts';
 import { apiSchemas, type GitConfig, intervalLimits, nameFault, type SourceConfig } from './schema.ts';
 
-/** What a schema cannot say about a source of any type. `kinds` are those that documents may have. */
+/**
+ * Returns the faults of a source of any type that the schema cannot express. `kinds`: kinds that documents may have.
+ */
 export function sourceFaults(
   source: SourceConfig & { readonly name?: string },
   kinds: readonly string[],
@@ -47,12 +49,15 @@ function durationFault(path: string, text: string | undefined): readonly Fault[]
   ];
 }
 
-/** How the repository of a URL is reached, or what is wrong with the URL. Others than `https` and `ssh` must be allowed. */
+/**
+ * Returns the transport of a repository URL, or the fault of the URL. Other transports than `https` and `ssh` must be
+ * listed in `allowed`.
+ */
 function transportOf(url: string, allowed: readonly Transport[]): Transport | { readonly fault: string } {
   const fault = (what: string) => ({
     fault: `\`url\` ${what}; write https://HOST/PATH, ssh://USER@HOST/PATH or USER@HOST:PATH`,
   });
-  // A URL that begins with a dash would be an option of git, and `::` names a helper program.
+  // Git would read a URL that begins with a dash as an option, and `::` as the name of a helper program.
   if (/^-|::|[\s\0]/.test(url)) return fault('is no address of a repository');
   if (/^[\w.-]+@[\w.-]+:(?!\/\/)[^\s]+$/.test(url)) return 'ssh';
   const parsed = URL.parse(url);
@@ -70,7 +75,7 @@ function transportOf(url: string, allowed: readonly Transport[]): Transport | { 
   return transport;
 }
 
-/** What a schema cannot say about a Git source. */
+/** Returns the faults of a Git source that the schema cannot express. */
 export function gitFaults(git: GitConfig, allowed: readonly Transport[]): readonly Fault[] {
   const transport = transportOf(git.url, allowed);
   const faults: Fault[] = [...durationFault('/pollInterval', git.pollInterval)];
@@ -92,17 +97,19 @@ export function gitFaults(git: GitConfig, allowed: readonly Transport[]): readon
 
 const checkers = new Map(Object.entries(apiSchemas).map(([type, schema]) => [type, createChecker(schema)]));
 
-/** What holds for sources that the API makes. */
+/** Rules for sources that are created through the API. */
 export interface ApiSourceRules {
   readonly kinds: readonly string[];
   readonly transports: readonly Transport[];
-  /** Why a host is not connected to, as far as its name alone says so. */
+  /**
+   * Returns why the server does not connect to a host, as far as the host name alone decides; `undefined` when it does.
+   */
   refusesHost(host: string): string | undefined;
-  /** The file that a source may not use, and why. */
+  /** Returns the file that a source may not use, and the reason; `undefined` when there is none. */
   refusesFile(name: string, config: GitConfig): { readonly file: string; readonly reason: string } | undefined;
 }
 
-/** All that is wrong with a source that the API is to make. */
+/** Returns all faults of a source that a request wants to create. */
 export function apiFaults(body: JsonObject, options: ApiSourceRules): readonly Fault[] {
   const check = checkers.get(String(body['type']));
   if (check === undefined) {
@@ -112,7 +119,7 @@ export function apiFaults(body: JsonObject, options: ApiSourceRules): readonly F
   }
   const shape = check(body);
   if (shape.length > 0) return shape;
-  // The schema says so.
+  // The cast is safe: the body passed the schema.
   const stated = body as unknown as GitConfig & { readonly name: string };
   const own = sourceFaults(stated, options.kinds);
   if (body['type'] !== 'git') return own;
@@ -130,7 +137,10 @@ function hostFault({ url }: GitConfig, { refusesHost }: ApiSourceRules): readonl
   return reason === undefined ? [] : [{ code: 'value_not_allowed', path: '/url', message: `\`url\`: ${reason}` }];
 }
 
-/** Over the API files are names in the directory of values: a path of the server is not the API's to choose. */
+/**
+ * Returns the faults of file names in a request. They must be names in the directory of values, because the API may not
+ * choose paths on the server.
+ */
 function fileFaults(stated: GitConfig & { readonly name: string }, rules: ApiSourceRules): readonly Fault[] {
   const { credentials, webhook, verifySignatures } = stated;
   const { username: _, ...files } = credentials ?? {};
@@ -149,7 +159,7 @@ function fileFaults(stated: GitConfig & { readonly name: string }, rules: ApiSou
   });
 }
 
-/** As `git check-ref-format` has it. */
+/** Whether a text is a valid ref name by the rules of `git check-ref-format`. */
 function isRefName(name: string): boolean {
   const steps = name.split('/');
   if (/[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$/.test(name) || name === '@') return false;

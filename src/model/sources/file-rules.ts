@@ -3,54 +3,62 @@ import { normalizePath, pathBelow } from '../../lib/path.ts';
 import { runToEnd } from '../../lib/steps.ts';
 import { InvalidInput } from '../errors.ts';
 
-/** The file at the top of a source that says which of its files are ignored, as `.gitignore` does. */
+/** Name of the file at the top of a source that lists ignored files, in the syntax of `.gitignore`. */
 export const ignoreFile = '.heddleignore';
 
-/** What a list of patterns does: `ignore` and `exclude` leave out what matches, `include` everything else. */
+/** Types of pattern lists. `ignore` and `exclude` hide matching files; `include` hides all others. */
 export const fileRuleTypes = ['ignore', 'exclude', 'include'] as const;
 
-/** One list of patterns by which files of a source are read or not. Plain data: a push sends it along. */
+/** List of patterns that decides which files of a source are read. Plain data, because a push sends it along. */
 export interface FileRules {
-  /** The directory that they are about, as files are named; empty at the top. */
+  /** Directory to which the patterns apply, in the form in which files are named. Empty for the top. */
   readonly root: string;
-  /** What matches is left out; with `include`, everything else is. */
+  /** Whether matching files are hidden, or with `include` all others. */
   readonly type: (typeof fileRuleTypes)[number];
-  /** Where they stand, for messages. */
+  /** Place where the patterns are written, for messages. */
   readonly name: string;
-  /** One pattern each; in an ignore file also blank lines and comments. */
+  /** One pattern per item; in an ignore file also blank lines and comments. */
   readonly patterns: readonly string[];
 }
 
-/** How many patterns a list may have, blank lines and comments counted. */
+/** Maximum number of patterns in a list, including blank lines and comments. */
 export const mostPatterns = 1000;
 
-/** So many comparisons all files of a source may take: about a second. Counted, so that the same input always passes or never. */
+/**
+ * Maximum number of comparisons for all files of a source, about one second. Counted instead of timed, so that the same
+ * input always passes or always fails.
+ */
 const mostComparisons = 30_000_000;
 
-/** A rule that hides a file, as messages name it: `config/.heddleignore:3 (legacy/)`. */
+/** Name of a rule that hides a file, as used in messages: `config/.heddleignore:3 (legacy/)`. */
 export type Hidden = string;
 
-/** So many of them are made at once: some milliseconds. */
+/** Number of comparisons between two yields, some milliseconds. */
 const comparisonsAtOnce = 100_000;
 
-/** Says which files are hidden. Throws `InvalidInput` when the patterns are too costly for so many files. */
+/**
+ * Decides which files are hidden. Throws `InvalidInput` when the patterns are too expensive for the number of files.
+ */
 export interface FileFilter {
-  /** The rule that hides a path below the root, or a directory above it; a directory may be looked into all the same. */
+  /**
+   * Returns the rule that hides a path below the root, or one of the directories above it; `undefined` when the path is
+   * visible. An `include` rule never hides a directory, because files inside it may match.
+   */
   hides(path: string, isDirectory?: boolean): Hidden | undefined;
-  /** The same with where it counts, yielding now and then. */
+  /** Like `hides`, but also returns the root of the rule and the path below it. Yields regularly. */
   hidesInSteps(path: string, isDirectory?: boolean): Generator<undefined, Hiding | undefined>;
 }
 
 /** A rule that hides a file. */
 export interface Hiding {
   readonly rule: Hidden;
-  /** The directory that the rule is about, normalized. */
+  /** Directory to which the rule applies, normalized. */
   readonly root: string;
-  /** The path below it. */
+  /** Path of the file below that directory. */
   readonly below: string;
 }
 
-/** What is wrong with patterns, by their place in the list. */
+/** Returns the faults of patterns, each with its position in the list. */
 export function patternFaults(
   type: FileRules['type'],
   patterns: readonly string[],
@@ -74,12 +82,15 @@ function negationFault(type: FileRules['type'], { negated }: Glob): string | und
   return type === 'include' && negated ? 'begins with `!`; write it into `exclude`' : undefined;
 }
 
-/** Puts lists of rules together; patterns with a fault match nothing. A file that several lists are about must pass them all. */
+/**
+ * Combines lists of patterns. Patterns with a fault match nothing. A file to which several lists apply must pass all of
+ * them.
+ */
 export function createFileFilter(rules: readonly FileRules[]): FileFilter {
   return runToEnd(createFileFilterInSteps(rules));
 }
 
-/** The same, yielding now and then. */
+/** Like `createFileFilter`, but yields regularly. */
 export function* createFileFilterInSteps(rules: readonly FileRules[]): Generator<undefined, FileFilter> {
   const budget = createBudget(rules);
   const lists: List[] = [];
@@ -98,10 +109,10 @@ export function* createFileFilterInSteps(rules: readonly FileRules[]): Generator
   return { hidesInSteps, hides: (path, isDirectory) => runToEnd(hidesInSteps(path, isDirectory))?.rule };
 }
 
-/** Counts comparisons. */
+/** Counts comparisons against the limit. */
 interface Budget {
   readonly spend: Spend;
-  /** Whether so many were made since this last held that others are to be let in between. */
+  /** Returns true, so that the caller yields, when enough comparisons were made since it last did. */
   isTurn(): boolean;
 }
 
@@ -138,7 +149,7 @@ function createList(rules: FileRules, { spend, isTurn }: Budget): List {
     const glob = parseGlob(text);
     return glob === undefined || 'fault' in glob ? [] : [{ glob, at, text }];
   });
-  // The last one decides.
+  // The last matching pattern decides.
   const backwards = patterns.toReversed();
   function* decide(steps: readonly PathStep[], isDirectory: boolean): Generator<undefined, Pattern | undefined> {
     for (const pattern of backwards) {
@@ -149,7 +160,10 @@ function createList(rules: FileRules, { spend, isTurn }: Budget): List {
     return undefined;
   }
   const directories = new Map<string, Pattern | undefined>();
-  /** What is in a directory that matches matches too, whatever later patterns say of it. */
+  /**
+   * Finds the pattern that matches a directory above the path. Everything in a matching directory matches too, whatever
+   * later patterns say.
+   */
   function* find(steps: readonly PathStep[]): Generator<undefined, Pattern | undefined> {
     let found: Pattern | undefined;
     let key = '';

@@ -4,49 +4,54 @@ import { sourceFaults } from './faults.ts';
 import { type SourceConfig, settingsMembers } from './schema.ts';
 import { type ConflictMode, conflictModes } from './settings.ts';
 
-/** A Kubernetes cluster: each of its namespaces that a rule covers is a source of its own. */
+/** A Kubernetes cluster. Each namespace that a rule covers is a separate source. */
 export interface KubernetesConfig {
-  /** What the names of its sources begin with: `k8s.team-a` is the namespace `team-a` of `k8s`. */
+  /** Prefix of the names of its sources: `k8s.team-a` is the namespace `team-a` of `k8s`. */
   readonly name: string;
-  /** Absent: the cluster in which the server runs. */
+  /** Path of the kubeconfig file. Absent: the cluster in which the server runs. */
   readonly kubeconfigFile?: string;
-  /** Of the kubeconfig file; its current one unless said otherwise. */
+  /** Context in the kubeconfig file. Absent: its current context. */
   readonly context?: string;
-  /** What the server does with Secrets beside resources; nothing unless said. */
+  /** Access to Secrets in the namespaces of the resources. Absent: none. */
   readonly secrets?: SecretUse;
-  /** Resources may name Services beside them; not unless said. */
+  /** Whether resources may name Services of their namespace. Absent: they may not. */
   readonly services?: { readonly read?: boolean };
-  /** Whether the server has rights in the whole cluster, as it has unless said otherwise; `false`: in the named namespaces only. */
+  /**
+   * Whether the server has rights in the whole cluster; default true. `false`: only in the namespaces that rules name.
+   */
   readonly clusterWide?: boolean;
-  /** The first rule that covers a namespace counts; a namespace that none covers is not looked at. */
+  /** The first rule that covers a namespace applies. Namespaces without a rule are ignored. */
   readonly namespaces: readonly NamespaceRule[];
 }
 
-/** What a server does with the Secrets of a cluster. */
+/** Access of a server to the Secrets of a cluster. */
 export interface SecretUse {
-  /** Resources may name keys of Secrets beside them. */
+  /** Whether resources may name keys of Secrets in their namespace. */
   readonly read?: boolean;
-  /** What is made for objects, such as setup keys, goes to Secrets that resources name. */
+  /**
+   * Whether values that the server generates for objects, such as setup keys, are written to the Secrets that resources
+   * name.
+   */
   readonly write?: boolean;
 }
 
-/** What the resources of some namespaces may state, and how that is applied. */
+/** Rule for the resources of some namespaces: what they may state, and how they are applied. */
 export interface NamespaceRule extends SourceConfig {
   readonly names?: readonly string[];
   readonly selector?: NamespaceSelector;
-  /** Beside its own, the conflict modes that the resource Source of a namespace may choose. */
+  /** Conflict modes that the `Source` resource of a namespace may choose in addition to the rule's own. */
   readonly conflictModes?: readonly ConflictMode[];
-  /** Whether the resource Plan approves a plan; it does unless said otherwise. */
+  /** Whether a plan may be approved through its `Plan` resource; default true. */
   readonly approveInCluster?: boolean;
 }
 
-/** A label selector of Kubernetes: all of it must hold. */
+/** A Kubernetes label selector. All of its conditions must be met. */
 export interface NamespaceSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly LabelExpression[];
 }
 
-/** One condition on a label. */
+/** Condition on one label. */
 export interface LabelExpression {
   readonly key: string;
   readonly operator: (typeof labelOperators)[number];
@@ -120,7 +125,7 @@ const rule: JsonObject = {
 
 const text = (description: string): JsonObject => ({ type: 'string', minLength: 1, maxLength: 4096, description });
 
-/** The members of a cluster in a file of settings. */
+/** JSON Schema of the members of a cluster in a file of settings. */
 export const kubernetesMembers: JsonObject = {
   kubeconfigFile: text(
     'A kubeconfig file that says how to reach the cluster; without it the cluster that the server runs in.',
@@ -169,7 +174,7 @@ export const kubernetesMembers: JsonObject = {
   },
 };
 
-/** What a schema cannot say about a cluster. */
+/** Returns the faults of a cluster that the schema cannot express. */
 export function kubernetesFaults(config: KubernetesConfig, kinds: readonly string[]): readonly Fault[] {
   const fault = (path: string, message: string): Fault => ({ code: 'value_invalid', path, message });
   const prefix =
@@ -219,12 +224,12 @@ function ruleFaults(namespaces: NamespaceRule, at: number, kinds: readonly strin
   return [...chosen, ...expressions, ...settings];
 }
 
-/** The namespaces that rules name. */
+/** Returns the namespaces that rules list by name, without repeats. */
 export function namesOf({ namespaces }: Pick<KubernetesConfig, 'namespaces'>): readonly string[] {
   return [...new Set(namespaces.flatMap(({ names = [] }) => names))];
 }
 
-/** The first rule that covers a namespace. */
+/** Returns the first rule that covers a namespace; `undefined` when none does. */
 export function ruleFor(
   { namespaces }: Pick<KubernetesConfig, 'namespaces'>,
   namespace: { readonly name: string; readonly labels: Readonly<Record<string, string>> },

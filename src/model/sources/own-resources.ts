@@ -1,10 +1,13 @@
-/** Resources that a server makes in a cluster: they are no documents, though of our group. */
+/** Resources of Heddle's API group that a server creates in a cluster. They are not documents. */
 const ownResources = {
   Source: 'in which a server shows a namespace of a cluster',
   Plan: 'in which a server shows a plan that waits in a cluster',
 } as const;
 
-/** What a resource of our group is that servers make, as the end of a sentence; `undefined`: they make none of this kind. */
+/**
+ * Returns the description of a resource kind that servers create, as the end of a sentence; `undefined` for other
+ * kinds.
+ */
 export function ownResource(kind: string): string | undefined {
   return Object.entries(ownResources).find(([name]) => name === kind)?.[1];
 }

@@ -14,7 +14,7 @@ import {
   type Scope,
 } from './settings.ts';
 
-/** What a source says of itself, whatever its type; an absent member is as always. */
+/** Settings that sources of every type have. An absent member has its default. */
 export interface SourceConfig {
   readonly conflictMode?: ConflictMode;
   readonly adopt?: AdoptMode;
@@ -23,23 +23,26 @@ export interface SourceConfig {
   readonly allowEmpty?: boolean;
   readonly strictFiles?: boolean;
   readonly approval?: ApprovalMode;
-  /** Which files are read, as in `.gitignore`; only of a source that a server reads. */
+  /** Patterns of the files that are read, in the syntax of `.gitignore`. Only for a source that a server reads. */
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
   readonly limits?: Partial<GuardLimits>;
   readonly scope?: Scope;
   readonly onSourceDelete?: 'orphan' | 'prune';
-  /** A duration. */
+  /** Duration between two reconciles, such as `10m`. */
   readonly interval?: string;
 }
 
-/** A Git repository as a source. Files are paths, or over the API names in the directory of values. */
+/**
+ * A Git repository as a source. Files are paths, or names in the directory of values when the source was created
+ * through the API.
+ */
 export interface GitConfig extends SourceConfig {
   readonly url: string;
   readonly branch?: string;
-  /** A full name such as `refs/tags/live`, in place of a branch. */
+  /** Full ref name such as `refs/tags/live`, instead of a branch. */
   readonly ref?: string;
-  /** The directory within the repository. */
+  /** Directory within the repository. */
   readonly path?: string;
   readonly credentials?: GitCredentials;
   readonly pollInterval?: string;
@@ -49,7 +52,7 @@ export interface GitConfig extends SourceConfig {
   readonly maxSizeMiB?: number;
 }
 
-/** How to prove to a Git server who asks. */
+/** Credentials for the Git server. */
 export interface GitCredentials {
   readonly username?: string;
   readonly passwordFile?: string;
@@ -57,7 +60,7 @@ export interface GitCredentials {
   readonly knownHostsFile?: string;
 }
 
-/** The same source with every file that it names put through `locate`. */
+/** Returns the source with `locate` applied to every file that it names. */
 export function withFiles<Stated extends GitConfig>(stated: Stated, locate: (file: string) => string): Stated {
   const { credentials, webhook, verifySignatures } = stated;
   const files = (['passwordFile', 'sshKeyFile', 'knownHostsFile'] as const).flatMap((name) => {
@@ -74,7 +77,7 @@ export function withFiles<Stated extends GitConfig>(stated: Stated, locate: (fil
   };
 }
 
-/** How often a source is looked at, in seconds. */
+/** Limits of the reconcile interval, in seconds. */
 export const intervalLimits = { least: 10, most: 24 * 3600 };
 
 const text = (description: string, bounds: JsonObject = { minLength: 1, maxLength: 2000 }): JsonObject => ({
@@ -104,7 +107,7 @@ const members = (description: string, properties: JsonObject, required: readonly
   ...(required.length === 0 ? {} : { required }),
 });
 
-/** The settings of a source of any type, as members of a JSON Schema. */
+/** JSON Schema members of the settings that sources of every type have. */
 export const settingsMembers: JsonObject = {
   conflictMode: words(
     conflictModes,
@@ -156,7 +159,7 @@ const globs = (description: string): JsonObject => ({
   description,
 });
 
-/** The settings of a source that servers reconcile by themselves. */
+/** JSON Schema members of the settings of sources that servers reconcile on their own. */
 export const loopMembers: JsonObject = {
   ...settingsMembers,
   include: globs(
@@ -186,13 +189,13 @@ const sizeUpTo = (maximum: number): JsonObject => ({
   description: `How much the files of the repository may take up at the most, up to ${maximum}; 512 unless said otherwise.`,
 });
 
-/** How much of the disk a repository may take up whose source was made over the API, in MiB. */
+/** Maximum size on disk of a repository whose source was created through the API, in MiB. */
 export const mostSizeOverApi = 512;
 
-/** The disk is the operator's: the file of settings may allow more than the API. */
+/** The disk belongs to the operator, so the file of settings may allow more than the API. */
 const mostOverApi = { maxSizeMiB: sizeUpTo(mostSizeOverApi) };
 
-/** The members of a Git source. */
+/** JSON Schema members of a Git source. */
 export const gitMembers: JsonObject = {
   ...loopMembers,
   url: text('Where the repository is: https://… or ssh://… or git@host:path; without credentials in it.'),
@@ -215,7 +218,7 @@ export const gitMembers: JsonObject = {
   maxSizeMiB: sizeUpTo(10_000),
 };
 
-/** What names a source: in documents' places, in the API and in the log. */
+/** JSON Schema of a source name, as used in the API, in the log and in the places of documents. */
 export const sourceName: JsonObject = {
   type: 'string',
   minLength: 1,
@@ -223,18 +226,21 @@ export const sourceName: JsonObject = {
   description: 'Its name: letters, digits, dots, dashes and slashes. What a source owns goes by it.',
 };
 
-/** The name of a source, or what is wrong with it. */
+/** Returns the fault of a source name; `undefined` for a valid name. */
 export function nameFault(name: string): string | undefined {
   if (/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/.test(name)) return undefined;
   return `\`${name.slice(0, 100)}\` cannot name a source; use letters, digits, dots, dashes and slashes, at most 100`;
 }
 
-/** The schema of a source with these members. */
+/** Returns the JSON Schema of a source with these members. */
 export function sourceSchema(properties: JsonObject, required: readonly string[]): JsonObject {
   return members('A source of documents.', properties, required);
 }
 
-/** The schemas of what the API takes about a source, by type. Directories of a server are not the API's to choose. */
+/**
+ * JSON Schemas of the sources that the API accepts, by type. Directories are missing, because the API may not choose
+ * directories of a server.
+ */
 export const apiSchemas: Readonly<Record<string, JsonObject>> = {
   git: sourceSchema({ name: sourceName, type: { const: 'git' }, ...gitMembers, ...mostOverApi }, [
     'name',

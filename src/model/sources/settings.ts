@@ -4,9 +4,9 @@ import { type Json, type JsonObject, membersOf } from '../../lib/json.ts';
 export const conflictModes = ['guard', 'correct', 'observe', 'seed'] as const;
 
 /**
- * What happens when the API changes a unit that a source states.
- * `guard`: the change is refused. `correct`: it is made and undone by the next reconcile. `observe`: it is made, stays and
- * is reported. `seed`: the source gives values at creation and owns no units afterwards.
+ * How a source treats changes through the API to units that it states. `guard`: the change is refused. `correct`: the
+ * change is made, and the next reconcile undoes it. `observe`: the change is made, stays and is reported. `seed`: the
+ * source sets values only at creation and owns no units afterwards.
  */
 export type ConflictMode = (typeof conflictModes)[number];
 
@@ -14,8 +14,8 @@ export type ConflictMode = (typeof conflictModes)[number];
 export const adoptModes = ['identical', 'take', 'never'] as const;
 
 /**
- * Which unmanaged objects of the same name a document takes over. `identical`: those that it would not change.
- * `take`: any. `never`: none but those it names by annotation.
+ * Which unmanaged objects of the same name a document adopts. `identical`: objects that it would not change. `take`:
+ * any object. `never`: only objects that the document names by annotation.
  */
 export type AdoptMode = (typeof adoptModes)[number];
 
@@ -25,58 +25,69 @@ export const membershipModes = ['additive', 'exclusive'] as const;
 /** Every `ApprovalMode`. */
 export const approvalModes = ['guards', 'always'] as const;
 
-/** Which plans of a source wait for an approval: those that trip a guard, or all that change something. */
+/**
+ * Which plans of a source wait for an approval. `guards`: plans that trip a guard. `always`: all plans with changes.
+ */
 export type ApprovalMode = (typeof approvalModes)[number];
 
-/** Whether groups keep members that others put there, or hold what sources state and nothing else. */
+/**
+ * Whether groups keep members that other origins added (`additive`), or contain only the members that sources state
+ * (`exclusive`).
+ */
 export type MembershipMode = (typeof membershipModes)[number];
 
-/** What a source may state and refer to; an absent list allows everything. */
+/** What a source may state and refer to. An absent list allows everything. */
 export interface Scope {
   readonly kinds?: readonly string[];
-  /** Beginnings of keys, the parent's key of a child included. */
+  /** Prefixes of keys. The key of a child includes its parent's key. */
   readonly keyPrefixes?: readonly string[];
-  /** Keys or names of groups that documents may refer to and change beside their own; a `*` at the end stands for any ending. */
+  /**
+   * Keys or names of groups that documents may refer to and change in addition to the source's own. A `*` at the end
+   * matches any ending.
+   */
   readonly groups?: readonly string[];
 }
 
-/** From how much on a plan of a source wants to be approved. Shares are between 0 and 1. */
+/** Limits above which a plan of a source needs an approval. Shares are between 0 and 1. */
 export type GuardLimits = {
-  /** So many deletes always pass. */
+  /** Number of deletes up to which `deleteShare` is not checked. */
   readonly deletes: number;
   readonly deleteShare: number;
   readonly kindShare: number;
   readonly updateShare: number;
-  /** So many pairs may lose or gain some access; any number, when it is not said. */
+  /** Maximum number of pairs of peers that may lose or gain some access. Absent: no limit. */
   readonly maxAccessLost?: number;
   readonly maxAccessGained?: number;
-  /** How the management service is reached inside the mesh: the caller keeps its access to it. */
+  /**
+   * Object through which the management service is reached inside the mesh. A plan that takes the caller's access to it
+   * needs an approval.
+   */
   readonly lostOwnAccess?: string;
 };
 
-/** How the documents of a source are applied. */
+/** Settings by which the documents of a source are applied. */
 export interface SourceSettings {
   readonly conflictMode: ConflictMode;
   readonly adopt: AdoptMode;
   readonly membership: MembershipMode;
   readonly prune: boolean;
   readonly allowEmpty: boolean;
-  /** Files that are none of ours are refused, and not ignored. */
+  /** Whether files without Heddle documents are refused instead of ignored. */
   readonly strictFiles: boolean;
   readonly approval: ApprovalMode;
   readonly limits: GuardLimits;
   readonly scope: Scope;
-  /** By the API, or by a rollback. */
+  /** Whether the API or a rollback suspended the source. */
   readonly suspended: boolean;
-  /** By its resource in a cluster. */
+  /** True when the source's resource in a cluster suspends it. */
   readonly suspendedInCluster?: true;
-  /** A server reads its documents and applies them by itself; they are not pushed. */
+  /** Whether a server reads and applies the documents on its own. False for sources that are pushed. */
   readonly isRun: boolean;
-  /** The revision that rolled it back, until a plan that takes this back was approved. */
+  /** Revision that rolled the source back. Absent once a later plan of the source has been applied with approval. */
   readonly rolledBack?: number;
 }
 
-/** The settings of a source that says nothing else. */
+/** Default settings of a source. */
 export const plainSettings: SourceSettings = {
   conflictMode: 'guard',
   adopt: 'identical',
@@ -91,12 +102,12 @@ export const plainSettings: SourceSettings = {
   isRun: false,
 };
 
-/** Whether the resource of a source in a cluster asks for it to be suspended. */
+/** Whether the resource of a source in a cluster requests that it be suspended. */
 export function isSuspendedInCluster(spec: JsonObject): boolean {
   return membersOf(spec['requested'])['suspend'] === true;
 }
 
-/** Whether a source is suspended, by the API or by its resource in a cluster. */
+/** Whether a stored source is suspended, by the API or by its resource in a cluster. */
 export function isSourceSuspended({
   suspended,
   spec,
@@ -107,19 +118,19 @@ export function isSourceSuspended({
   return suspended || isSuspendedInCluster(spec);
 }
 
-/** Whether nothing of a source is applied until it is resumed. */
+/** Whether the source is suspended: nothing of it is applied until it is resumed. */
 export function isSuspended({ suspended, suspendedInCluster }: SourceSettings): boolean {
   return suspended || suspendedInCluster === true;
 }
 
-/** What is stored of a source beside its spec. */
+/** Stored columns of a source next to its spec. */
 export interface SourceFacts {
   readonly type: string;
   readonly suspended: boolean;
   readonly rolledBack: number | null;
 }
 
-/** Reads the settings out of a source's stored spec; members that are not there are as in `plainSettings`. */
+/** Reads the settings from a source's stored spec. Absent members get the values of `plainSettings`. */
 export function readSettings(spec: JsonObject, { type, suspended, rolledBack }: SourceFacts): SourceSettings {
   const limits = membersOf(spec['limits']);
   return {

@@ -1,12 +1,12 @@
 import type { ActivityCode } from '../declare/activities.ts';
 import { isSo, type SourceState, type SourceStatus } from './status.ts';
 
-/** How it is when what a source holds could not be applied, and no approval would help. */
+/** States in which the content could not be applied and an approval would not help. */
 const failures: readonly SourceState[] = ['invalid', 'conflicted', 'unavailable', 'failed'];
 
 /**
- * The events that are sent when one status follows another: once when a source fails, for each kind of failure and each
- * content; once when it stalls; once when it recovers; and once in each long suspension.
+ * Returns the events to send for a change of status: one when the source fails, for each kind of failure and each
+ * content; one when it stalls; one when it recovers; and one in each long suspension.
  */
 export function eventsBetween(before: SourceStatus, after: SourceStatus): readonly ActivityCode[] {
   const isOther = before.state !== after.state || before.observedDigest !== after.observedDigest;
@@ -31,10 +31,10 @@ function isUnwell(status: SourceStatus): boolean {
   return hasFailed(status) || stands(status);
 }
 
-/** How long a source may be suspended before a reminder is sent. */
+/** Duration of a suspension before a reminder is sent, in milliseconds. */
 const reminderMs = 7 * 24 * 60 * 60 * 1000;
 
-/** Whether a reminder that the source is suspended is due: once in each suspension. */
+/** Whether a reminder of the suspension is due. Each suspension has at most one. */
 export function isReminderDue(status: SourceStatus, now: string): boolean {
   const since = status.conditions.find(({ type }) => type === 'Suspended')?.lastTransitionTime;
   if (since === undefined || !isSo(status, 'Suspended')) return false;

@@ -1,10 +1,13 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { gitMembers, loopMembers, settingsMembers } from './schema.ts';
 
-/** Who says what a source is: the configuration of a server, or the API. */
+/** Where a source is defined: in the configuration of a server, or through the API. */
 export type ManagedBy = 'server' | 'api';
 
-/** Members that name files of a server: they are no business of the account. */
+/**
+ * Members that name files of a server. They are not recorded for sources of the server configuration, because they do
+ * not concern the account.
+ */
 const ofServer: ReadonlySet<string> = new Set(['credentials', 'webhook', 'verifySignatures']);
 
 const members: Readonly<Record<string, readonly string[]>> = {
@@ -14,7 +17,7 @@ const members: Readonly<Record<string, readonly string[]>> = {
   push: Object.keys(settingsMembers),
 };
 
-/** What is recorded of a source, from what is stated about it. */
+/** Returns the spec to record for a source, from its stated settings. */
 export function recordedSpec(type: string, stated: object, managedBy: ManagedBy): JsonObject {
   const known = members[type] ?? [];
   const entries = Object.entries(stated).filter(
@@ -24,7 +27,10 @@ export function recordedSpec(type: string, stated: object, managedBy: ManagedBy)
   return { managedBy, ...Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-/** Whether the configuration of servers says what a source is, and not the API. Sources of older servers do not say it. */
+/**
+ * Whether the server configuration defines the source, instead of the API. Older servers did not record this; their
+ * directory sources count as defined by the server.
+ */
 export function isOfServer(type: string, spec: JsonObject): boolean {
   return spec['managedBy'] === 'server' || (type === 'directory' && spec['managedBy'] === undefined);
 }

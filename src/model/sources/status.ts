@@ -2,32 +2,33 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { Problem } from '../problem.ts';
 
 /**
- * What can be said of a source. `Ready`: what it holds now is applied. `Reconciling`: it is being applied, or will be tried
- * again without anybody's help. `Stalled`: nothing more happens until something changes. `Drifted`: something that it states
- * is different in the account. `Conflicted`: others state differently what it states. `Suspended`: its loop is stopped.
+ * Type of a condition. `Ready`: the current content is applied. `Reconciling`: the content is being applied, or will be
+ * retried automatically. `Stalled`: nothing more happens until something changes. `Drifted`: a stated value differs in
+ * the account. `Conflicted`: other sources state other values for the same units. `Suspended`: the source's loop is
+ * stopped.
  */
 export type ConditionType = (typeof conditionTypes)[number];
 
 /** Every `ConditionType`. */
 export const conditionTypes = ['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Conflicted', 'Suspended'] as const;
 
-/** Whether a condition holds. */
+/** Values of a condition's status. */
 export const conditionStatuses = ['True', 'False', 'Unknown'] as const;
 
-/** One condition, and since when it is so. */
+/** A condition, and the time since which it has its status. */
 export interface Condition {
   readonly type: ConditionType;
   readonly status: (typeof conditionStatuses)[number];
-  /** One word for programs. */
+  /** Reason in one word, for programs. */
   readonly reason: string;
   readonly message: string;
-  /** ISO 8601. */
+  /** Time at which the status last changed, in ISO 8601. */
   readonly lastTransitionTime: string;
-  /** The settings that it was found under. */
+  /** Generation of the settings under which the condition was found. */
   readonly observedGeneration: number;
 }
 
-/** How a source fares in one word. */
+/** State of a source, in one word. */
 export type SourceState = (typeof sourceStates)[number];
 
 /** Every `SourceState`. */
@@ -36,7 +37,7 @@ export const sourceStates = [
   ...(['stalled', 'suspended'] as const),
 ] as const;
 
-/** One attempt that ended differently from the one before, or on other content. */
+/** An attempt that differs from the one before in its result or content, or that made a revision. */
 export interface HistoryEntry {
   readonly digest: string;
   readonly commit?: string;
@@ -46,10 +47,10 @@ export interface HistoryEntry {
   readonly at: string;
 }
 
-/** How a source fares, as it is stored and shown. Revisions are those of the account; content is named by its digest. */
+/** Status of a source, as stored and shown. Revisions are revisions of the account; digests identify content. */
 export interface SourceStatus {
   readonly state: SourceState;
-  /** A sentence for people. */
+  /** Explanation for people. */
   readonly message: string;
   readonly conditions: readonly Condition[];
   readonly observedGeneration: number;
@@ -62,30 +63,33 @@ export interface SourceStatus {
   readonly lastAppliedAt?: string;
   readonly lastAppliedDigest?: string;
   readonly lastAppliedCommit?: string;
-  /** Ids of the namespace and the definitions of that, in a cluster. */
+  /** For a cluster: UIDs of the namespace and the custom resource definitions of the content that was applied last. */
   readonly lastAppliedUids?: string;
-  /** How far the store of that cluster had come; `lost` once it was found to be set back. */
+  /**
+   * For a cluster: version of its store at that time; `lost` once the cluster was found to be restored to an earlier
+   * state.
+   */
   readonly lastAppliedVersion?: string;
-  /** The plan that waits for an approval: its digest, and the id under which it is stored. */
+  /** Digest and stored id of the plan that waits for an approval. */
   readonly planDigest?: string;
   readonly planId?: string;
   readonly problems?: readonly Problem[];
-  /** How many files were held back because of problems when it was applied last. */
+  /** Number of files that the last applied attempt held back because of problems. */
   readonly heldBack?: number;
-  /** How many objects of each kind it states something about. */
+  /** Number of objects about which the source states something, by kind. */
   readonly inventory?: Readonly<Record<string, number>>;
-  /** How many stated units had another value when it was applied last. */
+  /** Number of stated units that had another value at the last applied attempt. */
   readonly drifted?: number;
   /** Newest first. */
   readonly history: readonly HistoryEntry[];
   readonly nextRunAt?: string;
-  /** When the reminder of its suspension was sent. */
+  /** Time at which the reminder of its suspension was sent, in ISO 8601. */
   readonly remindedAt?: string;
-  /** The newest request to reconcile that was heeded. */
+  /** Newest request to reconcile that was handled. */
   readonly lastHandledReconcileAt?: string;
 }
 
-/** What was seen of a source's content. */
+/** Identification of a source's content at one attempt. */
 export interface Content {
   readonly digest: string;
   readonly commit?: string;
@@ -93,12 +97,12 @@ export interface Content {
   readonly version?: string;
 }
 
-/** Whether a condition holds. */
+/** Whether the status of a condition is `True`. */
 export function isSo(status: SourceStatus, type: ConditionType): boolean {
   return status.conditions.some((condition) => condition.type === type && condition.status === 'True');
 }
 
-/** A source about which nothing is known yet. */
+/** Status of a source before its first reconcile. */
 export const unknownStatus: SourceStatus = {
   state: 'pending',
   message: 'not reconciled yet',
@@ -107,7 +111,10 @@ export const unknownStatus: SourceStatus = {
   history: [],
 };
 
-/** Whether two statuses differ in nothing but times, the revision that was looked at and how far a cluster had come: not worth a write. */
+/**
+ * Whether two statuses differ only in times, revisions looked at and the version of a cluster's store. The difference
+ * is then not written.
+ */
 export function isSameStatus(a: SourceStatus, b: SourceStatus): boolean {
   return JSON.stringify(essence(a)) === JSON.stringify(essence(b));
 }
@@ -135,8 +142,8 @@ function sorted(members: object): object {
 }
 
 /**
- * The status as it is shown while the settings are at this generation: what was found under earlier ones does not make a
- * source ready, and one that is suspended is shown so whatever it was before.
+ * Returns the status to show for the current generation of the settings. Findings under an earlier generation do not
+ * make a source ready, and a suspended source is shown as suspended whatever its state.
  */
 export function shownStatus(
   status: SourceStatus,
@@ -155,9 +162,9 @@ export function shownStatus(
 
 const suspendedMessage = 'suspended: its documents are not looked at until it is resumed';
 
-/** Reads a stored status, of this program or of an older one. */
+/** Reads a stored status, written by this version or an older one. */
 export function readStatus(stored: JsonObject): SourceStatus {
-  // Written by this program, or by one that knew some of the members.
+  // An older version may have stored only some of the members.
   const known = stored;
   return { ...unknownStatus, ...known };
 }

@@ -1,9 +1,9 @@
 import { emptyMap, type PersistentMap } from '../../lib/persistent-map.ts';
 
-/** Ids in an index entry. */
+/** Set of ids in an index entry. */
 export type Ids = PersistentMap<true>;
 
-/** A map of sets under edit: the sets that change are gathered and written back once. */
+/** Edits a map of sets. Changes are collected, and each changed set is written once. */
 export class Buckets {
   readonly #map: PersistentMap<Ids>;
   readonly #changes = new Map<string, Map<string, boolean>>();
@@ -12,12 +12,12 @@ export class Buckets {
     this.#map = map;
   }
 
-  /** Whether the element was not there before. */
+  /** Adds an element. Returns whether it was absent before. */
   add(bucket: string, element: string): boolean {
     return this.#change(bucket, element, true);
   }
 
-  /** Whether the element was there before. */
+  /** Removes an element. Returns whether it was present before. */
   drop(bucket: string, element: string): boolean {
     return this.#change(bucket, element, false);
   }

@@ -4,52 +4,52 @@ import { mentionsOf } from '../schema/references.ts';
 import { membershipFields, movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
 
-/** One stored reference of an object. `origin` is empty but for membership. */
+/** One stored reference of an object. `origin` is empty except for memberships. */
 export interface Reference {
   readonly field: string;
   readonly to: string;
   readonly origin: string;
 }
 
-/** What the store and the snapshot index about an object, worked out from its spec alone. */
+/** Values by which the database and the snapshot index an object. Computed from the object alone. */
 export interface Facets {
-  /** Values that must be unique per kind: rule to value. The rule `key` is the object's key. */
+  /** Values that must be unique within the kind, by rule. The rule `key` is the object's key. */
   readonly keys: readonly { readonly rule: string; readonly value: string }[];
-  /** Values for look-ups by rules: index to value. */
+  /** Values by which rules look objects up, by index. */
   readonly indexes: readonly { readonly index: string; readonly value: string }[];
-  /** Every reference but membership, of which there may be very many: see `movedReferences`. */
+  /** Every reference except memberships, of which there may be very many; see `movedReferences`. */
   readonly links: readonly Reference[];
-  /** Every reference; the list is made when it is read. */
+  /** Every reference, including memberships. Computed at the first access. */
   readonly references: readonly Reference[];
-  /** Entries of the directory, by which the object is found across accounts. */
+  /** Directory entries, by which the object is found across accounts. */
   readonly entries: readonly { readonly kind: string; readonly value: string }[];
 }
 
-/** The index of keys that objects had before. */
+/** Name of the index of former keys of objects. */
 export const aliasIndex = 'alias';
 
-/** The index of objects with overrides; all of a kind under one empty value. */
+/** Name of the index of objects with overrides. All objects of a kind have one entry, with an empty value. */
 export const overrideIndex = 'override';
 
-/** The reference row that ties a child to its parent. */
+/** Field name of the reference row from a child to its parent. */
 export const parentField = 'parent';
 
-/** The name of an entry of an index. */
+/** Returns the key of an index entry. */
 export function indexKey(kind: string, index: string, value: string): string {
   return `${kind}\0${index}\0${value}`;
 }
 
-/** The name of a count of references. */
+/** Returns the key of a reference count. */
 export function countKey(id: string, kind: string, field: string): string {
   return `${id}\0${kind}\0${field}`;
 }
 
-/** Names of the parts of a state that can be looked at, and that change one by one. */
+/** Names of the parts of a state that can be read, and change, separately. */
 export const parts = {
   object: (id: string) => `o\0${id}`,
-  /** Which objects there are of a kind, and what they are. */
+  /** Set of objects of a kind, with their content. */
   objectsOf: (kind: string) => `k\0${kind}`,
-  /** How many objects there are of a kind. */
+  /** Number of objects of a kind. */
   countOf: (kind: string) => `n\0${kind}`,
   entry: (key: string) => `i\0${key}`,
   referrers: (id: string) => `r\0${id}`,
@@ -60,7 +60,7 @@ const none: readonly never[] = [];
 
 const known = new WeakMap<StoredObject, Facets>();
 
-/** The facets of an object; objects are never edited, so they are worked out once. */
+/** Returns the facets of an object. They are cached, because objects are never edited. */
 export function facetsOf(registry: Registry, object: StoredObject): Facets {
   const present = known.get(object);
   if (present !== undefined) return present;
@@ -86,7 +86,8 @@ function buildFacets(registry: Registry, object: StoredObject): Facets {
   const links = linksOf(registry, object);
   let all: readonly Reference[] | undefined;
   return {
-    // Copies: an array that grew keeps room for more, and there are three of them for each object of an account.
+    // Copies the arrays to drop spare capacity: an array that grew reserves room for more, and each object of an
+    // account has three.
     ...{ keys: keys.slice(), indexes: indexes.slice(), links: links.slice(), entries: entriesOf(kind, object) },
     get references() {
       all ??= [...links, ...movedReferences(registry, undefined, object).come];
@@ -95,13 +96,13 @@ function buildFacets(registry: Registry, object: StoredObject): Facets {
   };
 }
 
-/** References that are in one of two versions of an object alone. */
+/** References that only one of two versions of an object has. */
 export interface MovedReferences {
   readonly come: readonly Reference[];
   readonly gone: readonly Reference[];
 }
 
-/** In which memberships two versions of an object differ; one that is absent has none. */
+/** Returns the membership references in which two versions of an object differ. An absent version has none. */
 export function movedReferences(
   registry: Registry,
   before: StoredObject | undefined,

@@ -2,15 +2,18 @@ import { type Interval, intersectIntervals, joinIntervals, subtractIntervals } f
 import type { State } from '../declare/kind.ts';
 import type { Stored } from './stored.ts';
 
-/** The protocols that ports are forwarded for. `tcp/udp` takes the same number in both. */
+/** Protocols for which ports are forwarded. `tcp/udp` uses the same number for both. */
 export const ingressProtocols = ['tcp', 'udp', 'tcp/udp'] as const;
 export type IngressProtocol = (typeof ingressProtocols)[number];
 
-/** The two pools of an ingress peer. */
+/** Transports, for each of which an ingress peer has a pool of ports. */
 export const transports = ['tcp', 'udp'] as const;
 export type Transport = (typeof transports)[number];
 
-/** Ports of a peer and the ports of its ingress peer that lead there, one to one. */
+/**
+ * Ports of a peer (`translated_*`) and the ports of its ingress peer that are forwarded to them (`ingress_*`), one to
+ * one.
+ */
 export type PortMapping = {
   readonly translated_start: number;
   readonly translated_end: number;
@@ -22,13 +25,13 @@ export type PortMapping = {
 /** Free port numbers, by transport. */
 export type FreePorts = Readonly<Record<Transport, readonly Interval[]>>;
 
-/** What was allocated to an ingress port. */
+/** Returns the port mappings that were allocated to an ingress port. */
 export function mappingsOf(port: Stored<'IngressPort'>): readonly PortMapping[] {
-  // Only the allocation writes the member.
+  // Only the allocation writes this member.
   return port.derived.port_range_mappings ?? [];
 }
 
-/** The ports of an ingress peer that these mappings leave free. */
+/** Returns the ports of an ingress peer that these mappings leave free. */
 export function freePorts(ingressPeer: Stored<'IngressPeer'>, mappings: readonly PortMapping[]): FreePorts {
   const free = (transport: Transport) => {
     const taken = mappings
@@ -39,13 +42,13 @@ export function freePorts(ingressPeer: Stored<'IngressPeer'>, mappings: readonly
   return { tcp: free('tcp'), udp: free('udp') };
 }
 
-/** The ports that an ingress peer gives away. */
+/** Returns the range of ports that an ingress peer allocates from. */
 export function poolOf(ingressPeer: Stored<'IngressPeer'>, transport: Transport): Interval {
   const { start = 0, end = 0 } = ingressPeer.spec[`${transport}_pool`] ?? {};
   return { start, end };
 }
 
-/** The ingress ports that an ingress peer serves. */
+/** Returns the ingress ports that are allocated on an ingress peer. */
 export function portsOn(ingressPeer: Stored<'IngressPeer'>, state: State): readonly Stored<'IngressPort'>[] {
   return state.referrersBy('IngressPort', 'ingress_peer_id', ingressPeer.id);
 }
@@ -54,12 +57,15 @@ export function usesTransport(protocol: IngressProtocol, transport: Transport): 
   return protocol === transport || protocol === 'tcp/udp';
 }
 
-/** The numbers that are free for a protocol. */
+/** Returns the port numbers that are free for a protocol. */
 export function freeFor(protocol: IngressProtocol, free: FreePorts): readonly Interval[] {
   return protocol === 'tcp/udp' ? intersectIntervals(free.tcp, free.udp) : free[protocol];
 }
 
-/** Maps the ports of a peer from `start` on to these numbers; without `start` they have the same numbers. */
+/**
+ * Maps the ports of a peer, counted from `start`, to these ingress ports. Without `start`, both sides have the same
+ * numbers.
+ */
 export function mapPieces(
   { start, protocol }: { readonly start?: number; readonly protocol: IngressProtocol },
   pieces: readonly Interval[],
@@ -79,7 +85,10 @@ export function mapPieces(
   });
 }
 
-/** The order in which objects take ports, the same everywhere: by key, else by id. */
+/**
+ * Sorts objects into the order in which they are allocated ports, which is the same on all servers: by key, or by id
+ * without a key.
+ */
 export function inPortOrder<T extends { readonly key?: string; readonly id: string }>(
   objects: readonly T[],
 ): readonly T[] {

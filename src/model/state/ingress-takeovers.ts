@@ -5,43 +5,48 @@ import { inPortOrder, mapPieces, mappingsOf, type PortMapping, portsOn } from '.
 import { createPortPool, type PortPool } from './port-pool.ts';
 import type { Stored } from './stored.ts';
 
-/** Which ingress peer forwards an ingress port at the moment, and by which of its ports. */
+/** Ingress peer that currently forwards an ingress port, and the port mappings that it uses. */
 export interface Forwarding {
   readonly ingressPeer: string;
   readonly mappings: readonly PortMapping[];
 }
 
-/** By id of the ingress port: who forwards it in place of the ingress peer that it was allocated on. */
+/**
+ * By id of an ingress port: the ingress peer that forwards it instead of the ingress peer on which it was allocated.
+ */
 export type Takeovers = PersistentMap<Forwarding>;
 
-/** Every ingress port is forwarded by its own ingress peer. */
+/** No takeovers: every ingress port is forwarded by its own ingress peer. */
 export const noTakeovers: Takeovers = emptyMap();
 
-/** How an ingress port is forwarded; nothing while it is not allocated. */
+/** Returns how an ingress port is forwarded; `undefined` while it has no ingress peer. */
 export function forwardingOf(port: Stored<'IngressPort'>, takeovers: Takeovers): Forwarding | undefined {
   const { ingress_peer_id: ingressPeer } = port.spec;
   if (ingressPeer === undefined) return undefined;
   return takeovers.get(port.id) ?? { ingressPeer, mappings: mappingsOf(port) };
 }
 
-/** What is known at the moment about the peers that ingress peers are on. */
+/** Current state of the peers on which ingress peers run. */
 export interface HostsNow {
   isOffline(peer: string): boolean;
-  /** Whether it takes no part in the mesh though its object says nothing against it. */
+  /** Whether the peer is excluded from the mesh although its object is not the reason (endpoint security). */
   isKeptOut(peer: string): boolean;
 }
 
-/** The peers on which it depends who forwards what, when they are offline. */
+/**
+ * Returns the ids of the peers whose being offline affects takeovers. Empty while no ingress peer is set to stand in.
+ */
 export function ingressHosts(state: State): readonly string[] {
   const ingressPeers = state.ofKind('IngressPeer');
   return ingressPeers.some(standsIn) ? ingressPeers.map(hostOf) : [];
 }
 
 /**
- * Who stands in for the ingress peers whose peers are offline: the enabled ones with `fallback` that are online, approved and not
- * kept out by endpoint security, in the order of their keys. A port has the same number there if that is free, otherwise another one of the pool, unless its number has
- * to be that of the peer. Where nobody has room the ingress peer keeps the port. Nothing is stored: the same state and the
- * same absences give the same answer everywhere.
+ * Returns the takeovers for ingress peers whose peers are offline. Enabled ingress peers with `fallback` stand in, in
+ * the order of their keys, when their peers are online, approved and not excluded by endpoint security. A port keeps
+ * its number there when it is free, and otherwise gets another number of the pool, unless the peer requires the same
+ * number (`direct_port`). When no stand-in has room, the ingress peer keeps the port. Nothing is stored: every server
+ * computes the same result from the same state and the same offline peers.
  */
 export function takeoversIn(state: State, { isOffline, isKeptOut }: HostsNow): Takeovers {
   const ingressPeers = inPortOrder(state.ofKind('IngressPeer'));
@@ -54,7 +59,7 @@ export function takeoversIn(state: State, { isOffline, isKeptOut }: HostsNow): T
   const free = new Map(standIns.map((one) => [one.id, createPortPool(one, portsOn(one, state).flatMap(mappingsOf))]));
   const ports = inPortOrder(absent.flatMap((one) => portsOn(one, state))).filter(({ spec }) => spec.enabled === true);
   return noTakeovers.edit((found) => {
-    // Ports that keep their numbers go first, so that no other gets these.
+    // Ports that keep their numbers are placed first, so that no other port takes these numbers.
     for (const mayMove of [false, true]) {
       for (const port of ports) {
         const taken = found.get(port.id) ?? takeOver(port, free, mayMove);
@@ -64,7 +69,7 @@ export function takeoversIn(state: State, { isOffline, isKeptOut }: HostsNow): T
   });
 }
 
-/** The first that has room forwards the port; `free` is what is left of those that stand in. */
+/** Assigns the port to the first stand-in with room. `free`: remaining ports of the stand-ins. */
 function takeOver(
   port: Stored<'IngressPort'>,
   free: ReadonlyMap<string, PortPool>,
@@ -81,7 +86,7 @@ function standsIn({ spec }: Stored<'IngressPeer'>): boolean {
   return spec.enabled === true && spec.fallback === true;
 }
 
-/** A peer that waits for approval takes no part in the mesh, connected or not. */
+/** Whether a peer is approved. A peer that waits for approval takes no part in the mesh, even when it is connected. */
 function isApproved(id: string, state: State): boolean {
   const peer = state.find('Peer', id);
   return peer !== undefined && peer.spec.approval_required !== true;
@@ -91,7 +96,10 @@ function hostOf({ spec }: Stored<'IngressPeer'>): string {
   return spec.peer_id ?? '';
 }
 
-/** Takes the ports that a port needs on another ingress peer; nothing, and none, when there is no room. */
+/**
+ * Takes the numbers that an ingress port needs on another ingress peer. Returns `undefined`, and takes none, when there
+ * is not enough room.
+ */
 function place(port: Stored<'IngressPort'>, pool: PortPool, mayMove: boolean): readonly PortMapping[] | undefined {
   const mappings = mappingsOf(port);
   const pieces: (readonly Interval[])[] = [];

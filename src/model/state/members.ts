@@ -5,39 +5,40 @@ import type { Kind } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { inCanonicalOrder } from '../schema/canonical-order.ts';
 import type { GivenOrder } from '../schema/entries.ts';
-import { entriesOf, type Fields } from '../schema/field.ts';
+import type { Fields } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 import type { SortKeys, StoredObject } from './object.ts';
 
-/** The origins that put a member into a set; a member without an origin is not in it. */
+/** Origins that put a member into a set. A member without origins is not in the set. */
 export type MemberOrigins = readonly string[];
 
-/** The origin of members that requests put there. */
+/** Origin of members that requests added. */
 export const apiOrigin = 'api';
 
-/** A membership: the edges from an object to its members, by id, each with its origins. */
+/** A membership: the members of an object by id, each with its origins. */
 export type Members = SortedMap<MemberOrigins>;
 
-/** What an object says: its spec, and beside it its memberships by field. */
+/** Content of an object: its spec, and its memberships by field. */
 export type Content = Pick<StoredObject, 'spec' | 'members'>;
 
-/** A member that came into a set, left it, or is held there by other origins than before. */
+/** A member that joined a set, left it, or changed its origins. */
 export interface MemberMove {
   readonly id: string;
   readonly was: MemberOrigins;
   readonly is: MemberOrigins;
 }
 
-/** A member with the origins that it has from now on. */
+/** A member with its new origins; an empty list removes it. */
 export type MemberEdit = readonly [id: string, origins: MemberOrigins];
 
 const noMembers: Members = emptySortedMap();
 
-/** What an object says that is not there. */
+/** Content of an object that does not exist. */
 export const noContent: Content = { spec: {} };
 
 const fieldsOfMembers = new WeakMap<Fields, readonly string[]>();
 
-/** The names of the membership fields among these. */
+/** Returns the names of the membership fields. */
 export function membershipFields(fields: Fields): readonly string[] {
   const known =
     fieldsOfMembers.get(fields) ?? entriesOf(fields).flatMap(([name, { type }]) => (type === 'members' ? [name] : []));
@@ -45,22 +46,25 @@ export function membershipFields(fields: Fields): readonly string[] {
   return known;
 }
 
-/** Only what an object says. */
+/** Returns only the content of an object. */
 export function pickContent({ spec, members }: Content): Content {
   return members === undefined ? { spec } : { spec, members };
 }
 
-/** The members of an object in a field. */
+/** Returns the members of an object in a field; empty when there are none. */
 export function membersIn(content: Content | undefined, field: string): Members {
   return content?.members?.[field] ?? noMembers;
 }
 
-/** The origins that put a member into a set. */
+/** Returns the origins that put a member into a set; empty when it is not in the set. */
 export function originsOf(content: Content, field: string, id: string): MemberOrigins {
   return membersIn(content, field).get(id) ?? [];
 }
 
-/** In which members two versions of an object differ, by id. Costs no more than the difference when one came of the other. */
+/**
+ * Returns the members in which two versions of an object differ, by id. The cost is proportional to the difference when
+ * one version was derived from the other.
+ */
 export function movedMembers(
   before: Content | undefined,
   after: Content | undefined,
@@ -73,7 +77,7 @@ export function movedMembers(
   });
 }
 
-/** The object with other origins on some members of a set. */
+/** Returns the content with new origins for some members of a set. */
 export function withMembers<C extends Content>(content: C, field: string, edits: readonly MemberEdit[]): C {
   const members = membersIn(content, field).with(
     edits.map(([id, origins]) => [id, origins.length === 0 ? undefined : origins]),
@@ -81,13 +85,16 @@ export function withMembers<C extends Content>(content: C, field: string, edits:
   return { ...content, members: { ...content.members, [field]: members } };
 }
 
-/** Whether two objects say the same. */
+/** Whether two objects have the same content. */
 export function equalContent(a: Content, b: Content): boolean {
   const fields = new Set([...Object.keys(a.members ?? {}), ...Object.keys(b.members ?? {})]);
   return equalJson(a.spec, b.spec) && [...fields].every((field) => movedMembers(a, b, field).length === 0);
 }
 
-/** All that an object says as one JSON value, with each membership as member to origins. Walks every member. */
+/**
+ * Returns the content of an object as one JSON value, each membership as a map from member to origins. Visits every
+ * member.
+ */
 export function completeSpec({ spec, members = {} }: Content): JsonObject {
   const fields = Object.entries(members);
   if (fields.length === 0) return spec;
@@ -95,8 +102,8 @@ export function completeSpec({ spec, members = {} }: Content): JsonObject {
 }
 
 /**
- * What a complete spec says, with its memberships beside it. Members that it merely lists keep the origins that they had
- * before, and new ones get this one. Memberships share with those before what is as it was.
+ * Splits a complete spec into a spec and its memberships. Members without stated origins keep their previous origins;
+ * new ones get `origin`. Unchanged parts of a membership are shared with `before`.
  */
 export function contentOf(
   fields: Fields,
@@ -114,7 +121,7 @@ export function contentOf(
   );
 }
 
-/** What leads from a membership to the one that a complete spec has. */
+/** Returns the edits that turn a membership into the one in a complete spec. */
 function editsTo(before: Members, value: Json, origin: string): readonly MemberEdit[] {
   const listed = (id: string) => before.get(id) ?? [origin];
   const target: ReadonlyMap<string, MemberOrigins> = Array.isArray(value)
@@ -125,19 +132,19 @@ function editsTo(before: Members, value: Json, origin: string): readonly MemberE
   return [...gone.map((id) => [id, []] as const), ...changed];
 }
 
-/** The origins of a member in a complete spec; an archive may hold anything. */
+/** Returns the origins of a member in a complete spec. An archive may contain any value here. */
 function readOrigins(value: Json, origin: string): MemberOrigins {
   return Array.isArray(value) ? value.map(String) : [origin];
 }
 
-/** An element of a membership whose sort key is another one than before; without a key it stands where its id puts it. */
+/** A changed sort key of a membership element. `key` absent: the element is sorted by its id. */
 export type KeyMove = {
   readonly field: string;
   readonly id: string;
   readonly key?: string;
 };
 
-/** The elements of a membership in the order in which they were last written. */
+/** Returns the elements of a membership in the order in which they were last written. */
 export function membersInOrder(object: StoredObject, field: string): readonly string[] {
   const ids = membersIn(object, field).keys();
   const keys = object.sortKeys?.[field];
@@ -149,8 +156,9 @@ export function membersInOrder(object: StoredObject, field: string): readonly st
 }
 
 /**
- * The object with sort keys for its memberships: members that stay keep their place, new ones follow as they were given.
- * Ids grow, so that a member that is newer than all others needs no key, and enrolment writes none.
+ * Returns the object with updated sort keys for its memberships. Existing members keep their place; new ones follow in
+ * the given order. Ids increase over time, so a member that is newer than all others needs no sort key, and enrolment
+ * writes none.
  */
 export function withMemberOrder(
   kind: Kind,
@@ -180,7 +188,7 @@ function movesIn(
   return [...gone, ...appended(field, inOrder, lastPlace(before, field))];
 }
 
-/** The greatest place that is taken, or one that is greater. */
+/** Returns the greatest sort position in a membership, or a greater one. */
 function lastPlace(before: StoredObject | undefined, field: string): string {
   const { lastKey } = membersIn(before, field);
   return Object.values(before?.sortKeys?.[field] ?? {}).reduce((a, b) => (a < b ? b : a), lastKey);
@@ -197,7 +205,7 @@ function appended(field: string, ids: readonly string[], from: string): readonly
   return moves;
 }
 
-/** Every member has been given: as few keys as possible change. */
+/** Returns the key moves for a membership whose members were all given again. Changes as few keys as possible. */
 function rearranged(field: string, stated: readonly string[] | undefined, object: StoredObject): readonly KeyMove[] {
   const keys = object.sortKeys?.[field] ?? {};
   const members = membersIn(object, field);
@@ -210,7 +218,7 @@ function rearranged(field: string, stated: readonly string[] | undefined, object
   });
 }
 
-/** In which sort keys two versions of an object differ. */
+/** Returns the sort keys in which two versions of an object differ. */
 export function movedSortKeys(before: StoredObject | undefined, after: StoredObject | undefined): readonly KeyMove[] {
   const [was, is] = [before?.sortKeys ?? {}, after?.sortKeys ?? {}];
   if (was === is) return [];
@@ -223,7 +231,7 @@ export function movedSortKeys(before: StoredObject | undefined, after: StoredObj
   });
 }
 
-/** The object after its sort keys moved. */
+/** Returns the object with its sort keys moved. */
 export function withSortKeys(object: StoredObject, moves: readonly KeyMove[]): StoredObject {
   const { sortKeys = {}, ...rest } = object;
   const fields: Record<string, Record<string, string>> = Object.fromEntries(
@@ -239,15 +247,15 @@ export function withSortKeys(object: StoredObject, moves: readonly KeyMove[]): S
   return Object.keys(left).length === 0 ? rest : { ...rest, sortKeys: left };
 }
 
-/** An object as one JSON value, as the history, its base and archives keep it: its memberships are in its spec. */
+/** An object as one JSON value with its memberships inside the spec, as the history, its base and archives store it. */
 export type ObjectImage = Omit<StoredObject, 'members'> & { readonly members?: never };
 
-/** The image of an object. */
+/** Converts an object to its image. */
 export function imageOf({ members, ...object }: StoredObject): ObjectImage {
   return members === undefined ? object : { ...object, spec: completeSpec({ spec: object.spec, members }) };
 }
 
-/** The object of an image, in canonical order. */
+/** Converts an image to its object, in canonical order. */
 export function objectOf(registry: Registry, image: ObjectImage): StoredObject {
   const fields = registry.find(image.kind)?.spec ?? {};
   return inCanonicalOrder(fields, { ...image, ...contentOf(fields, image.spec) });

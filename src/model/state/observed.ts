@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts';
 
-/** What is observed about objects beside their revisions: by id, under the names of the members that show it. */
+/**
+ * Returns the observations about an object that are not part of revisions, by the names of the members that show them.
+ */
 export type Observed = (id: string) => JsonObject | undefined;

@@ -3,36 +3,36 @@ import { freePorts, type IngressProtocol, type PortMapping, transports, usesTran
 import type { Stored } from './stored.ts';
 
 /**
- * The free ports of an ingress peer, for taking thousands one after the other: what one costs depends on how many numbers it has,
- * not on how many are taken.
+ * The free ports of an ingress peer, made for thousands of allocations in a row. The cost of an allocation depends on
+ * how many numbers it has, not on how many are taken.
  */
 export interface PortPool {
   isFree(protocol: IngressProtocol, numbers: Interval): boolean;
   take(protocol: IngressProtocol, pieces: readonly Interval[]): void;
-  /** Undoes a `take`. */
+  /** Reverts a `take`. */
   giveBack(protocol: IngressProtocol, pieces: readonly Interval[]): void;
   /**
-   * So many free numbers: the lowest run that holds them all, else pieces from the lowest on. `undefined` when there are not
-   * enough.
+   * Returns `count` free numbers: the lowest run that is long enough, otherwise pieces from the lowest number up.
+   * `undefined` when too few are free.
    */
   lowest(protocol: IngressProtocol, count: number): readonly Interval[] | undefined;
 }
 
-/** A bit for each transport; a number is free for a protocol when the bits of all its transports are set. */
+/** One bit per transport. A number is free for a protocol when the bits of all its transports are set. */
 const bitOf = { tcp: 1, udp: 2 } as const;
 
 function bitsOf(protocol: IngressProtocol): number {
   return transports.reduce((bits, one) => (usesTransport(protocol, one) ? bits | bitOf[one] : bits), 0);
 }
 
-/** The ports of an ingress peer that these mappings leave free. */
+/** Creates the pool of the ports that these mappings leave free on an ingress peer. */
 export function createPortPool(ingressPeer: Stored<'IngressPeer'>, mappings: readonly PortMapping[]): PortPool {
   const intervals = freePorts(ingressPeer, mappings);
   const end = Math.max(...transports.map((one) => intervals[one].at(-1)?.end ?? -1)) + 1;
   const free = new Uint8Array(end);
-  /** By the bits of a protocol, how many numbers are free for it. */
+  /** Number of free ports, by the bits of a protocol. */
   const counts = [0, 0, 0, 0];
-  /** By bits and length, where the search for a run of free numbers goes on: there is none that begins before. */
+  /** By bits and length: position at which the search for a run continues. No such run begins before it. */
   const cursors = new Map<string, { readonly bits: number; readonly count: number; at: number }>();
   const isFreeAt = (at: number, bits: number): boolean => ((free[at] ?? 0) & bits) === bits;
   const set = (at: number, after: number): void => {
@@ -50,7 +50,7 @@ export function createPortPool(ingressPeer: Stored<'IngressPeer'>, mappings: rea
     cursors.set(key, cursor);
     return cursor;
   };
-  /** Where the lowest run of so many free numbers begins; `end` when there is none. */
+  /** Returns the start of the lowest run of `count` free numbers; `end` when there is none. */
   const findRun = (bits: number, count: number): number => {
     const cursor = cursorOf(bits, count);
     let start = cursor.at;

@@ -10,18 +10,18 @@ import { countKey, facetsOf, indexKey, parentField, parts, type Reference } from
 import { membershipFields, movedMembers } from './members.ts';
 import type { StoredObject } from './object.ts';
 
-/** What a step from one snapshot to the next puts in and takes out. */
+/** Objects that a step from one snapshot to the next writes and removes. */
 export interface Edits {
   readonly put: readonly StoredObject[];
   readonly remove: readonly string[];
-  /** Last numbers of counted kinds, when others than these objects' are known. */
+  /** Last numbers of counted kinds, when these are higher than the numbers of the written objects. */
   readonly numbers?: Readonly<Record<string, number>>;
 }
 
-/** Everything that a snapshot holds, in maps that share what did not change. */
+/** All data of a snapshot, in maps that share unchanged parts. */
 export interface Tables {
   readonly objects: PersistentMap<StoredObject>;
-  /** The ids of the objects of a kind, in their order: lists are cut into pages by it. */
+  /** Sorted ids of the objects, by kind. Pages of lists rely on this order. */
   readonly kinds: ReadonlyMap<string, SortedMap<true>>;
   /** `kind\0rule\0value` to id. */
   readonly unique: PersistentMap<string>;
@@ -29,7 +29,7 @@ export interface Tables {
   readonly index: PersistentMap<Ids>;
   /** `id` to `from\0field`. */
   readonly referrers: PersistentMap<Ids>;
-  /** `id\0kind\0field` to how many. */
+  /** `id\0kind\0field` to the number of references. */
   readonly counts: PersistentMap<number>;
   readonly sources: PersistentMap<Ids>;
   readonly numbers: Readonly<Record<string, number>>;
@@ -38,10 +38,10 @@ export interface Tables {
   readonly unclaimed: number | undefined;
 }
 
-/** Between an id and a field in the entries of `referrers`. */
+/** Separates the id and the field in the entries of `referrers`. */
 export const separator = '\0';
 
-/** The tables of an account without objects. */
+/** Returns the tables of an account without objects. */
 export function emptyTables(numbers: Readonly<Record<string, number>>): Tables {
   return {
     objects: emptyMap(),
@@ -53,13 +53,13 @@ export function emptyTables(numbers: Readonly<Record<string, number>>): Tables {
     sources: emptyMap(),
     numbers,
     settings: new Map(),
-    // What no server of an earlier release ever read.
+    // No server of an earlier release has ever read this account, so the newest form is safe.
     sealForm: 'bound',
     unclaimed: undefined,
   };
 }
 
-/** The parts of a state that are others than before. */
+/** Returns the names of the parts (see `parts`) that differ between two states. */
 export function changedParts(before: Tables, after: Tables): ReadonlySet<string> {
   const changed = new Set<string>();
   for (const id of after.objects.changedSince(before.objects)) {
@@ -79,14 +79,14 @@ interface Drafts {
   readonly objects: MapDraft<StoredObject>;
   readonly unique: MapDraft<string>;
   readonly counts: MapDraft<number>;
-  /** By kind, which ids come and which go. */
+  /** By kind: ids that are added (`true`) and removed (`undefined`). */
   readonly kinds: Map<string, Map<string, true | undefined>>;
   readonly index: Buckets;
   readonly referrers: Buckets;
   readonly sources: Buckets;
 }
 
-/** The tables after a step. Yields now and then. */
+/** Returns the tables after a step. Yields regularly. */
 export function* editTables(registry: Registry, tables: Tables, edits: Edits): Generator<undefined, Tables> {
   const kinds: Drafts['kinds'] = new Map();
   const index = new Buckets(tables.index);
@@ -120,7 +120,7 @@ function editKinds(before: Tables['kinds'], edits: Drafts['kinds']): Tables['kin
   return after;
 }
 
-/** Numbers only grow: that of a deleted object is never given again. */
+/** Returns the last numbers after a step. They only grow, so the number of a deleted object is never reused. */
 function countOn(
   registry: Registry,
   numbers: Readonly<Record<string, number>>,
@@ -137,7 +137,10 @@ function countOn(
   return Object.keys(next).length === 0 ? numbers : { ...numbers, ...next };
 }
 
-/** Unique values that go leave before any comes, so that they can move from one object to another. */
+/**
+ * Applies the edits. Unique values of old versions are released before new ones are stored, so that a value can move
+ * from one object to another.
+ */
 function* replaceAll(registry: Registry, drafts: Drafts, edits: Edits): Generator<undefined, void> {
   for (const [at, id] of edits.remove.entries()) {
     if (isTurn(at)) yield undefined;
@@ -174,12 +177,15 @@ function takeKeys(registry: Registry, { unique }: Drafts, object: StoredObject):
 function putKeys(registry: Registry, { unique }: Drafts, object: StoredObject): void {
   for (const { rule, value } of facetsOf(registry, object).keys) {
     const entry = indexKey(object.kind, rule, value);
-    // The first holder stays: the planner reports the second one.
+    // The first holder keeps the value; the planner reports the second one.
     if (unique.get(entry) === undefined) unique.set(entry, object.id);
   }
 }
 
-/** Moves an object between the sets that it is found in. Most of them stay: each is touched only where it changes. */
+/**
+ * Updates the sets in which an object is indexed. Most of them contain both versions, so only the differing ones are
+ * touched.
+ */
 function move(
   registry: Registry,
   drafts: Drafts,
@@ -208,7 +214,7 @@ function move(
   }
 }
 
-/** The sets in which the id of an object is, but for that of its kind. */
+/** Sets that contain the id of an object, except the set of its kind. */
 interface ObjectBuckets {
   readonly sources: readonly string[];
   readonly indexes: readonly string[];
@@ -225,12 +231,15 @@ function bucketsOf(registry: Registry, object: StoredObject | undefined): Object
   return { sources: sourcesOf(object), indexes: found, links };
 }
 
-/** The texts that are in the first list alone. */
+/** Returns the texts that only the first list contains. */
 function without(texts: readonly string[], others: readonly string[]): readonly string[] {
   return others.length === 0 ? texts : texts.filter((text) => !others.includes(text));
 }
 
-/** The same of references. Most often both lists begin with the same ones, and an object may have thousands. */
+/**
+ * Returns the references that only the first list contains. Skips the common prefix first: usually both lists begin
+ * with the same references, and an object may have thousands.
+ */
 function linksWithout(links: readonly Reference[], others: readonly Reference[]): readonly Reference[] {
   let same = 0;
   while (same < links.length && isSameLink(links[same], others[same])) same += 1;

@@ -11,60 +11,67 @@ import { changedParts, type Edits, editTables, emptyTables, separator, type Tabl
 import type { FieldOf, ObjectOf } from './stored.ts';
 
 /**
- * The image of an account's objects at one revision. Immutable: `with` gives the next one and shares what did not
- * change, so planning on a snapshot, branching it and keeping the old one cost only the change.
+ * Image of an account's objects at one revision. Immutable: `with` returns the next snapshot, which shares the
+ * unchanged parts. Planning on a snapshot, branching it or keeping the old one therefore costs only the change.
  */
 export interface Snapshot extends State {
   readonly registry: Registry;
   readonly revision: number;
   readonly size: number;
   findByKey<Name extends string>(kind: Name, key: string): ObjectOf<Name> | undefined;
-  /** The objects of a kind behind an id, or all, in the order of their ids; those that are not taken cost nothing. */
+  /**
+   * Returns the objects of a kind whose ids follow `id`, or all without `id`, sorted by id. Lazy: objects that the
+   * caller does not consume cost nothing.
+   */
   ofKindBehind(kind: string, id?: string): Iterable<StoredObject>;
   objects(): Iterable<StoredObject>;
-  /** Objects whose life cycle a source owns or about which it states something. */
+  /** Returns the objects that a source owns or about which it states something. */
   declaredBy(source: string): readonly StoredObject[];
-  /** The last number that the account gave to an object of a counted kind. */
+  /** Returns the last number that the account assigned to an object of a counted kind. */
   lastNumber(kind: string): number;
-  /** All last numbers, by kind. */
+  /** Returns the last numbers of all counted kinds, by kind. */
   numbers(): Readonly<Record<string, number>>;
-  /** Every source that owns or states anything. */
+  /** Returns every source that owns or states anything. */
   sources(): Iterable<string>;
-  /** How the documents of a source are applied at this revision. */
+  /**
+   * Returns the settings by which the documents of a source are applied at this revision. Defaults when the source has
+   * none.
+   */
   settingsOf(source: string): SourceSettings;
-  /** The settings of all sources that have some. */
+  /** Returns the settings of all sources that have stored settings. */
   settings(): ReadonlyMap<string, SourceSettings>;
-  /** The form in which secrets of the account are sealed now. */
+  /** Form in which secrets of the account are currently sealed. */
   readonly sealForm: SealForm;
-  /** The same objects, whose secrets are sealed in another form from now on. */
+  /** Returns the same objects with another form for sealing secrets. */
   withSealForm(form: SealForm): Snapshot;
   /**
-   * The number of the last change of pending claims, when no source of the account had any then; `undefined` when there
-   * are some, or it was not read. They change without a revision, so it may be out of date.
+   * Sequence number of the last change of pending claims, if no source of the account had any at that time. `undefined`
+   * when some source has claims, or when this was not read. Claims change without a revision, so the number may be
+   * outdated.
    */
   readonly unclaimed: number | undefined;
-  /** The same objects, with this known of pending claims. */
+  /** Returns the same objects with another `unclaimed`. */
   withUnclaimed(sequence: number | undefined): Snapshot;
-  /** The same objects under other settings of sources. */
+  /** Returns the same objects with other settings of sources. */
   withSettings(settings: ReadonlyMap<string, SourceSettings>): Snapshot;
   with(edits: Edits, revision?: number): Snapshot;
-  /** The same in steps, for many edits. */
+  /** Like `with`, but yields regularly, for many edits. */
   withInSteps(edits: Edits, revision?: number): Generator<undefined, Snapshot>;
-  /** The parts of the state that are others than in an earlier one; see `parts`. */
+  /** Returns the parts of the state that differ from an earlier snapshot; see `parts`. */
   partsSince(before: Snapshot): ReadonlySet<string>;
-  /** Ids of the objects that came, changed or went since an earlier state. */
+  /** Returns the ids of the objects that were created, changed or deleted since an earlier snapshot. */
   changedSince(before: Snapshot): ReadonlySet<string>;
-  /** Ids of the objects of a kind that came, changed or went since an earlier state. */
+  /** Returns the ids of the objects of a kind that were created, changed or deleted since an earlier snapshot. */
   changedOf(kind: string, before: Snapshot): ReadonlySet<string>;
-  /** The same objects, as a given caller sees them at a given moment. */
+  /** Returns the same objects as a given caller sees them at a given time. */
   seen(view: View): State;
 }
 
-/** Who looks at a state, and when. */
+/** Time and viewer for which a state is read, with the look-ups that answers may need. */
 export type View = Required<Pick<State, 'now' | 'viewer'>> &
   Pick<State, 'countAccessible' | 'disapproval' | 'observed'>;
 
-/** The snapshot of an account without objects; `numbers` are the last ones that it gave to objects of counted kinds. */
+/** Returns the snapshot of an account without objects. `numbers`: last numbers of counted kinds. */
 export function emptySnapshot(
   registry: Registry,
   account: string,
@@ -74,7 +81,7 @@ export function emptySnapshot(
   return new AccountSnapshot(registry, account, revision, emptyTables(numbers));
 }
 
-/** The object with the types of its kind: whatever wrote it had it normalized by the declared fields. */
+/** Casts an object to the types of its kind. Safe, because every writer normalizes objects by the declared fields. */
 function typed<Name extends string>(object: StoredObject): ObjectOf<Name> {
   return object as ObjectOf<Name>;
 }
@@ -231,17 +238,17 @@ class AccountSnapshot implements Snapshot {
   }
 
   partsSince(before: Snapshot): ReadonlySet<string> {
-    // There is one class of snapshots.
+    // The cast is safe: there is only one class of snapshots.
     return changedParts((before as AccountSnapshot).#tables, this.#tables);
   }
 
   changedSince(before: Snapshot): ReadonlySet<string> {
-    // There is one class of snapshots.
+    // The cast is safe: there is only one class of snapshots.
     return this.#tables.objects.changedSince((before as AccountSnapshot).#tables.objects);
   }
 
   changedOf(kind: string, before: Snapshot): ReadonlySet<string> {
-    // There is one class of snapshots.
+    // The cast is safe: there is only one class of snapshots.
     const old = (before as AccountSnapshot).#tables;
     const ids = this.#tables.objects.changedSince(old.objects);
     return new Set([...ids].filter((id) => (this.get(id) ?? old.objects.get(id))?.kind === kind));

@@ -15,30 +15,30 @@ import type { StoredObject } from './object.ts';
 // biome-ignore lint/suspicious/noEmptyInterface: kinds add their members by declaration merging.
 export interface KindTypes {}
 
-/** The name of a declared kind. */
+/** Name of a declared kind. */
 export type KindName = keyof KindTypes;
 
 /**
- * The stored spec of a kind. Every field may be absent: a row can be older than the field, and optional fields are left out.
- * Memberships are not in it.
+ * Stored spec of a kind, without memberships. Every field may be absent: a row can be older than the field, and
+ * optional fields are left out.
  */
 export type StoredSpec<K extends KindName> = JsonObject &
   Stated<Omit<SpecOf<KindTypes[K]['fields']>, MembershipOf<KindTypes[K]['fields']>>>;
 
-/** The stored values of a kind that the server chose. */
+/** Values of a kind that the server chose, as stored. */
 export type StoredDerived<K extends KindName> = JsonObject & CommonDerived & Partial<KindTypes[K]['derived']>;
 
-/** A stored object whose kind is known, so that its fields are read by their declared types. */
+/** A stored object of a known kind, whose fields have their declared types. */
 export interface Stored<K extends KindName> extends StoredObject {
   readonly kind: K;
   readonly spec: StoredSpec<K>;
   readonly derived: StoredDerived<K>;
 }
 
-/** A stored object of the kind with this name; of a kind that is only known when the program runs, any stored object. */
+/** Stored object of the kind with this name. For a kind that is known only at run time, any stored object. */
 export type ObjectOf<Name extends string> = Name extends KindName ? Stored<Name> : StoredObject;
 
-/** The name of a top-level field of a kind. */
+/** Name of a top-level field of a kind. */
 export type FieldOf<Name extends string> = Name extends KindName ? keyof KindTypes[Name]['fields'] & string : string;
 
 /** Whether an object is of a kind. */
@@ -46,7 +46,7 @@ export function isOfKind<K extends KindName>(object: StoredObject | undefined, k
   return object?.kind === kind;
 }
 
-/** The object with the types of a kind. Throws `Internal` when it is of another one. */
+/** Casts an object to the types of a kind. Throws `Internal` when it is of another kind. */
 export function asKind<K extends KindName>(object: StoredObject, kind: K): Stored<K> {
   if (isOfKind(object, kind)) return object;
   throw new Internal(`the object ${object.id} is of the kind ${object.kind}, not of ${kind}`);
@@ -54,17 +54,17 @@ export function asKind<K extends KindName>(object: StoredObject, kind: K): Store
 
 /** Server-chosen values that objects of any kind may have. */
 interface CommonDerived {
-  /** The id of the object from which the server derived this one. */
+  /** Id of the object from which the server derived this one. */
   readonly derived_from?: string;
-  /** Marks an object as the server's own. */
+  /** Marks an object that belongs to the server. */
   readonly system?: string;
-  /** The id of the user or the source that made it. */
+  /** Id of the user or source that created the object. */
   readonly created_by?: string;
-  /** When data was last fetched from outside, ISO 8601. */
+  /** Time at which data was last fetched from an external system, in ISO 8601. */
   readonly last_synced_at?: string;
 }
 
-/** The names of the fields whose values stand beside the spec. */
+/** Names of the fields whose values are stored outside the spec. */
 type MembershipOf<F extends Fields> = {
   readonly [Name in keyof F]: F[Name] extends { readonly type: 'members' } ? Name : never;
 }[keyof F];

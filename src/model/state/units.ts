@@ -1,12 +1,13 @@
 import { asList, asObject, asObjects, asTexts, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { keyedEntries } from '../schema/entries.ts';
-import { type AnyField, entriesOf, type Fields, isDivided } from '../schema/field.ts';
+import { type AnyField, type Fields, isDivided } from '../schema/field.ts';
+import { entriesOf } from '../schema/field-search.ts';
 import { defaultOf } from '../schema/normalize.ts';
 import { type Content, type MemberEdit, type MemberMove, movedMembers, pickContent, withMembers } from './members.ts';
 
 /**
- * A change of one unit, the smallest owned piece of a spec.
- * `path` is `name`, `name.member`, `name[element]` of a set, or `name[key]` of a keyed list. An absent side means the unit is not there.
+ * Change of one unit, the smallest part of a spec with one owner. `path` is `name`, `name.member`, `name[element]` of a
+ * set, or `name[key]` of a keyed list. An absent side means that the unit does not exist there.
  */
 export type UnitChange = {
   readonly path: string;
@@ -14,7 +15,7 @@ export type UnitChange = {
   readonly after?: Json;
 };
 
-/** The unit with the values of both sides changed. */
+/** Returns the unit change with `change` applied to the values of both sides. */
 export function mapSides(unit: UnitChange, change: (value: Json) => Json): UnitChange {
   const { before, after } = unit;
   return {
@@ -24,7 +25,10 @@ export function mapSides(unit: UnitChange, change: (value: Json) => Json): UnitC
   };
 }
 
-/** The units that a stated or full canonical spec says, with their values. An element of a set has the value `true`. */
+/**
+ * Returns the units of a stated or full canonical spec with their values, by path. An element of a set has the value
+ * `true`.
+ */
 export function unitsOf(fields: Fields, spec: JsonObject, prefix = ''): ReadonlyMap<string, Json> {
   const units = new Map<string, Json>();
   for (const [name, value] of Object.entries(spec)) {
@@ -44,7 +48,7 @@ function addUnits(units: Map<string, Json>, field: AnyField, path: string, value
   else for (const [element, item] of elements) units.set(`${path}[${element}]`, item);
 }
 
-/** The elements of a value that is owned piece by piece; `undefined` for a value owned as a whole. */
+/** Returns the elements of a value whose elements are owned separately; `undefined` for a value owned as a whole. */
 function elementsOf(field: AnyField, value: Json): readonly (readonly [string, Json])[] | undefined {
   switch (field.type) {
     case 'refs':
@@ -63,7 +67,7 @@ function elementsOf(field: AnyField, value: Json): readonly (readonly [string, J
   }
 }
 
-/** The units in which two objects differ, in the order of the fields. */
+/** Returns the units in which two objects differ, in the order of the fields. */
 export function diffUnits(fields: Fields, before: Content, after: Content): readonly UnitChange[] {
   return entriesOf(fields).flatMap(([name, field]) =>
     field.type === 'members'
@@ -100,14 +104,20 @@ function change(path: string, before: Json | undefined, after: Json | undefined)
   return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }
 
-/** Whether only origins differ: those that put a membership element there, or the key by which documents hold the object. */
+/**
+ * Whether a change affects only ownership: the origins of a membership element, or the field that is part of the
+ * object's key in documents.
+ */
 export function isHandover(fields: Fields, { path, before, after }: UnitChange): boolean {
   const field = fields[splitPath(path).name];
   if (field?.access === 'key') return true;
   return field?.type === 'members' && before !== undefined && after !== undefined;
 }
 
-/** What an object says after unit changes; only `after` of each change is read. Sets and keyed lists stay sorted. */
+/**
+ * Returns the content of an object after unit changes. Reads only `after` of each change. Sets and keyed lists stay
+ * sorted.
+ */
 export function applyUnits(fields: Fields, before: Content, changes: readonly UnitChange[]): Content {
   const others: UnitChange[] = [];
   const edits = new Map<string, MemberEdit[]>();
@@ -127,7 +137,7 @@ export function applyUnits(fields: Fields, before: Content, changes: readonly Un
   );
 }
 
-/** A stated spec after unit changes. */
+/** Returns a stated spec after unit changes. */
 export function applyToSpec(fields: Fields, spec: JsonObject, changes: readonly UnitChange[]): JsonObject {
   const result: Record<string, Json> = { ...spec };
   const nested = new Map<string, UnitChange[]>();
@@ -147,14 +157,14 @@ export function applyToSpec(fields: Fields, spec: JsonObject, changes: readonly 
   return result;
 }
 
-/** An optional object whose last member goes is not there any more. */
+/** Returns a nested value after unit changes. An optional object is removed together with its last member. */
 function withUnits(field: AnyField, value: Json | undefined, changes: readonly UnitChange[]): Json | undefined {
   if (field.type !== 'object') return withElements(field, value, changes);
   const members = applyToSpec(field.fields, asObject(value ?? {}), changes);
   return Object.keys(members).length === 0 && defaultOf(field) === undefined ? undefined : members;
 }
 
-/** `name.rest`, `name[rest]` (the brackets are dropped), or `name` alone. */
+/** Splits `name.rest` or `name[rest]` (the brackets are dropped); `rest` is absent for `name` alone. */
 export function splitPath(path: string): { readonly name: string; readonly rest?: string } {
   const dot = path.indexOf('.');
   const bracket = path.indexOf('[');
@@ -178,7 +188,7 @@ function withElements(field: AnyField, value: Json | undefined, changes: readonl
   return numeric ? names.map(Number).sort((a, b) => a - b) : names;
 }
 
-/** Entries in canonical order: by the value of the key field, repeats by ordinal. */
+/** Sorts entries into canonical order: by the value of the key field, repeats by ordinal. */
 function sortKeyed(key: string, elements: readonly (readonly [string, Json])[]): readonly Json[] {
   const entries = elements.map(([unit, entry]) => {
     const name = String(asObject(entry)[key]);
@@ -189,7 +199,10 @@ function sortKeyed(key: string, elements: readonly (readonly [string, Json])[]):
     .map(({ entry }) => entry);
 }
 
-/** The value of a unit that no source states any more: the default of its field, nothing for an element. */
+/**
+ * Returns the value of a unit that no source states any more: the default of its field, or none for an element. `keep`:
+ * the value stays unchanged.
+ */
 export function resetValue(
   fields: Fields,
   path: string,

@@ -4,7 +4,7 @@ import type { StoredObject } from './object.ts';
 import type { Observed } from './observed.ts';
 import type { FieldOf, ObjectOf } from './stored.ts';
 
-/** What was found out about an object that is no part of a revision. */
+/** Result of a look-up about an object that is not part of a revision. */
 export interface Look {
   readonly at: (typeof looks)[number];
   readonly id: string;
@@ -13,14 +13,15 @@ export interface Look {
 
 const looks = ['observed', 'countAccessible', 'disapproval'] as const;
 
-/** Whether another look at a state finds the same. */
+/** Whether repeating the look-up on a state returns the same value. */
 export function isFoundAgain({ at, id, found }: Look, state: State): boolean {
   return state[at]?.(id) === found;
 }
 
 /**
- * A state that notes what is looked at: what follows from it holds until one of these parts changes, or until another look
- * finds something else. It has neither a moment nor a viewer: nothing that follows from these is kept.
+ * State that records what is read from it. A result computed from it stays valid until one of these parts changes or a
+ * repeated look-up returns another value. It has neither `now` nor `viewer`: results that depend on them are not
+ * cached.
  */
 export class WatchedState implements State {
   readonly seen = new Set<string>();
@@ -71,7 +72,9 @@ export class WatchedState implements State {
     return this.#all(indexKey(kind, index, value), this.#state.lookUp(kind, index, value));
   }
 
-  /** Who holds a value follows from all objects of the kind: nothing that is kept asks for it. */
+  /**
+   * The holder of a value depends on all objects of the kind, so all are recorded. No cached result calls this method.
+   */
   holderOf<Name extends string>(kind: Name, rule: string, value: string): ObjectOf<Name> | undefined {
     this.seen.add(parts.objectsOf(kind));
     return this.#state.holderOf(kind, rule, value);
@@ -96,7 +99,7 @@ export class WatchedState implements State {
     return this.#state.countReferrers(id, kind, field);
   }
 
-  /** An object is asked about many times, and about few things: a list of them is the shortest. */
+  /** Records a look-up once. Look-ups repeat often but concern few objects, so a list is the smallest structure. */
   #note<Found>(at: Look['at'], id: string, found: Found): Found {
     if (!this.looks.some((look) => look.at === at && look.id === id)) this.looks.push({ at, id, found });
     return found;

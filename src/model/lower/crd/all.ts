@@ -5,7 +5,10 @@ import { pluralOf } from './names.ts';
 import { planDefinition } from './plan-resource.ts';
 import { sourceDefinition } from './source-resource.ts';
 
-/** Every CustomResourceDefinition by its plural: one for each kind that has documents, and those of the server's own resources. */
+/**
+ * Returns all CustomResourceDefinitions, by plural: one for each kind that has documents, and those of the server's own
+ * resources.
+ */
 export function allDefinitions(registry: Registry): ReadonlyMap<string, JsonObject> {
   const kinds = registry.kinds.filter((kind) => kind.document.allowed);
   return new Map([

@@ -1,18 +1,19 @@
 import { asObject, type Json, type JsonObject } from '../../../lib/json.ts';
-import { type AnyField, entriesOf, type Fields } from '../../schema/field.ts';
+import type { AnyField, Fields } from '../../schema/field.ts';
+import { entriesOf } from '../../schema/field-search.ts';
 import { type MemberRule, messageOf } from '../../schema/member-rules.ts';
 
-/** What is known of an object beside its schema. */
+/** Facts about an object that its schema does not contain. */
 export interface Known {
   readonly fields: Fields;
   readonly rules: readonly MemberRule[];
-  /** It is stated as a whole, so that what is absent is not stated by another source either. */
+  /** Whether one source states the whole object, so that no other source can state a member that is absent. */
   readonly isWhole: boolean;
 }
 
 /**
- * The structural schema of an object with what JSON Schema cannot say of it: rules as expressions (CEL), and the patterns of
- * formats. They never refuse what a document may say; what they cannot judge is left to the plan.
+ * Adds to the structural schema of an object what JSON Schema cannot express: rules as CEL expressions, and the
+ * patterns of formats. These never refuse what a document may state; what they cannot check is checked by the plan.
  */
 export function withExpressions(schema: JsonObject, known: Known): JsonObject {
   const validations = known.rules.flatMap((rule) => validationOf(rule, known));
@@ -23,7 +24,7 @@ export function withExpressions(schema: JsonObject, known: Known): JsonObject {
   return withValidations({ ...schema, properties: Object.fromEntries(properties) }, validations);
 }
 
-/** The same with further expressions. */
+/** Adds CEL rules to a schema. */
 export function withValidations(schema: JsonObject, validations: readonly JsonObject[]): JsonObject {
   if (validations.length === 0) return schema;
   const present = schema['x-kubernetes-validations'];
@@ -32,8 +33,8 @@ export function withValidations(schema: JsonObject, validations: readonly JsonOb
 }
 
 /**
- * What only creation writes stays as it is: on the object, because a rule of the member itself does not see that it is taken
- * out. Absent is the default, where there is one.
+ * Returns rules that keep create-only fields unchanged. They are rules of the object, because a rule of the member does
+ * not run when the member is removed. An absent member counts as its default, where there is one.
  */
 export function createOnlyRules(fields: Fields): readonly JsonObject[] {
   return entriesOf(fields)
@@ -76,12 +77,12 @@ function memberSchema(schema: JsonObject, field: AnyField): JsonObject {
   }
 }
 
-/** More entries than any resource holds. */
+/** Maximum number of list entries; no resource has that many. */
 const mostEntries = 10_000;
 
 /**
- * The API server refuses rules that could cost much. It counts as many entries as fit into a request, and those without a
- * required member are small: their number needs a bound.
+ * Adds a bound to a list whose items have rules. The API server refuses rules with a high estimated cost. It assumes as
+ * many entries as fit into a request, and entries without a required member are small.
  */
 function boundedList(schema: JsonObject): JsonObject {
   const { 'x-kubernetes-validations': rules, required } = asObject(schema['items']);
@@ -89,12 +90,12 @@ function boundedList(schema: JsonObject): JsonObject {
   return isCostly ? { ...schema, maxItems: mostEntries } : schema;
 }
 
-/** Items are whole values, whatever holds them. */
+/** Marks a field as stated whole, because list items always are. */
 function wholly(field: AnyField): AnyField {
   return field.type === 'object' ? { ...field, whole: true } : field;
 }
 
-/** An empty text is an absent one where the field is not required. */
+/** Returns the pattern of a format. Where the field is not required, an empty text counts as absent and is accepted. */
 function patternOf({ format, required }: Extract<AnyField, { readonly type: 'string' }>): JsonObject {
   if (format?.pattern === undefined) return {};
   return { pattern: required === true ? `^(?:${format.pattern})$` : `^(?:${format.pattern})?$` };
@@ -108,13 +109,16 @@ function validationOf(rule: MemberRule, known: Known): readonly JsonObject[] {
   ];
 }
 
-/** One sentence for both ways to break the rule, where both are refused. */
+/** Returns the message of a rule. Where both ways to break `exactlyOne` are refused, one sentence covers both. */
 function sentenceOf(rule: MemberRule, { isWhole }: Known): string {
   if (rule.rule !== 'exactlyOne' || !isWhole || rule.message !== undefined) return messageOf(rule);
   return `give either ${rule.members.map((name) => `\`${name}\``).join(' or ')}`;
 }
 
-/** Nothing where the object is shared among sources, and one of them alone cannot be judged. */
+/**
+ * Returns the CEL expression of a rule. Returns `undefined` when sources share the object and one source's part cannot
+ * be checked alone.
+ */
 function expressionOf(rule: MemberRule, { fields, isWhole }: Known): string | undefined {
   const given = rule.members.map((name) => givenOf(name, fieldOf(fields, name)));
   switch (rule.rule) {
@@ -144,7 +148,7 @@ function fieldOf(fields: Fields, name: string): AnyField {
   return field;
 }
 
-/** Whether a member says something. */
+/** Returns a CEL expression that is true when a member has a value other than empty, 0 or false. */
 function givenOf(name: string, field: AnyField): string {
   const has = `has(self.${name})`;
   switch (field.type) {
@@ -164,7 +168,7 @@ function givenOf(name: string, field: AnyField): string {
   }
 }
 
-/** The value of a member, or its default. */
+/** Returns a CEL expression for the value of a member, or its default. */
 function effectiveOf(name: string, field: AnyField, object: 'self' | 'oldSelf' = 'self'): string {
   const value = defaultOf(field);
   if (value === undefined) return `${object}.${name}`;

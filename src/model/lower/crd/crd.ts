@@ -9,8 +9,9 @@ import { statusSchema } from './status.ts';
 import { structural } from './structural.ts';
 
 /**
- * The CustomResourceDefinition of a kind, its spec identical to the document's. It carries no defaults: a field that
- * the Kubernetes API server fills in would count as stated. What one schema cannot say is left to the plan.
+ * Returns the CustomResourceDefinition of a kind, with the same spec as its documents. It has no defaults, because a
+ * field that the Kubernetes API server fills in would count as stated. What a schema cannot express is checked by the
+ * plan.
  */
 export function lowerToCrd(registry: Registry, kind: Kind): JsonObject {
   if (!kind.document.allowed) throw new Error(`the kind ${kind.name} has no documents: ${kind.document.why}`);
@@ -22,7 +23,7 @@ export function lowerToCrd(registry: Registry, kind: Kind): JsonObject {
   });
 }
 
-/** What `kubectl get` shows, and with `-o wide` what has a priority. */
+/** Returns the columns of `kubectl get`. Columns with a priority appear only with `-o wide`. */
 function printerColumns(kind: Kind): readonly JsonObject[] {
   const fromSpec = (name: string, type: string, field: string, more: JsonObject = {}) =>
     field in kind.spec ? [{ name, type, jsonPath: `.spec.${field}`, ...more }] : [];
@@ -58,7 +59,7 @@ function resourceSchema(registry: Registry, kind: Kind): JsonObject {
   };
 }
 
-/** Where an address is stated a Service may be named: by the resource itself, and by children that it carries. */
+/** Allows a Service instead of an address, in the resource itself and in children that it contains. */
 function withServices(registry: Registry, kind: Kind, schema: JsonObject): JsonObject {
   const lists = registry.inlineOf(kind.name).filter(({ child }) => child.service !== undefined);
   if (lists.length === 0) return withService(kind, schema);
@@ -70,7 +71,7 @@ function withServices(registry: Registry, kind: Kind, schema: JsonObject): JsonO
   return withService(kind, { ...schema, properties: { ...properties, ...Object.fromEntries(changed) } });
 }
 
-/** A Service in place of an address, which is then required no more. */
+/** Allows a Service instead of the address field, which is then no longer required. */
 function withService({ service }: Kind, schema: JsonObject): JsonObject {
   if (service === undefined) return schema;
   const { member, field } = service;
@@ -103,7 +104,7 @@ function withService({ service }: Kind, schema: JsonObject): JsonObject {
   );
 }
 
-/** The rules of a kind, and those of the children that its documents carry. */
+/** Adds the rules of a kind, and those of the children that its documents contain. */
 function withRules(registry: Registry, kind: Kind, schema: JsonObject): JsonObject {
   const fixed = createOnlyRules(kind.spec);
   if (fixed.length > 0 && mayLeaveOut(schema))

@@ -2,18 +2,18 @@ import type { Json, JsonObject } from '../../../lib/json.ts';
 import { apiVersion } from '../../document.ts';
 import { pluralOf } from './names.ts';
 
-/** What differs between our CustomResourceDefinitions. */
+/** The parts in which Heddle's CustomResourceDefinitions differ. */
 export interface DefinitionParts {
   readonly kind: string;
   readonly shortName?: string | undefined;
-  /** What `kubectl get` shows, and with `-o wide` what has a priority. */
+  /** Columns of `kubectl get`. Columns with a priority appear only with `-o wide`. */
   readonly columns: readonly JsonObject[];
   readonly schema: JsonObject;
 }
 
 const [group = '', version = ''] = apiVersion.split('/');
 
-/** A CustomResourceDefinition of our group: of resources in namespaces, with a status that is written apart. */
+/** Returns a CustomResourceDefinition of Heddle's API group, for a namespaced resource with a status subresource. */
 export function definitionOf({ kind, shortName, columns, schema }: DefinitionParts): JsonObject {
   const names = {
     kind,
@@ -45,15 +45,15 @@ export function definitionOf({ kind, shortName, columns, schema }: DefinitionPar
   };
 }
 
-/** Where a column finds the status or the message of a condition. */
+/** Returns the JSON path of the status or message of a condition. */
 export function conditionPath(type: string, member: 'status' | 'message'): string {
   return `.status.conditions[?(@.type=="${type}")].${member}`;
 }
 
-/** When a resource was made, as the last column. */
+/** Column with the age of a resource. Always the last column without a priority. */
 export const ageColumn: JsonObject = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
-/** The schema of a resource of ours. */
+/** Returns the schema of one of the server's own resources. */
 export function resourceSchema(description: string, spec: JsonObject, status: JsonObject): JsonObject {
   return {
     type: 'object',
@@ -68,7 +68,7 @@ export function resourceSchema(description: string, spec: JsonObject, status: Js
   };
 }
 
-/** Fields of a status or a spec, each with a sentence. */
+/** Helpers for the schema of a spec or a status. Each field has a description. */
 export const field = {
   text: (description: string, more: JsonObject = {}): JsonObject => ({ type: 'string', description, ...more }),
   number: (description: string): JsonObject => ({ type: 'integer', format: 'int64', description }),
@@ -79,7 +79,7 @@ export const field = {
     ...(required.length === 0 ? {} : { required }),
     properties,
   }),
-  /** A list that is replaced as a whole. */
+  /** A list that is always replaced as a whole. */
   list: (description: string, maxItems: number, items: Json): JsonObject => ({
     ...{ type: 'array', description, maxItems, items },
     'x-kubernetes-list-type': 'atomic',

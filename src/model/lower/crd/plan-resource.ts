@@ -2,7 +2,10 @@ import type { JsonObject } from '../../../lib/json.ts';
 import { ageColumn, conditionPath, definitionOf, field, resourceSchema } from './definition.ts';
 import { conditionsSchema, observedGeneration } from './status.ts';
 
-/** How much of a plan its resource shows; all of it is shown by `heddle plans`. */
+/**
+ * Limits on how much of a plan its resource shows: list lengths, and text length in characters. `heddle plans` shows
+ * the whole plan.
+ */
 export const planBounds = { changes: 50, fields: 10, accessRows: 20, guards: 50, longestText: 500 } as const;
 
 const spec = field.object('Who lets the plan through.', {
@@ -83,7 +86,7 @@ const columns: readonly JsonObject[] = [
   { name: 'Digest', type: 'string', jsonPath: '.status.digest', priority: 1 },
 ];
 
-/** The CustomResourceDefinition of a plan that waits for an approval. */
+/** The CustomResourceDefinition of plans that wait for an approval. */
 export const planDefinition: JsonObject = definitionOf({
   kind: 'Plan',
   shortName: 'hplan',

@@ -57,7 +57,7 @@ const columns: readonly JsonObject[] = [
   { name: 'Last Success', type: 'date', jsonPath: '.status.lastSuccessAt', priority: 1 },
 ];
 
-/** The CustomResourceDefinition of what a namespace is to the server: one resource in each that is a source. */
+/** The CustomResourceDefinition of a source. Each namespace that is a source has one such resource. */
 export const sourceDefinition: JsonObject = definitionOf({
   kind: 'Source',
   shortName: 'hsrc',

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../../lib/json.ts';
 import { conditionStatuses } from '../../sources/status.ts';
 import { field } from './definition.ts';
 
-/** How many problems a resource shows. */
+/** Maximum number of problems in the status of a resource. */
 export const mostProblems = 20;
 
-/** What is wrong with something. */
+/** Returns the schema of a list of problems. */
 export function problemsSchema(description: string, where: string): JsonObject {
   return field.list(description, mostProblems, {
     type: 'object',
@@ -18,7 +18,7 @@ export function problemsSchema(description: string, where: string): JsonObject {
   });
 }
 
-/** Conditions in the form of Kubernetes. */
+/** Returns the schema of Kubernetes conditions. */
 export function conditionsSchema(description: string): JsonObject {
   return {
     type: 'array',
@@ -40,10 +40,13 @@ export function conditionsSchema(description: string): JsonObject {
   };
 }
 
-/** Up to where the server has seen a resource. */
+/** Schema of the generation to which the rest of the status refers. */
 export const observedGeneration = field.number('The generation that the rest of the status is about.');
 
-/** What the server writes to a resource: every member, because the API server refuses to apply others. */
+/**
+ * Schema of the status that the server writes. Must contain every member, because the API server refuses to apply
+ * others.
+ */
 export const statusSchema: JsonObject = {
   type: 'object',
   description: 'What became of the resource; written by the server.',

@@ -1,26 +1,33 @@
 import { asObject, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
 
-/** The schema under the rules for structural schemas; what `x-ref` and `x-merge` say moves to where Kubernetes looks for it. */
+/**
+ * Converts a schema to a structural schema of Kubernetes. `x-ref` is moved to the description, `x-merge` to the list or
+ * map type.
+ */
 export function structural(schema: JsonObject): JsonObject {
   if (schema['x-literal'] === true) return eitherType(schema);
   const result: Record<string, Json> = {};
   const isMixed = 'properties' in schema && isObject(schema['additionalProperties']);
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === 'x-ref' || keyword === 'x-merge') continue;
-    // Declared members beside free ones: what is free is kept, and left to the plan.
+    // The object has both declared and free members. Free members are kept, and checked by the plan.
     if (keyword === 'additionalProperties' && isMixed) result['x-kubernetes-preserve-unknown-fields'] = true;
     if (keyword === 'additionalProperties' && isMixed) continue;
-    // Structural schemas prune what is not declared; saying so beside `properties` is forbidden.
+    // Structural schemas prune undeclared members by default, and `additionalProperties: false` is forbidden next to
+    // `properties`.
     if (keyword === 'additionalProperties' && value === false) continue;
     result[keyword] =
       keyword === 'properties' ? mapMembers(asObject(value)) : isObject(value) ? structural(value) : value;
   }
-  // A secret is named here, never written: one type of the two.
+  // A resource can only refer to a secret, not contain it, so of the two types only `object` remains.
   if (Array.isArray(schema['type'])) Object.assign(result, { type: 'object' });
   return { ...result, ...describedReference(schema), ...listType(schema) };
 }
 
-/** A structural schema has one type: what may be a text or name where it comes from is left to the plan. */
+/**
+ * Accepts any value, because a structural schema allows one type only. The plan checks that the value is a text or a
+ * `valueFrom`.
+ */
 function eitherType({ description }: JsonObject): JsonObject {
   return {
     'x-kubernetes-preserve-unknown-fields': true,
@@ -39,7 +46,7 @@ function describedReference(schema: JsonObject): JsonObject {
     : {};
 }
 
-/** A keyed list is a map only when every entry is sure to have its key; without a word on merging a list is one piece. */
+/** A keyed list is a map only when its key is required in every entry. A list without `x-merge` is atomic. */
 function listType(schema: JsonObject): JsonObject {
   if (schema['type'] === 'object') return schema['x-merge'] === 'atomic' ? { 'x-kubernetes-map-type': 'atomic' } : {};
   if (schema['type'] !== 'array') return {};

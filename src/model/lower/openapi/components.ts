@@ -22,7 +22,7 @@ const error = object(
   { doc: 'Every refusal of the server has this shape.', schema: 'Error' },
 );
 
-/** The one shape of errors, and of the faults that they list. */
+/** Schemas of error responses and of the problems that they list. */
 export const errorSchemas: JsonObject = Object.fromEntries(namedSchemas(error, 'answer'));
 
 const meanings: Readonly<Record<number, string>> = {
@@ -42,7 +42,7 @@ const meanings: Readonly<Record<number, string>> = {
   503: 'The database cannot be reached, or has no room left; try again. With the problem `in_doubt` nobody can know whether the write happened: look for `request` in `GET /api/config/revisions?request=`, or send it again with the same `Idempotency-Key`.',
 };
 
-/** An answer for every status of failure. */
+/** Shared error responses, by HTTP status. */
 export const errorResponses: JsonObject = Object.fromEntries(
   Object.entries(meanings).map(([status, description]) => [
     status,
@@ -50,7 +50,7 @@ export const errorResponses: JsonObject = Object.fromEntries(
   ]),
 );
 
-/** Headers of requests that several operations share. */
+/** Request headers and query parameters that several operations share. */
 export const sharedParameters: JsonObject = {
   IfMatch: {
     name: 'If-Match',
@@ -74,7 +74,8 @@ export const sharedParameters: JsonObject = {
       '`handling=strict` turns members of the body and parameters of the query that nothing knows into a 422.',
     schema: text,
   },
-  // Another name than that of the schema: generated clients have both in one place.
+  // The component must not have the name of a schema, because generated clients put parameters and schemas in one
+  // namespace.
   InAccount: {
     name: 'account',
     in: 'query',
@@ -129,7 +130,7 @@ export const sharedParameters: JsonObject = {
   },
 };
 
-/** Headers of answers that several operations share. */
+/** Response headers that several operations share. */
 export const sharedHeaders: JsonObject = {
   ETag: { description: 'The version and a hash of the body, for `If-Match` and `If-None-Match`.', schema: text },
   Link: {
@@ -148,7 +149,7 @@ export const sharedHeaders: JsonObject = {
   },
 };
 
-/** The two ways to send a credential. */
+/** The ways to send a credential. */
 export const securitySchemes: JsonObject = {
   Token: {
     type: 'apiKey',

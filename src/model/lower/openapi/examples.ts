@@ -5,7 +5,8 @@ import { emptyEnvironment, type PlanEnvironment } from '../../declare/plan-envir
 import type { Registry } from '../../declare/registry.ts';
 import { numberedId } from '../../declare/wire-id.ts';
 import { withEntryIds } from '../../schema/entries.ts';
-import { entriesOf, type Fields, isEmpty } from '../../schema/field.ts';
+import { type Fields, isEmpty } from '../../schema/field.ts';
+import { entriesOf } from '../../schema/field-search.ts';
 import { canonicalSpec } from '../../schema/normalize.ts';
 import { type Mention, mapReferences, mentionsOf } from '../../schema/references.ts';
 import { sealSecrets } from '../../schema/secrets.ts';
@@ -15,17 +16,17 @@ import { emptySnapshot, type Snapshot } from '../../state/snapshot.ts';
 import { lowerToResponse } from '../response.ts';
 import { fieldsOn } from '../shape.ts';
 
-/** What the example of a kind looks like on its way in and out. */
+/** Example of a kind in requests and responses. */
 export interface Examples {
   request(kind: Kind): JsonObject;
-  /** The body of a replacement, which may say less than a creation. */
+  /** The body of a replace, which may have fewer members than that of a create. */
   replacement(kind: Kind): JsonObject;
   response(kind: Kind): JsonObject;
-  /** The answer to a creation, with what is shown once. */
+  /** The response to a create, including the values that are shown once. */
   created(kind: Kind): JsonObject;
 }
 
-/** Examples of all kinds: the answers are what the server says in an account that holds every kind's example. */
+/** Creates the examples of all kinds. The responses are those of an account that contains the example of every kind. */
 export function createExamples(registry: Registry): Examples {
   const snapshot = exampleAccount(registry);
   const response = (kind: Kind): JsonObject => {
@@ -43,10 +44,10 @@ export function createExamples(registry: Registry): Examples {
   };
 }
 
-/** Examples are the same at every run. */
+/** Fixed inputs, so that the examples are the same in every run. */
 const generatorInput = { now: '2026-01-02T03:04:05.000Z', random: (bytes: number) => new Uint8Array(bytes).fill(7) };
 
-/** Over HTTP secrets are sent as they are; the text is one that every kind of secret accepts. */
+/** HTTP requests contain secrets in plain text. The text here is valid for every kind of secret. */
 const plain: PlanEnvironment = {
   ...emptyEnvironment,
   literalSecrets: true,
@@ -54,7 +55,7 @@ const plain: PlanEnvironment = {
   vault: { ...emptyEnvironment.vault, seal: (text) => text },
 };
 
-/** Nothing is sealed here: no object is meant. */
+/** Placeholder, because the vault here seals nothing. */
 const exampleTarget = { account: '', object: '', form: 'bound' } as const;
 
 function trimmed(fields: Fields, spec: JsonObject): JsonObject {
@@ -76,7 +77,7 @@ function exampleSpec(kind: Kind): JsonObject {
   return mapReferences(kind.spec, canonicalSpec(kind, spec).spec, idOf);
 }
 
-/** The id of a kind's own example. */
+/** Returns the id of the example of a kind. */
 function ownId(kind: Kind): string {
   return kind.ids === 'integer' ? numberedId(kind, 1) : exampleId(kind.name);
 }
@@ -85,12 +86,12 @@ function exampleId(kind: string): string {
   return sampleId(kind, '');
 }
 
-/** An id made from a name: the same for every mention of it, in the alphabet of real ones. */
+/** Returns an id derived from a name: the same for each mention of the name, in the alphabet of real ids. */
 function sampleId(kind: string, key: string): string {
   return sha256(`${kind}/${key}`).slice(0, 20);
 }
 
-/** The example of every kind, and a stand-in for everything that examples name. */
+/** Returns a snapshot with the example of every kind, and a stand-in for every object that examples refer to. */
 function exampleAccount(registry: Registry): Snapshot {
   const objects = new Map<string, StoredObject>();
   const put = (object: StoredObject) => objects.set(object.id, object);
@@ -104,7 +105,7 @@ function exampleAccount(registry: Registry): Snapshot {
   return emptySnapshot(registry, exampleId('Account')).with({ put: [...objects.values()], remove: [] });
 }
 
-/** Something of a kind that is called like the key by which an example names it, and names nothing itself. */
+/** Returns an object that has the given key as its name and refers to no other object. */
 function standIn(kind: Kind, key: string): StoredObject {
   const alone = mapReferences(kind.spec, canonicalSpec(kind, kind.example).spec, () => undefined);
   const name = kind.nameField in kind.spec ? { [kind.nameField]: key } : {};

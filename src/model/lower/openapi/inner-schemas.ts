@@ -2,8 +2,8 @@ import { asObject, isObject, type Json, type JsonObject, membersOf } from '../..
 import { named } from './operation.ts';
 
 /**
- * The same schemas, with every object that stands inside one as a schema of its own: generated clients have a type with a
- * name for it. `rules` of `PolicyRequest` holds a list of `PolicyRuleRequest`.
+ * Turns every nested object of the schemas into a separate named schema, so that generated clients have a named type
+ * for it. For example, `rules` of `PolicyRequest` becomes a list of `PolicyRuleRequest`.
  */
 export function nameInnerSchemas(schemas: JsonObject): JsonObject {
   const found: Found = new Map(Object.entries(schemas));
@@ -11,7 +11,7 @@ export function nameInnerSchemas(schemas: JsonObject): JsonObject {
   return Object.fromEntries(found);
 }
 
-/** What a schema is about, and the word behind it that says what it is for. */
+/** Name of a schema: its subject, and a suffix such as `Request` for its purpose. */
 interface Name {
   readonly subject: string;
   readonly purpose: string;
@@ -24,7 +24,7 @@ function nameOf(schema: string): Name {
   return { subject, purpose };
 }
 
-/** A schema that has a name, with its properties by theirs. */
+/** Replaces the nested objects of a named schema by references. */
 function outer(schema: JsonObject, name: Name, found: Found): JsonObject {
   if (!isObject(schema['properties'])) return schema;
   const properties = Object.entries(membersOf(schema['properties'])).map(
@@ -40,7 +40,7 @@ function inner(schema: JsonObject, name: Name, member: string, found: Found): Js
   const text = `${name.subject}${name.purpose}`;
   if (found.has(text))
     throw new Error(`\`${member}\` would be called ${text} in the description, as another schema is`);
-  // Holds the place while what is inside is named.
+  // Reserves the name while the nested objects are named.
   found.set(text, {});
   found.set(text, outer(schema, name, found));
   const { description } = schema;
@@ -52,7 +52,7 @@ function below({ subject, purpose }: Name, member: string): Name {
   return { subject: `${subject}${words.join('')}`, purpose };
 }
 
-/** One of what a list holds. */
+/** Returns the name of a list's items: the singular of the list's name. */
 function singular({ subject, purpose }: Name): Name {
   return { subject: subject.replace(/ies$/, 'y').replace(/(ss)es$|([^s])s$/, '$1$2'), purpose };
 }

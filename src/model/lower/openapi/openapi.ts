@@ -7,24 +7,24 @@ import { nameInnerSchemas } from './inner-schemas.ts';
 import { kindPaths, kindSchemas } from './routes.ts';
 import { withQueryFaults, withScope, withWrites } from './writes.ts';
 
-/** What an OpenAPI document takes from outside. */
+/** Inputs of an OpenAPI document. */
 export interface OpenApiOptions {
-  /** The release. */
+  /** Release version of the server. */
   readonly version: string;
-  /** Path items of operations that are not of kinds. */
+  /** Path items of operations that do not belong to a kind. */
   readonly extraPaths?: JsonObject;
-  /** The schemas that these refer to. */
+  /** Schemas that `extraPaths` refer to. */
   readonly extraSchemas?: JsonObject;
-  /** What only the hosted edition has is left out elsewhere. */
+  /** Edition to describe. Features of the hosted edition are omitted from the other one. */
   readonly edition: Edition;
 }
 
-/** The OpenAPI 3.1 document of the whole interface. */
+/** Returns the OpenAPI 3.1 document of the whole API. */
 export function lowerToOpenApi(registry: Registry, options: OpenApiOptions): JsonObject {
   return runToEnd(lowerToOpenApiInSteps(registry, options));
 }
 
-/** The same. Yields now and then. */
+/** Same as `lowerToOpenApi`, but yields at regular intervals. */
 export function* lowerToOpenApiInSteps(
   registry: Registry,
   { version, extraPaths = {}, extraSchemas = {}, edition }: OpenApiOptions,
@@ -54,7 +54,7 @@ export function* lowerToOpenApiInSteps(
   };
 }
 
-/** These operations stand beside those of kinds, also on the same path. */
+/** Adds the extra operations to those of the kinds. Both may have the same path. */
 function withPaths(paths: JsonObject, extra: JsonObject): JsonObject {
   const items = Object.entries(extra).map(([path, item]) => [path, { ...membersOf(paths[path]), ...asObject(item) }]);
   return { ...paths, ...Object.fromEntries(items) };

@@ -1,33 +1,33 @@
 import type { Json, JsonObject } from '../../../lib/json.ts';
 
-/** One operation of the interface, in the few words that differ between operations. */
+/** An operation of the API, reduced to what differs between operations. */
 export interface Operation {
-  /** Unique; generated clients name their functions by it. */
+  /** Unique id, from which generated clients derive function names. */
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** Path parameters are declared by the path item, these beside them. */
+  /** Query and header parameters. Path parameters are declared by the path item. */
   readonly parameters?: readonly JsonObject[];
-  /** The request body by media type. */
+  /** Request body, by media type. */
   readonly body?: JsonObject;
-  /** The body may be left out. */
+  /** Whether the body may be omitted. */
   readonly optionalBody?: boolean;
-  /** The success answer by media type; absent: an empty body. */
+  /** Success response, by media type. Absent: the response has no body. */
   readonly answer?: JsonObject;
-  /** Status of success, 200 unless said otherwise. */
+  /** HTTP status of success. Default: 200. */
   readonly status?: number;
   readonly headers?: readonly string[];
-  /** `If-None-Match` may be answered with nothing. */
+  /** Whether the operation can answer 304 to `If-None-Match`. */
   readonly unchanged?: boolean;
   readonly errors: readonly number[];
-  /** No credentials needed. */
+  /** Whether the operation needs no credentials. */
   readonly open?: boolean;
-  /** It is about the whole server: only the operator's token will do, and there is no account. */
+  /** Set when the operation concerns the whole server: it has no account and accepts only the operator's token. */
   readonly operator?: true;
 }
 
-/** Writes an operation as OpenAPI says it. */
+/** Converts an operation to OpenAPI. */
 export function operation(spec: Operation): JsonObject {
   const headers = Object.fromEntries(
     (spec.headers ?? []).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -53,37 +53,37 @@ export function operation(spec: Operation): JsonObject {
   };
 }
 
-/** A body in JSON. */
+/** Returns the content of a JSON body. */
 export function json(schema: JsonObject, example: Json): JsonObject {
   return { 'application/json': { schema, example } };
 }
 
-/** A body that is text. */
+/** Returns the content of a text body. */
 export function textual(type: string, example: string): JsonObject {
   return { [type]: { schema: { type: 'string' }, example } };
 }
 
-/** A reference to a named schema. */
+/** Returns a reference to a named schema. */
 export function named(schema: string): JsonObject {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
-/** A list of what a named schema describes. */
+/** Returns the schema of a list whose items have a named schema. */
 export function listOf(schema: string): JsonObject {
   return { type: 'array', items: named(schema) };
 }
 
-/** An optional parameter of the query. */
+/** Returns an optional query parameter. */
 export function query(name: string, description: string, schema: JsonObject = { type: 'string' }): JsonObject {
   return { name, in: 'query', required: false, description, schema };
 }
 
-/** A reference to a shared parameter, of the headers or of the query. */
+/** Returns a reference to a shared header or query parameter. */
 export function header(name: string): JsonObject {
   return { $ref: `#/components/parameters/${name}` };
 }
 
-/** The parameters that a path template names. */
+/** Returns the parameters of a path template. */
 export function pathParameters(path: string, describe: (name: string) => JsonObject): JsonObject {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   if (names.length === 0) return {};

@@ -2,7 +2,7 @@ import { asObject, isObject, type Json, type JsonObject, membersOf } from '../..
 import type { InUse, Kind, Verb } from '../../declare/kind.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Edition } from '../../edition.ts';
-import { entriesOf } from '../../schema/field.ts';
+import { entriesOf } from '../../schema/field-search.ts';
 import { pluralWord } from '../crd/names.ts';
 import { responseSchema, summarySchema } from '../response-schema.ts';
 import { fieldsOn, type Surface, specSchema } from '../shape.ts';
@@ -10,7 +10,7 @@ import { createExamples, type Examples } from './examples.ts';
 import { header, json, listOf, named, type Operation, operation, pathParameters, query } from './operation.ts';
 import { describedVariants } from './variants.ts';
 
-/** The path items of every kind that has endpoints in an edition. Yields after each kind. */
+/** Returns the path items of all kinds that have endpoints in an edition. Yields after each kind. */
 export function* kindPaths(registry: Registry, edition: Edition): Generator<undefined, JsonObject> {
   const examples = createExamples(registry);
   const items: (readonly [string, JsonObject])[] = [];
@@ -21,7 +21,7 @@ export function* kindPaths(registry: Registry, edition: Edition): Generator<unde
   return Object.fromEntries(items.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The schemas of every kind that has endpoints in an edition, and the summaries that they use. */
+/** Returns the schemas of all kinds that have endpoints in an edition, and the summaries that they use. */
 export function kindSchemas(registry: Registry, edition: Edition): JsonObject {
   const names = { response: (kind: string) => named(kind), summary: (kind: string) => named(`${kind}Summary`) };
   const schemas = kindsOf(registry, edition).flatMap((kind): readonly (readonly [string, Json])[] => [
@@ -47,14 +47,17 @@ function hasBody(kind: Kind): boolean {
   return kind.path !== undefined && (kind.verbs.includes('create') || kind.verbs.includes('replace'));
 }
 
-/** Whether a replacement says other things than a creation. */
+/** Checks whether the body of a replace differs from that of a create, so that it needs its own schema. */
 function hasOwnReplacement(kind: Kind): boolean {
   if (kind.path === undefined || !kind.verbs.includes('replace')) return false;
   const names = (surface: Surface) => Object.keys(fieldsOn(kind, surface)).sort().join();
   return kind.merge === true || names('request') !== names('replace') || mergesVariants(kind);
 }
 
-/** The word by which variants differ is the one that was read, whatever becomes of it. */
+/**
+ * Returns the schema of a replace. The member that selects the variant has the same schema as in a create, because
+ * clients send back the value that they read.
+ */
 function replacementSchema(registry: Registry, kind: Kind): JsonObject {
   const schema = specSchema(registry, kind, 'replace');
   if (kind.variants === undefined) return schema;
@@ -63,13 +66,16 @@ function replacementSchema(registry: Registry, kind: Kind): JsonObject {
   return { ...schema, properties: { ...membersOf(schema['properties']), [by]: created[by] ?? {} } };
 }
 
-/** A replace that changes some keys of a map needs none of them, and says nothing by the word that it depends on. */
+/**
+ * Checks whether a replace merges the keys of the map that depends on the variant. It then requires none of the keys,
+ * so variants would say nothing.
+ */
 function mergesVariants({ variants, spec }: Kind): boolean {
   const field = variants === undefined ? undefined : spec[variants.member];
   return field?.type === 'map' && field.merge === true;
 }
 
-/** What answers show of an object, or anything else that has its id. */
+/** Schema of an object in a response, or of any value with its `id`. */
 const referenceSchema: JsonObject = {
   type: 'object',
   required: ['id'],
@@ -78,8 +84,8 @@ const referenceSchema: JsonObject = {
 };
 
 /**
- * Over HTTP unknown members are ignored and named, so the schema does not forbid them; and what was read may be sent back,
- * where answers show objects in place of their ids.
+ * Loosens a request schema. Unknown members are allowed, because the server ignores and reports them over HTTP. Objects
+ * are allowed instead of ids, because clients may send back what they read.
  */
 function tolerant(schema: JsonObject): JsonObject {
   if (schema['type'] === 'array' && schema['x-ref'] !== undefined)
@@ -104,7 +110,10 @@ function pathItems(examples: Examples, kind: Kind): readonly (readonly [string, 
   return [...itemsAt(examples, kind, kind.path, 0), ...all, ...aliases];
 }
 
-/** The path items of a collection; `alias` numbers the other collections that lead to the same objects. */
+/**
+ * Returns the path items of a collection. `alias` is 0 for `kind.path`, and counts the other collections of the same
+ * objects from 1.
+ */
 function itemsAt(
   examples: Examples,
   kind: Kind,
@@ -130,12 +139,12 @@ function itemsAt(
   });
 }
 
-/** An operation that is another one at another path: generated clients need a name of its own. */
+/** Copies an operation for another path. It needs a separate id for generated clients. */
 function sameAs(kind: Kind, { id, ...rest }: Operation, alias: number): Operation {
   return { ...rest, id: `${id}Alias${alias === 1 ? '' : alias}`, description: `The same as below \`${kind.path}\`.` };
 }
 
-/** The list of a child kind, whatever the parent. */
+/** Describes the list of a child kind across all parents. */
 function describeAll(examples: Examples, kind: Kind): Operation {
   const { parent, ...alone } = kind;
   const { id, ...rest } = describeVerb(examples, { ...alone, filters: {} }, 'list');
@@ -159,7 +168,7 @@ const methods: Readonly<Record<Verb, string>> = {
 };
 const always = [401, 403, 429, 503];
 
-/** What an operation of a verb has besides its name: parameters, bodies, failures. */
+/** Describes the parameters, bodies and errors of a verb. */
 type Describe = (kind: Kind, examples: Examples) => Omit<Operation, 'id' | 'tag' | 'summary'>;
 
 const verbs: Readonly<Record<Verb, Describe>> = {
@@ -220,21 +229,22 @@ function describeVerb(examples: Examples, kind: Kind, verb: Verb): Operation {
   return { id, tag: kind.module, summary, ...verbs[verb](kind, examples) };
 }
 
-/** An empty JSON object. */
 const empty: JsonObject = { type: 'object', additionalProperties: false };
 
-/** Whether an object can only be made under certain conditions, or in another edition. */
+/** Checks whether creating an object can fail because of a condition or the edition. */
 function hasConditions(kind: Kind): boolean {
   return kind.checkMutation !== undefined || entriesOf(kind.spec).some(([, { cloudOnly }]) => cloudOnly === true);
 }
 
-/** Whether a delete is refused because the object is linked to others, or for what it is. */
+/**
+ * Checks whether a delete can be refused because the object is linked to others, or because of its nature (`refuse`).
+ */
 function canBeLinked({ inUse, refuse }: Kind): boolean {
   const reasons: readonly (InUse | undefined)[] = typeof inUse === 'object' ? Object.values(inUse) : [inUse];
   return reasons.includes('linked') || refuse !== undefined;
 }
 
-/** Whether a list can be asked for with a value that nothing matches. */
+/** Checks whether a filter of the list can refuse a value. */
 function canBeRefused(kind: Kind): boolean {
   return Object.values(kind.filters ?? {}).some((filter) => filter.fault !== undefined);
 }

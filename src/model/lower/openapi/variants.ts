@@ -2,14 +2,14 @@ import { asObject, type Json, type JsonObject, membersOf } from '../../../lib/js
 import type { Kind, Variant, Variants } from '../../declare/kind.ts';
 import { named } from './operation.ts';
 
-/** What a schema describes: answers have every value in its one spelling, and what is required. */
+/** Purpose of a schema. Answers contain only canonical spellings of keys, and all required members. */
 type Use = 'answer' | 'request';
 
 type Named = readonly [name: string, schema: JsonObject];
 
 /**
- * The schema of a kind's body: one, or a union with a schema for each word of the member that tells them apart, so that
- * generated clients know by it what the object holds.
+ * Returns the schemas of a kind's body. With variants, that is a union with one schema per value of the discriminating
+ * member, so that generated clients know from the value what the object contains.
  */
 export function describedVariants(kind: Kind, name: string, schema: JsonObject, use: Use): readonly Named[] {
   const { variants } = kind;
@@ -27,7 +27,7 @@ export function describedVariants(kind: Kind, name: string, schema: JsonObject, 
   return [[name, union], ...alternatives.map(([, own, described]): Named => [own, described])];
 }
 
-/** `generic_http` becomes `GenericHttp`. */
+/** Converts `generic_http` to `GenericHttp`. */
 function titleOf(word: string): string {
   return word
     .split('_')
@@ -60,14 +60,14 @@ function variantSchema(kind: Kind, { by, member }: Variants, { word, variant, sc
   };
 }
 
-/** The members that a variant has of an object, or the keys of a map. */
+/** Restricts the schema of an object or a map to the members or keys of a variant. */
 function narrowed(schema: JsonObject, { required, optional, empty = [] }: Variant, spellings: Spellings): JsonObject {
   const { properties = {}, additionalProperties, ...rest } = schema;
   const known = membersOf(properties);
   const others = Object.entries(spellings).filter(([, kept]) => [...required, ...optional].includes(kept));
   const schemaOf = (name: string): Json => known[name] ?? additionalProperties ?? {};
   const names = [...required, ...optional, ...others.map(([spelling]) => spelling)];
-  // A value that has two spellings may be given in either.
+  // A key with another spelling is not required, because either spelling may be given.
   const needed = required.filter((name) => !others.some(([, kept]) => kept === name));
   return {
     ...rest,
@@ -83,7 +83,7 @@ function emptied(schema: JsonObject): JsonObject {
   return { ...schema, ...(schema['type'] === 'array' ? { maxItems: 0 } : { maxProperties: 0 }) };
 }
 
-/** Other spellings of keys, with the one that is kept. */
+/** Alternative spellings of keys, each with its canonical spelling. */
 type Spellings = Readonly<Record<string, string>>;
 
 function spellingsOf({ spec }: Kind, member: string): Spellings {

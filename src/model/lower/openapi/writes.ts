@@ -2,7 +2,10 @@ import { asObject, asObjects, isObject, type JsonObject } from '../../../lib/jso
 
 const writes = ['post', 'put', 'delete'];
 
-/** Everybody with credentials may say in which account of a tenant something is meant to happen. */
+/**
+ * Adds the `account` parameter to every operation with credentials. It selects the account of a tenant in which the
+ * operation acts.
+ */
 export function withScope(paths: JsonObject): JsonObject {
   return mapOperations(paths, (_, operation) => {
     if (operation['security'] !== undefined) return operation;
@@ -11,12 +14,15 @@ export function withScope(paths: JsonObject): JsonObject {
   });
 }
 
-/** A query can be wrong everywhere: a parameter that is given twice, or, on request, one that the operation does not have. */
+/** Adds 422 to every operation, for a repeated query parameter or, with `Prefer: handling=strict`, an unknown one. */
 export function withQueryFaults(paths: JsonObject): JsonObject {
   return mapOperations(paths, (_, operation) => withFailures(operation, [422]));
 }
 
-/** What every write with credentials can do beside what it is for: find the account held, and be repeated when it is a POST. */
+/**
+ * Adds to every authenticated write that it can find the account locked (423), and to every POST that it can be
+ * repeated with an `Idempotency-Key`.
+ */
 export function withWrites(paths: JsonObject): JsonObject {
   return mapOperations(paths, withWrite);
 }
@@ -57,7 +63,7 @@ function repeatable(operation: JsonObject): JsonObject {
 
 function withFailures(operation: JsonObject, statuses: readonly number[]): JsonObject {
   const failures = statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }]);
-  // Members that look like numbers are always in order.
+  // JavaScript always sorts members that look like numbers.
   return { ...operation, responses: { ...Object.fromEntries(failures), ...asObject(operation['responses']) } };
 }
 
