@@ -1,17 +1,17 @@
 import type { Json } from '../lib/json.ts';
 import { isTurn } from '../lib/steps.ts';
 import type { Actor } from '../model/declare/actor.ts';
-import type { DerivedChange, Step } from '../model/declare/kind.ts';
+import type { DerivedChange, Step } from '../model/declare/mutation.ts';
 import { canonicalSpec } from '../model/schema/normalize.ts';
 import { contentOf, withMembers } from '../model/state/members.ts';
 import { type StoredObject, uncommitted } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Edit } from './finish.ts';
 
-/** How many rounds of derived changes of derived changes there may be; more is a circle of declarations. */
+/** Maximum number of rounds of derived changes. More indicates a cycle in the declarations. */
 const mostRounds = 8;
 
-/** What derived changes take from outside. */
+/** External inputs of derived changes. */
 interface DerivingInput {
   readonly now: string;
   readonly actor?: Actor | undefined;
@@ -19,8 +19,8 @@ interface DerivingInput {
 }
 
 /**
- * The edits with everything that follows from them. An object that is edited twice keeps the later spec; one that goes
- * stays gone. Yields now and then.
+ * Returns the edits with all derived changes. An object that is edited twice keeps the later spec; a deleted object
+ * stays deleted. Yields regularly.
  */
 export function* withDerivedChanges(
   snapshot: Snapshot,
@@ -31,7 +31,8 @@ export function* withDerivedChanges(
   const byId = new Map(edits.map((edit) => [subject(edit).id, edit]));
   let round: readonly Edit[] = edits;
   let state = snapshot;
-  // What is decided and not in the state yet: only that is put in, or every round would cost as much as all before it.
+  // Edits that are decided but not in `state` yet. Only these are added to it; otherwise each round would cost as much
+  // as all rounds before it.
   const fresh = new Map(byId);
   function* catchUp(): Generator<undefined, void> {
     state = yield* stateAfter(state, fresh);
@@ -47,7 +48,8 @@ export function* withDerivedChanges(
     for (const [at, edit] of round.entries()) {
       if (isTurn(at)) yield undefined;
       let followers = followersOf(snapshot, edit, state, context);
-      // What an earlier edit of the round did to the same object is not undone.
+      // Another edit of this round already changed the same object. The derived changes are computed again on the
+      // updated state, so that they do not undo it.
       if (followers.some((follower) => written.has(targetOf(follower)))) {
         yield* catchUp();
         written.clear();
@@ -78,7 +80,8 @@ function hasDerivedChanges(snapshot: Snapshot, edit: Edit): boolean {
   if (derivedChanges === undefined || derivedChangesFrom !== 'inputs') return derivedChanges !== undefined;
   if (alsoFollows?.(subject(edit), snapshot) === true) return true;
   const { before, given } = edit;
-  // Without inputs nothing can follow from what is new; what is replaced loses what they gave it.
+  // A new object without inputs has no derived changes. A replaced object may lose those that its former inputs gave
+  // it.
   return given !== undefined && (before !== undefined || Object.values(given).some((value) => !isEmptyList(value)));
 }
 
@@ -115,13 +118,15 @@ function* stateAfter(state: Snapshot, byId: ReadonlyMap<string, Edit>): Generato
   });
 }
 
-/** The id of the object that a derived change is about. */
+/** Returns the id of the object that a derived change affects. */
 function targetOf(follower: DerivedChange): string {
   if ('remove' in follower) return follower.remove.id;
   return 'add' in follower ? follower.add.id : follower.change.id;
 }
 
-/** Writes a derived change down; returns the edit when it is new, so that its own derived changes follow. */
+/**
+ * Records a derived change. Returns the edit, so that its own derived changes follow; empty when it changes nothing.
+ */
 function addDerivedChange(
   snapshot: Snapshot,
   byId: Map<string, Edit>,
@@ -133,7 +138,7 @@ function addDerivedChange(
   const present = byId.get(id);
   if (present !== undefined && present.after === undefined) return [];
   if (edit.after === undefined && edit.before === undefined) return [];
-  // An object that the caller edits too stays a change of the caller, whose rights are checked.
+  // An object that the caller edits too stays a change of the caller, so that the caller's rights are checked.
   const isInternal = present === undefined || present.internal === true;
   const merged: Edit = { ...present, ...edit, ...(isInternal ? { internal: true } : {}) };
   byId.set(id, merged);

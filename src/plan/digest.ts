@@ -8,12 +8,12 @@ import { completeSpec } from '../model/state/members.ts';
 import { mapSides } from '../model/state/units.ts';
 import { type Change, type Claim, subjectOf } from './plan.ts';
 
-/** What the digest covers beside the changes themselves. */
+/** Input of the digest in addition to the changes. */
 export interface DigestInput {
   readonly account: string;
   readonly registry: Registry;
   readonly comparison: Comparison;
-  /** What else decides what the plan does: see `engineVersionOf`. */
+  /** Version of the planner and of the kinds; see `engineVersionOf`. */
   readonly engine: string;
   readonly source?: string | undefined;
   readonly options: JsonObject;
@@ -23,14 +23,14 @@ export interface DigestInput {
 }
 
 /**
- * SHA-256 of what a plan does, as canonical JSON. Ids that the plan assigns itself are written as `@Kind/key`, so they do
- * not count. Yields now and then.
+ * Returns the SHA-256 of a plan's effects as canonical JSON. Ids that the plan assigns are written as `@Kind/key`, so
+ * that they do not affect the digest. Yields regularly.
  */
 export function* digestOf(input: DigestInput): Generator<undefined, string> {
   return yield* sha256InSteps(canonicalParts(input));
 }
 
-/** The text of canonical JSON, its members in their order, in parts. */
+/** Yields the canonical JSON in parts, with its members in sorted order. */
 function* canonicalParts(input: DigestInput): Generator<string> {
   const { account, engine, source, options, guards } = input;
   const created = placeholdersOf(input.changes);
@@ -70,7 +70,7 @@ function claimOf(input: DigestInput, claim: Claim, created: ReadonlyMap<string, 
   };
 }
 
-/** Placeholders of ids that a plan assigns itself: `@Kind/key`, by id. */
+/** Returns the placeholders `@Kind/key` of ids that the plan assigns, by id. */
 export function placeholdersOf(changes: readonly Change[]): ReadonlyMap<string, string> {
   const created = new Map<string, string>();
   for (const change of changes) {
@@ -80,7 +80,7 @@ export function placeholdersOf(changes: readonly Change[]): ReadonlyMap<string, 
   return created;
 }
 
-/** Of a created object its whole spec, else the units in the order of their paths. */
+/** Returns the whole spec of a created object, and for other changes the units sorted by path. */
 function effectOf(input: DigestInput, change: Change, created: ReadonlyMap<string, string>): JsonObject {
   const { action, after, units } = change;
   const fields = fieldsOf(input, change);
@@ -111,7 +111,10 @@ function identity(change: Change | Claim, created: ReadonlyMap<string, string>):
   };
 }
 
-/** The value with handed-out ids replaced; lists in which one stood are sorted again, because ids had sorted them. */
+/**
+ * Returns the value with assigned ids replaced by placeholders. Lists that contained such an id are sorted again,
+ * because they were sorted by id.
+ */
 export function portable(value: Json, created: ReadonlyMap<string, string>): Json {
   if (created.size === 0) return value;
   if (typeof value === 'string') return replaceId(value, created);
@@ -119,7 +122,7 @@ export function portable(value: Json, created: ReadonlyMap<string, string>): Jso
   return Array.isArray(value) ? portableItems(value, created) : portableMembers(value as JsonObject, created);
 }
 
-// Loops: functions that are called back are compiled into each other here, again and again.
+// Loops instead of callbacks: V8 would inline the callbacks of this recursion into each other again and again.
 function portableItems(values: readonly Json[], created: ReadonlyMap<string, string>): Json {
   const items: Json[] = [];
   let isMoved = false;
@@ -137,7 +140,7 @@ function portableMembers(value: JsonObject, created: ReadonlyMap<string, string>
   return members;
 }
 
-/** An id stands alone, or in the brackets of a unit path. */
+/** Replaces an id that is the whole text or stands in the brackets of a unit path. */
 function replaceId(text: string, created: ReadonlyMap<string, string>): string {
   const whole = created.get(text);
   if (whole !== undefined) return whole;
@@ -147,21 +150,21 @@ function replaceId(text: string, created: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Values as digests compare them: instead of a secret what is equal for equal ones, because a sealed text is another one
- * for every object.
+ * Converts values to the form that digests compare. A secret is replaced by a fingerprint that is equal for equal
+ * secrets, because its sealed text differs for each object.
  */
 export interface Comparison {
   spec(fields: Fields, object: string, spec: JsonObject): JsonObject;
   unit(fields: Fields, object: string, path: string, value: Json): Json;
 }
 
-/** Compares values of the objects of one account. */
+/** Creates the comparison for the objects of one account. */
 export function createComparison(
   account: string,
   { vault }: Pick<PlanEnvironment, 'vault'> = emptyEnvironment,
 ): Comparison {
   const by = (object: string) => (text: string, path: SecretPath) =>
-    // A text that is not sealed does not open, and has the fingerprint of the same text sealed.
+    // An unsealed text gets the same fingerprint as when it is sealed.
     vault.fingerprint(text, placeOf(account, object, path));
   return {
     spec: (fields, object, spec) => mapSecrets(fields, spec, by(object)),
@@ -169,12 +172,18 @@ export function createComparison(
   };
 }
 
-/** Raised when the planner comes to do something else with the same input, a digest to mean something else, or a plan to be kept in another form. */
+/**
+ * Version of the planner. Increase it when the same input leads to another plan, when the meaning of the digest
+ * changes, or when plans are stored in another form.
+ */
 const planner = 4;
 
 const known = new WeakMap<Registry, string>();
 
-/** Names what plans depend on beside their input: the planner, and what the kinds declare. Plans of another one are re-created. */
+/**
+ * Returns the version of what plans depend on apart from their input: the planner and the declarations of the kinds.
+ * Plans of another version are re-created.
+ */
 export function engineVersionOf(registry: Registry): string {
   const present = known.get(registry);
   if (present !== undefined) return present;
@@ -190,7 +199,7 @@ export function engineVersionOf(registry: Registry): string {
   return version;
 }
 
-/** Declarations without their prose; a function has nothing to compare. */
+/** `JSON.stringify` replacer that omits documentation texts and functions, which cannot be compared. */
 function declaredOnly(member: string, value: unknown): unknown {
   if (member === 'doc' || typeof value === 'function') return undefined;
   return value instanceof RegExp ? value.source : value;

@@ -17,28 +17,31 @@ import { createComparison, digestOf, engineVersionOf } from './digest.ts';
 import { orderChanges } from './order.ts';
 import { type Change, type Claim, type Counts, type Move, type Outcome, subjectOf, type TrippedGuard } from './plan.ts';
 
-/** One object as it should be afterwards (`after` absent: gone), before the rules have looked at it. */
+/** One object before and after the change (`after` absent: deleted). Not checked by the rules yet. */
 export interface Edit {
   readonly before?: StoredObject;
   readonly after?: StoredObject;
   readonly place?: Place | undefined;
   readonly resets?: readonly string[];
   readonly claimed?: readonly string[];
-  /** The new object stands for one that goes, because these fields of it could not be changed. */
+  /**
+   * Id of the object that this new object replaces, which is deleted, and the fields that could only be changed by
+   * re-creation.
+   */
   readonly replaces?: { readonly id: string; readonly fields: readonly string[] };
-  /** It follows from another edit: what forbids people to change the object does not forbid this. */
+  /** True when the edit follows from another edit. Rules that forbid users to change the object do not apply. */
   readonly internal?: true;
-  /** What the request gave beside the spec. */
+  /** Values of the request that are not part of the spec: the `inputs` of the kind, canonical. */
   readonly given?: JsonObject;
-  /** How a document wrote the object: elements that are new follow its order. */
+  /** The object as the document wrote it. New list elements follow this order. */
   readonly written?: Pick<Normalized, 'spec' | 'order' | 'given'>;
-  /** What was made for the object is replaced. */
+  /** True when the generated values of the object are replaced. */
   readonly renews?: true;
-  /** Its lists have their order already. */
+  /** True when the lists of the object are in their final order already. */
   readonly arranged?: true;
 }
 
-/** What turns edits into a plan. */
+/** Input for turning edits into a plan. */
 export interface FinishInput {
   readonly snapshot: Snapshot;
   readonly edits: readonly Edit[];
@@ -46,30 +49,30 @@ export interface FinishInput {
   readonly options?: JsonObject;
   readonly warnings?: readonly Problem[];
   readonly moves?: readonly Move[];
-  /** Finds the place of a fault in the input. */
+  /** Turns a fault into a problem at its place in the input. */
   readonly locate: Locate;
-  /** What of it wants an approval; absent for requests, which never want one. */
+  /** Returns the guards that the changes trip. Absent for requests, which never need an approval. */
   guards?(changes: readonly Change[]): Generator<undefined, readonly TrippedGuard[]>;
-  /** It goes back to what was there before. */
+  /** True when the plan returns to an earlier state. */
   readonly rollback?: true;
-  /** What a change of an object leaves beside its spec. */
+  /** Returns the changed object with the parts outside its spec settled, such as its overrides. */
   settle?(before: StoredObject, after: StoredObject): StoredObject;
   newId(): string;
-  /** ISO 8601. */
+  /** Time of the plan, in ISO 8601. */
   readonly now?: string;
   readonly planEnvironment?: PlanEnvironment;
-  /** On whose behalf; absent for what the server does by itself. */
+  /** The caller. Absent for changes that the server makes itself. */
   readonly actor?: Actor;
-  /** By id of an object: what uses it and is no object. */
+  /** Uses of objects by something other than an object, such as invites: texts by id of the used object. */
   readonly alsoUsedBy?: StepInput['alsoUsedBy'];
 }
 
-/** Checks the edits as one step from the snapshot to the next, and makes the plan of it. */
+/** Checks the edits as one step from the snapshot to the next, and returns the plan. */
 export function finishPlan(input: FinishInput): Outcome {
   return runToEnd(finishInSteps(input));
 }
 
-/** The same, yielding now and then. */
+/** Same as `finishPlan`, as a generator that yields now and then. */
 export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome> {
   const { snapshot } = input;
   const { now = '1970-01-01T00:00:00.000Z', planEnvironment = emptyEnvironment } = input;
@@ -90,8 +93,8 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, Outcome
   const revision = snapshot.revision + (changes.length + claims.length > 0 ? 1 : 0);
   const next = yield* snapshot.withInSteps(
     {
-      // The first holder of a unique value keeps it: claims keep theirs, and another object that takes the value is a
-      // change, which is checked.
+      // The first object in the list keeps a unique value. Claims come first, so they keep theirs. Another object that
+      // takes the value is a change, and changes are checked.
       put: [...claims, ...changes].flatMap((change) => (change.after === undefined ? [] : [change.after])),
       remove: changes.flatMap((change) =>
         change.after === undefined && change.before !== undefined ? [change.before.id] : [],
@@ -144,7 +147,10 @@ function settled({ settle }: FinishInput, edit: Edit): Edit {
   return { ...edit, after: settle(edit.before, edit.after) };
 }
 
-/** Replaces what was made for an object, and puts aside the values that are shown once. */
+/**
+ * Replaces the generated values of an object if the edit renews them, and collects the values that are shown once in
+ * `outputs`.
+ */
 function renewed(
   { snapshot }: FinishInput,
   edit: Edit,
@@ -159,7 +165,10 @@ function renewed(
   return { ...edit, after: { ...after, derived: { ...after.derived, ...generated.derived } } };
 }
 
-/** Completes a new object: adds its creator and the generated values, and puts aside the values that are shown once. */
+/**
+ * Completes a new object: adds its creator and the generated values, and collects the values that are shown once in
+ * `outputs`.
+ */
 function initialize(
   { snapshot, actor }: FinishInput,
   edit: Edit,
@@ -199,7 +208,7 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
     changes.push({ ...internal, action: 'delete', before, units: [], resets: [], risks: [], ...place });
   } else if (before !== undefined && stamped !== undefined) {
     const units = diffUnits(fields, before, stamped);
-    // The key of a child follows from its parent and from what is in it.
+    // The key of a child follows from its parent and its content, so a new key alone is not a rename.
     const renamed =
       kind.parent === undefined && before.key !== undefined && stamped.key !== undefined && before.key !== stamped.key;
     const moved = before.parent !== stamped.parent || renamed || !equalJson(before.derived, stamped.derived);
@@ -220,13 +229,13 @@ function sortEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Change[
   }
 }
 
-/** New elements of lists go behind those that are there. */
+/** Orders the lists of an object: new elements are placed after the existing ones. */
 function arranged(kind: Kind, { before, written, arranged: isArranged }: Edit, after: StoredObject): StoredObject {
   if (isArranged === true) return after;
   const lists = { lists: written?.order ?? {}, whole: false };
   const ordered = withMemberOrder(kind, before, withListOrder(kind.spec, before, after, lists), lists);
   if (written === undefined) return ordered;
-  // A document that says what is there already changes nothing, not even which defaults answers show.
+  // A document that repeats the stored values changes nothing, not even which defaults responses show.
   const isChanged = (name: string) =>
     name in written.spec &&
     (!equalJson(before?.spec[name], after.spec[name]) || movedMembers(before, after, name).length > 0);
@@ -255,7 +264,10 @@ function countsOf(changes: readonly Change[], claims: readonly Claim[]): Counts 
   return { create: count('create'), update: count('update'), delete: count('delete'), claims: claims.length };
 }
 
-/** What wants an approval: by what the plan does as a whole, and by what the kinds of the changed objects say. */
+/**
+ * Returns the tripped guards: those of the plan as a whole, and `sensitive` for each approval that the kind of a
+ * changed object requires.
+ */
 function* guardsOf(
   { snapshot, guards }: FinishInput,
   changes: readonly Change[],
@@ -265,7 +277,7 @@ function* guardsOf(
   return [...(yield* guards(changes)), ...asked.map((message) => ({ guard: 'sensitive' as const, message }))];
 }
 
-/** What of a change deserves an approval, in sentences. */
+/** Returns the reasons why a change needs an approval, as sentences. Empty when it needs none. */
 export function approvalsOf({ registry }: Snapshot, change: Pick<Change, 'before' | 'after'>): readonly string[] {
   return registry.get(subjectOf(change).kind).approvals?.(change.before, change.after) ?? [];
 }

@@ -2,17 +2,17 @@ import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Edit } from './finish.ts';
 
-/** The account as documents know it: with the keys that they give to its objects. */
+/** The account as the documents see it: its objects have the keys that the documents give them. */
 export interface Base {
   readonly snapshot: Snapshot;
-  /** Ids of the objects that are not as in the account. */
+  /** Ids of the objects that differ from the account. */
   readonly moved: ReadonlySet<string>;
 }
 
-/** So many former keys are remembered. */
+/** Maximum number of former keys that an object keeps. */
 export const mostAliases = 20;
 
-/** The account with objects, and all that belongs to them, under new keys. What they were called is remembered. */
+/** Returns the account with objects and their children under new keys. The previous keys are kept as former keys. */
 export function withKeys(account: Snapshot, keys: ReadonlyMap<string, string>): Base {
   const put = [...keys].flatMap(([id, key]) => {
     const object = account.get(id);
@@ -36,18 +36,27 @@ function renamed(account: Snapshot, object: StoredObject, key: string): readonly
   return [{ ...object, key, aliases: aliasesWith(object.aliases, former, key) }, ...children];
 }
 
-/** The former keys of an object with one more, by which others may still refer to it. */
+/**
+ * Appends a key to the former keys of an object, so that references by that key still resolve. Keeps the last
+ * `mostAliases`.
+ */
 function aliasesWith(aliases: readonly string[] = [], former: string, key?: string): readonly string[] {
   return [...aliases.filter((alias) => alias !== key && alias !== former), former].slice(-mostAliases);
 }
 
-/** The object with its key, or with a key that it had: documents that refer to it by that go on meaning it. */
+/**
+ * Returns the object with its key, or with the key moved to its former keys: documents that refer to it by that key
+ * still find it.
+ */
 export function withKeyIf(isKept: boolean, { key, ...object }: StoredObject): StoredObject {
   if (key === undefined) return object;
   return isKept ? { ...object, key } : { ...object, aliases: aliasesWith(object.aliases, key) };
 }
 
-/** Edits of the base as edits of the account: what has another key there changes also when nothing else of it does. */
+/**
+ * Converts edits of the base to edits of the account. Adds an edit for each object that differs in the base, such as by
+ * its key, even when the documents change nothing else of it.
+ */
 export function editsOfAccount(account: Snapshot, base: Base, edits: readonly Edit[]): readonly Edit[] {
   if (base.moved.size === 0) return edits;
   const edited = new Set<string>();

@@ -2,24 +2,26 @@ import type { JsonObject } from '../lib/json.ts';
 import type { AdoptMode, GuardLimits, MembershipMode, SourceSettings } from '../model/sources/settings.ts';
 import type { DocumentFilter } from './documents/filter.ts';
 
-/** What a request may say about how documents are applied; the settings of the source say the rest. */
+/** Options of a request for applying documents. The settings of the source provide the rest. */
 export type RequestedOptions = {
-  /** `false`: nothing is deleted or released. A source that does not prune is not made to. */
+  /**
+   * `false`: nothing is deleted or released. `true` does not turn on pruning for a source whose settings turn it off.
+   */
   readonly prune?: boolean;
-  /** Whether a source may come to state nothing at all. */
+  /** Whether a source that owns objects may become empty, without any document. */
   readonly allowEmpty?: boolean;
   readonly adopt?: AdoptMode;
-  /** Whether groups keep members that others put there; a document's own annotation says more. */
+  /** Whether groups keep members that no source put there. The annotation of a document takes precedence. */
   readonly membership?: MembershipMode;
-  /** Whether an object is re-created when a field changes that only creation writes. */
+  /** Whether an object is re-created when a field changes that can be set only at creation. */
   readonly allowReplace?: boolean;
-  /** Units that other sources state otherwise are taken from them. */
+  /** Whether units that other sources state with other values are taken from these sources. */
   readonly force?: boolean;
-  /** Only these documents; then nothing is pruned. */
+  /** Applies only the matching documents. Turns pruning off. */
   readonly filter?: DocumentFilter;
 };
 
-/** How the documents of one plan are applied. */
+/** Effective options for the documents of one plan. */
 export type PlanOptions = {
   readonly prune: boolean;
   readonly allowEmpty: boolean;
@@ -31,7 +33,7 @@ export type PlanOptions = {
   readonly filter?: DocumentFilter;
 };
 
-/** Puts together what was asked for and what the source is set to. */
+/** Combines the options of a request with the settings of the source. */
 export function optionsOf(requested: RequestedOptions, settings: SourceSettings): PlanOptions {
   const { filter } = requested;
   return {
@@ -46,7 +48,7 @@ export function optionsOf(requested: RequestedOptions, settings: SourceSettings)
   };
 }
 
-/** The options alone, out of what holds them among other things. */
+/** Returns only the options of an object that also has other members. */
 export function requestedOptions(given: RequestedOptions): RequestedOptions {
   const { prune, allowEmpty, adopt, membership, allowReplace, force, filter } = given;
   return {
@@ -60,7 +62,7 @@ export function requestedOptions(given: RequestedOptions): RequestedOptions {
   };
 }
 
-/** The options as the digest of a plan covers them. */
+/** Returns the options in the form that the digest of a plan covers. */
 export function optionsAsJson(options: PlanOptions): JsonObject {
   return { ...options };
 }

@@ -8,8 +8,9 @@ import { type Change, subjectOf } from './plan.ts';
 const rank = { create: 0, update: 1, delete: 2 } as const;
 
 /**
- * Changes in the order in which they could be done one by one: a created object after the created ones it refers to,
- * a deleted one after every change that stops referring to it. Ties go by action, kind and key, never by input order. Yields now and then.
+ * Sorts changes into an order in which they could be applied one by one: a created object after the created objects it
+ * refers to, a deleted object after every change that stops referring to it. Ties are sorted by action, kind and key,
+ * never by input order. Returns a problem when created objects refer to each other in a circle. Yields now and then.
  */
 export function* orderChanges(registry: Registry, changes: readonly Change[]): Generator<undefined, Ordered> {
   if (changes.length < 2) return { ok: true, changes };
@@ -28,7 +29,7 @@ type Ordered =
   | { readonly ok: true; readonly changes: readonly Change[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** For each change the changes that come before it. */
+/** Returns for each change the changes that must precede it. */
 function* predecessors(
   registry: Registry,
   changes: readonly Change[],
@@ -45,7 +46,7 @@ function* predecessors(
   for (const [at, change] of changes.entries()) {
     if (isTurn(at)) yield undefined;
     if (change.after !== undefined && created.size > 0) {
-      // What is created now can only be a member from now on.
+      // An object that this plan creates cannot have been a member before, so only added members matter here.
       const { come } = movedReferences(registry, change.before, change.after);
       for (const { to } of [...facetsOf(registry, change.after).links, ...come]) add(change, created.get(to));
     }
@@ -59,7 +60,7 @@ function* predecessors(
   return before;
 }
 
-/** By action, kind, key or name, and id. */
+/** Compares by action, kind, key or name, and id. */
 function compareChanges(a: Change, b: Change): number {
   const left = subjectOf(a);
   const right = subjectOf(b);

@@ -10,52 +10,58 @@ import type { RollbackScope } from './rollback/scope.ts';
 
 export type Action = (typeof planActions)[number];
 
-/** What one plan does to one object. */
+/** Change of one object in a plan. */
 export interface Change {
   readonly action: Action;
   readonly before?: StoredObject;
   readonly after?: StoredObject;
-  /** The units that differ; of a created object all of them, of a deleted one none. */
+  /** The units that differ: all units of a created object, none of a deleted object. */
   readonly units: readonly UnitChange[];
-  /** Paths of units that fall back to their default because no source states them any more. */
+  /** Paths of units that return to their default because no source states them any more. */
   readonly resets: readonly string[];
-  /** Paths of units that no source stated until now and that a source takes over with another value. */
+  /** Paths of units that no source stated before and that a source takes over with another value. */
   readonly claimed?: readonly string[];
   readonly place?: Place;
-  /** The new object stands for the one with this id, which goes, because these fields of it could not be changed. */
+  /**
+   * Id of the object that this new object replaces, which is deleted, and the fields that could only be changed by
+   * re-creation.
+   */
   readonly replaces?: { readonly id: string; readonly fields: readonly string[] };
-  /** It follows from another change. */
+  /** True when the change follows from another change. */
   readonly internal?: true;
-  /** Sentences about what deserves a second look. */
+  /** Warnings about the change, as sentences. */
   readonly risks: readonly string[];
 }
 
-/** A change of who states what or holds what for a while, without a change of value: it makes a revision, but it is no change for exit codes. */
+/**
+ * A change of who states, owns or overrides an object, without a change of its values. It makes a revision, but does
+ * not count as a change for exit codes.
+ */
 export interface Claim {
   readonly action: (typeof claimActions)[number];
   readonly before: StoredObject;
   readonly after: StoredObject;
-  /** What differs without being a change: see `isHandover`. */
+  /** Units that differ but do not count as changes: see `isHandover`. */
   readonly units: readonly UnitChange[];
   readonly place?: Place;
 }
 
-/** A guard that needs an approval. */
+/** A tripped guard. It needs an approval. */
 export interface TrippedGuard {
   readonly guard: (typeof planGuards)[number];
   readonly message: string;
 }
 
-/** What a plan that goes back to a former state does beside its changes. */
+/** Effects of a rollback plan in addition to its changes. */
 export interface Rollback {
-  /** The revision whose state comes back. */
+  /** Revision whose state is restored. */
   readonly revision: number;
   readonly scope: RollbackScope;
-  /** Sources that are suspended with it. */
+  /** Names of the sources that the rollback suspends. */
   readonly suspends: readonly string[];
 }
 
-/** A document that states the same as before at another place. Positions change outside revisions. */
+/** A document that states the same values as before in another place. Applying a move does not make a revision. */
 export interface Move {
   readonly object: StoredObject;
   readonly place: Place;
@@ -68,55 +74,58 @@ export interface Counts {
   readonly claims: number;
 }
 
-/**
- * A value: the changes that lead from a snapshot to the desired state. Rendering, storing and applying it are other
- * modules.
- */
+/** The changes that lead from a snapshot to the desired state, as a value. Other modules render, store and apply it. */
 export interface Plan {
   readonly account: string;
   readonly source?: string | undefined;
-  /** The revision it was computed on. */
+  /** Revision of the snapshot that the plan was computed on. */
   readonly base: number;
-  /** Ordered: referents before referrers, deletes after what used them. */
+  /**
+   * In order: objects before the objects that refer to them, and deletions after the changes that stop using the
+   * object.
+   */
   readonly changes: readonly Change[];
   readonly claims: readonly Claim[];
   readonly moves: readonly Move[];
   readonly warnings: readonly Problem[];
   readonly guards: readonly TrippedGuard[];
   readonly counts: Counts;
-  /** SHA-256 over what it does; equal for equal plans whatever the file order, the process or the new ids. */
+  /** SHA-256 of the effects of the plan. Equal for equal plans, whatever the file order, the process or the new ids. */
   readonly digest: string;
-  /** By id of a created object: values that are shown once. Never stored, never part of the digest. */
+  /** Generated values that are shown once, by id of the object. Never stored, and never part of the digest. */
   readonly outputs: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly rollback?: Rollback;
-  /** Who gains and loses access; absent when nothing changes on which access depends. It follows from the changes, so the digest leaves it out. */
+  /**
+   * Access that is gained and lost. Absent when nothing changes that access depends on. It follows from the changes, so
+   * the digest does not cover it.
+   */
   readonly access?: AccessImpact;
-  /** Files that are not applied, where one bad file does not keep the others from being applied. */
+  /** Files that are not applied, for sources in which a bad file does not stop the other files from being applied. */
   readonly heldBack?: readonly HeldBack[];
 }
 
-/** A file of documents whose objects stay as they were applied last, and why. */
+/** A file of documents whose objects keep their last applied state, with the reasons. */
 export interface HeldBack {
   readonly file: string;
   readonly problems: readonly Problem[];
 }
 
-/** A plan with the snapshot it leads to, or all that is wrong with the input. */
+/** A plan with the snapshot that it leads to, or all problems of the input. */
 export type Outcome =
   | { readonly ok: true; readonly plan: Plan; readonly next: Snapshot }
   | {
       readonly ok: false;
       readonly problems: readonly Problem[];
-      /** Of documents: what their source claims and cannot have. */
+      /** For documents: claims of their source that could not be applied. */
       readonly claimed?: Omit<PendingClaim, 'source'>;
     };
 
-/** Whether applying the plan would write nothing. */
+/** Whether the plan has neither changes nor claims, so that applying it makes no revision. */
 export function isEmptyPlan(plan: Plan): boolean {
   return plan.changes.length === 0 && plan.claims.length === 0;
 }
 
-/** The object a change or claim is about, as it is afterwards, or was before it went. */
+/** Returns the object of a change or claim: its state afterwards, or its last state if it is deleted. */
 export function subjectOf(change: Pick<Change, 'before' | 'after'>): StoredObject {
   const subject = change.after ?? change.before;
   if (subject === undefined) throw new Error('a change has neither a before nor an after');

@@ -5,19 +5,25 @@ import { NotAllowed } from '../../model/errors.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import type { Action } from '../plan.ts';
 
-/** Whose rights count: of a user those that the account gives at this moment, none when the user is gone or kept out. */
+/**
+ * Returns the subject whose rights count. For a user these are the rights at this moment; `undefined` when the user was
+ * deleted or is blocked.
+ */
 function subjectIn(state: State, actor: Actor): Subject | undefined {
   if (actor.granted !== undefined) return { role: actor.granted, isServiceUser: false };
   const user = state.find('User', actor.id);
   return user === undefined || user.spec.is_blocked === true ? undefined : subjectOf(user);
 }
 
-/** The rights of a user as they are stored. */
+/** Returns the rights of a user as stored. */
 export function subjectOf({ spec }: Stored<'User'>): Subject {
   return { role: spec.role ?? '', isServiceUser: spec.is_service_user === true };
 }
 
-/** Whether an actor may do something in a module. What servers and sources do was allowed when they were set up. */
+/**
+ * Whether an actor may perform an operation in a module. Servers and sources always may: their actions were authorized
+ * when they were set up.
+ */
 export function isAllowed(state: State, actor: Actor | undefined, module: string, operation: Operation): boolean {
   if (actor === undefined || actor.type !== 'user') return true;
   const subject = subjectIn(state, actor);
@@ -26,19 +32,19 @@ export function isAllowed(state: State, actor: Actor | undefined, module: string
 
 const operationOf: Readonly<Record<Action, Operation>> = { create: 'create', update: 'update', delete: 'delete' };
 
-/** The fault of a change that its actor may not make. */
+/** Returns the fault of a change that its actor may not make; empty when allowed. */
 export function rightFaults(state: State, actor: Actor | undefined, kind: Kind, action: Action): readonly Fault[] {
   const operation = operationOf[action];
   if (isAllowed(state, actor, kind.module, operation)) return [];
   return [{ code: 'not_allowed', path: '', message: refusal(state, actor, kind.module, operation) }];
 }
 
-/** Throws `NotAllowed` when an actor may not do something in a module. */
+/** Throws `NotAllowed` when an actor may not perform an operation in a module. */
 export function requireRight(state: State, actor: Actor, module: string, operation: Operation): void {
   if (!isAllowed(state, actor, module, operation)) throw new NotAllowed(refusal(state, actor, module, operation));
 }
 
-/** The sentence of a refusal: who may not do what. */
+/** Returns the message of a refusal, with the role and the operation. */
 function refusal(state: State, actor: Actor | undefined, module: string, operation: Operation): string {
   const role = actor === undefined ? undefined : subjectIn(state, actor)?.role;
   return role === undefined

@@ -3,32 +3,32 @@ import type { StoredObject } from '../../model/state/object.ts';
 import { protectAnnotation } from '../documents/annotations.ts';
 import { type Change, subjectOf, type TrippedGuard } from '../plan.ts';
 
-/** What the guards look at: the changes of a source, and what it owned before. */
+/** Input of the guards: the changes of a source, and the objects that it owned before. */
 export interface GuardInput {
   readonly source: string;
   readonly changes: readonly Change[];
   owned(): readonly StoredObject[];
-  /** How many documents the source states now. */
+  /** Number of documents that the source currently has. */
   readonly desired: number;
   readonly allowEmpty: boolean;
   readonly limits: GuardLimits;
 }
 
-/** From how many owned objects on updates are counted. */
+/** Minimum number of owned objects for the `updates` guard to apply. */
 const fewestForUpdates = 10;
 
-/** From how many deletes of a kind on its share is looked at. */
+/** Minimum number of deletes of a kind for the `kind` guard to apply. */
 const fewestOfKind = 3;
 
 /**
- * Bad input looks like intent, so a plan of a source that removes or rewrites much wants to be approved.
- * A threshold that is exactly reached passes; one more trips.
+ * Returns the guards that a plan of a source trips. A plan that deletes or rewrites much needs an approval, because bad
+ * input and intent look the same. A limit that is exactly reached passes; one more trips.
  */
 export function trippedGuards(input: GuardInput): readonly TrippedGuard[] {
   const { source, limits, desired } = input;
   const deletes = input.changes.filter((change) => change.action === 'delete');
   const updates = input.changes.filter((change) => change.action === 'update');
-  // Most plans need no look at what is owned.
+  // Most plans do not need the owned objects, so they are not read.
   if (deletes.length === 0 && updates.length <= share(fewestForUpdates, limits.updateShare) && desired > 0) return [];
   const ownedObjects = input.owned();
   const owned = ownedObjects.length;
@@ -54,17 +54,20 @@ export function trippedGuards(input: GuardInput): readonly TrippedGuard[] {
   return [...tripped, ...deletes.flatMap(protectedGuard)];
 }
 
-/** What a source deletes now, and what it deleted in the hour before without an approval. */
+/** Deletes of a source: those of this plan, and those of the hour before that had no approval. */
 export interface WindowInput {
   readonly source: string;
   readonly deletes: number;
   readonly before: number;
-  /** How many objects it owns still. */
+  /** Number of objects that the source still owns. */
   readonly owned: number;
   readonly limits: GuardLimits;
 }
 
-/** Objects that are deleted one by one are as many as those that are deleted at once: both want the same approval. */
+/**
+ * Returns the guard for deletes spread over an hour. Objects that are deleted one by one need the same approval as
+ * objects that are deleted at once.
+ */
 export function windowGuard({ source, deletes, before, owned, limits }: WindowInput): TrippedGuard | undefined {
   const most = Math.max(limits.deletes, share(owned + before, limits.deleteShare));
   if (deletes === 0 || before === 0 || deletes + before <= most) return undefined;
@@ -72,7 +75,7 @@ export function windowGuard({ source, deletes, before, owned, limits }: WindowIn
   return { guard: 'deletes', message };
 }
 
-/** More than a share of any one kind. */
+/** Returns a guard for each kind of which more than the allowed share is deleted. */
 function kindGuards(
   deletes: readonly Change[],
   owned: readonly StoredObject[],
@@ -92,7 +95,10 @@ function kindGuards(
     }));
 }
 
-/** Protection is read from the stored object: it does not go with the document that asked for it. */
+/**
+ * Returns the guard for a protected object. Protection is read from the stored object, so it does not end when the
+ * document that requested it is removed.
+ */
 function protectedGuard(change: Change): readonly TrippedGuard[] {
   const { kind, key, name, protected: isProtected } = subjectOf(change);
   if (!isProtected) return [];
@@ -100,7 +106,10 @@ function protectedGuard(change: Change): readonly TrippedGuard[] {
   return [{ guard: 'protected', message }];
 }
 
-/** A share of a number, rounded down; 0.29 of 100 is 29, although the product of the two is a little less. */
+/**
+ * Returns a share of a number, rounded down. Corrects rounding errors: 0.29 of 100 is 29, although the product is a
+ * little less.
+ */
 function share(number: number, part: number): number {
   return Math.floor(number * part + 1e-9);
 }

@@ -9,52 +9,55 @@ import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { unknownReference } from './rules.ts';
 
-/** What the texts of a document's references may mean. */
+/** Objects that the reference texts of a document may name. */
 export interface Names {
   readonly snapshot: Snapshot;
-  /** The id of an object that the same input states, if it does. */
+  /** Returns the id of the object that the same input states under a key; `undefined` when there is none. */
   desired(kind: string, key: string): string | undefined;
-  /** Keys that the input states, for hints. */
+  /** Returns the keys that the input states, for hints. */
   desiredKeys(kind: string): Iterable<string>;
-  /** Whether the text names a document that is broken: its own problems are reported, not this reference. */
+  /** Whether the text names a document with faults. Those faults are reported instead of the reference. */
   isBroken(kind: string, key: string): boolean;
-  /** Whether a document states settings of an object of this key that is not there, and does not make it. */
+  /** Whether a document states settings of an object that does not exist, and does not create it. */
   isOnlyStated(kind: string, key: string): boolean;
-  /** Whether the text names a document that the filter of this run leaves out. */
+  /** Whether the text names a document that the filter of this run excludes. */
   isLeftOut(kind: string, key: string): boolean;
-  /** The new object of whose former keys the text is one, with its key. */
+  /** Returns the id and key of the new object that has the text as a former key; `undefined` when there is none. */
   former(kind: string, text: string): { readonly id: string; readonly key: string } | undefined;
-  /** What the object is to be called by, if this very plan gives it another display name: its key. */
+  /**
+   * Returns the key of an object whose display name this plan changes, by which references must name it; `undefined`
+   * for other objects.
+   */
   renamedTo(id: string): string | undefined;
-  /** Whether this very plan deletes the object. */
+  /** Whether this plan deletes the object. */
   isLeaving(id: string): boolean;
-  /** Why the source may not refer to the object, if it may not. */
+  /** Returns why the source may not refer to the object; `undefined` when it may. */
   refusal(kind: string, id: string): string | undefined;
-  /** How many names may still be compared with texts that name nothing. */
+  /** Number of names that may still be compared with unknown reference texts. */
   readonly hints: HintBudget;
-  /** How people know an id, new ones included. */
+  /** Returns the label of an id for messages; also for new objects. */
   label(id: string): string | undefined;
 }
 
-/** The remaining work for hints in one plan: a hint for each of a hundred thousand mistyped names helps nobody. */
+/** Remaining work for hints in one plan. A hint for each of a hundred thousand mistyped names would help no user. */
 export interface HintBudget {
   left: number;
 }
 
-/** A spec with ids for names, the faults, and the references that wait for their object. */
+/** A spec with ids instead of names, its faults, and its references to objects that do not exist yet. */
 export interface Resolved {
   readonly spec: JsonObject;
   readonly faults: readonly Fault[];
   readonly pending: readonly Fault[];
-  /** References by a key that the object had before. */
+  /** Faults of references by a former key of their object. */
   readonly former: readonly Fault[];
-  /** A reference that the object cannot do without is pending: the object has to wait too. */
+  /** Whether a required reference is pending, so that the whole object has to wait. */
   readonly waits: boolean;
 }
 
 /**
- * Resolves every reference of a spec. A reference to a kind that may be pending is left out when its object is not there.
- * Yields now and then: one document may name tens of thousands.
+ * Resolves every reference of a spec. A reference to a kind that may be pending is left out while its object does not
+ * exist. Yields regularly, because one document may contain tens of thousands of references.
  */
 export function* resolveReferences(
   registry: Registry,
@@ -68,7 +71,7 @@ export function* resolveReferences(
   const pending: Fault[] = [];
   const former: Fault[] = [];
   let waiting = false;
-  // In the order of the mentions.
+  // `mapReferences` visits the references in the order of `mentions`.
   const resolved = mapReferences(kind.spec, spec, (mention) => {
     const result = results.next().value ?? resolveName(names, mention.kind, mention.text);
     if ('id' in result) {
@@ -92,12 +95,15 @@ function formerFault({ kind, text, pointer }: Mention, now: string): Fault {
   return { code: 'reference_renamed', path: pointer, message };
 }
 
-/** `now` is what to call an object that was named by a former key. */
+/** `now`: current name of an object that the text named by a former key. */
 type Found =
   | { readonly id: string; readonly now?: string | undefined }
   | { readonly code: ProblemCode | 'broken'; readonly message: string };
 
-/** Finds the one object that a reference text names: a stated key, a stored key, then a display name; or what is wrong. */
+/**
+ * Resolves a reference text to one object: by a stated key, a stored key, a former key, then a display name. Returns
+ * the fault when this fails.
+ */
 export function resolveName(names: Names, kind: string, text: string): Found {
   if (text.startsWith('id:')) return byId(names, kind, text.slice(3));
   if (text.startsWith('name:')) return byName(names, kind, text, names.snapshot.lookUp(kind, 'name', text.slice(5)));
@@ -106,7 +112,7 @@ export function resolveName(names: Names, kind: string, text: string): Found {
   if (names.isBroken(kind, text)) return { code: 'broken', message: '' };
   const stored = names.snapshot.findByKey(kind, text);
   if (stored !== undefined) return staying(names, kind, text, stored);
-  // A key that was given up means the same object still, whatever others are called by now.
+  // A former key still means the same object, even when another object has this display name now.
   const former = names.snapshot.lookUp(kind, aliasIndex, text);
   const made = names.former(kind, text);
   if (made !== undefined && former.length === 0) return { id: made.id, now: made.key };
@@ -115,7 +121,10 @@ export function resolveName(names: Names, kind: string, text: string): Found {
   return named.length === 0 && names.isLeftOut(kind, text) ? leftOut(kind, text) : byName(names, kind, text, named);
 }
 
-/** A name that ends with this plan would name nothing when the same documents are planned again. */
+/**
+ * Resolves a display name. A name that this plan changes is refused, because planning the same documents again would
+ * not find it.
+ */
 function byName(names: Names, kind: string, text: string, objects: readonly StoredObject[]): Found {
   const found = exactlyOne(names, kind, text, objects);
   const key = 'id' in found ? names.renamedTo(found.id) : undefined;
@@ -128,7 +137,7 @@ function byFormerKey(names: Names, kind: string, text: string, objects: readonly
   const found = exactlyOne(names, kind, text, objects);
   const [object] = objects;
   if (!('id' in found) || object === undefined) return found;
-  // What no document states any more is known by its name.
+  // An object that no document states any more may have no key, and is named by its display name.
   const now = object.key ?? `name:${object.name}`;
   return now === `name:${text}` ? found : { ...found, now };
 }
@@ -159,7 +168,10 @@ function exactlyOne(names: Names, kind: string, text: string, found: readonly St
   };
 }
 
-/** Documents state it without making it, so that it is as unknown as if they did not. */
+/**
+ * Returns the fault for an object that documents state without creating it. The object is as unknown as without the
+ * document.
+ */
 function onlyStated(kind: string, text: string): Found {
   const message = `${kind} \`${text}\` is stated by a document, which does not make it, and is not there yet`;
   return { code: 'reference_unknown', message };
@@ -173,7 +185,7 @@ function staying(names: Names, kind: string, text: string, object: StoredObject)
   };
 }
 
-/** What a text may have meant; nothing once enough was compared. */
+/** Returns the names for a hint; empty when the budget for comparisons is used up. */
 function candidates({ hints, desiredKeys, snapshot }: Names, kind: string): readonly string[] {
   if (hints.left <= 0) return [];
   const stored = snapshot.ofKind(kind).flatMap(({ key, name }) => (key === undefined ? [name] : [key, name]));

@@ -13,7 +13,7 @@ import { type Change, subjectOf } from '../plan.ts';
 import { rightFaults } from './authorize.ts';
 import { namesOf, type Referrers } from './referrers.ts';
 
-/** Turns a fault of an object into a problem with the place where its input stands. */
+/** Converts a fault of an object to a problem with the place of its input. */
 export type Locate = (object: StoredObject, fault: Fault) => Problem;
 
 /** A step from one snapshot to the next. */
@@ -23,13 +23,13 @@ export interface StepInput {
   readonly changes: readonly Change[];
   readonly edition: Edition;
   readonly actor?: Actor | undefined;
-  /** By id of an object: what uses it and is no object, as people call it. */
+  /** By object id: descriptions of users of the object that are not objects themselves. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
-  /** It goes back to what was there before. */
+  /** True when the step restores an earlier state. */
   readonly rollback?: true | undefined;
 }
 
-/** Every broken rule of a step. Only what changes is looked at. Yields now and then. */
+/** Returns every rule that a step breaks. Checks only what changes. Yields regularly. */
 export function* checkRules(step: StepInput, locate: Locate): Generator<undefined, readonly Problem[]> {
   const { before, next, changes, edition } = step;
   const left = leftMembers(changes, next);
@@ -68,7 +68,7 @@ function mutationFaults(kind: Kind, change: Change, { before, next, actor, rollb
   return kind.checkMutation(mutation, before, next);
 }
 
-/** Features of the hosted edition are refused elsewhere as soon as they are switched on. */
+/** Returns faults for features of the hosted edition that are switched on in another edition. */
 function editionFaults(kind: Kind, { action, units, after }: Change, edition: Edition): readonly Fault[] {
   if (edition === 'hosted' || after === undefined) return [];
   const message = 'exists in the hosted edition only, and this server runs the self-hosted one';
@@ -90,7 +90,7 @@ function isCloudOnly(fields: Fields, path: string): boolean {
   return field?.cloudOnly === true;
 }
 
-/** The state after a step, and the members that objects still have of what it deletes, by object. */
+/** State after a step. `left`: by object, its remaining references to objects that the step deletes. */
 interface Outcome {
   readonly next: Snapshot;
   readonly left: ReadonlyMap<string, readonly Link[]>;
@@ -100,7 +100,8 @@ type Link = Pick<Reference, 'field' | 'to'>;
 
 function objectFaults(kind: Kind, change: Change, after: StoredObject, outcome: Outcome): readonly Fault[] {
   const { next } = outcome;
-  // The fields give the spec the shape that the rules expect; an unchanged spec was checked when it was written.
+  // The spec conforms to the fields, so it has the shape that the rules expect. An unchanged spec was checked when it
+  // was written.
   const own = change.units.length === 0 ? [] : (kind.check?.(completeSpec(after)) ?? []);
   return [
     ...own,
@@ -132,7 +133,7 @@ function holderHint(holder: StoredObject): string {
   return '';
 }
 
-/** References to objects that this very step deletes. Members that stay are not looked at one by one. */
+/** Returns faults for references to objects that this step deletes. Unchanged members are not checked one by one. */
 function danglingFaults(
   was: StoredObject | undefined,
   object: StoredObject,
@@ -179,7 +180,8 @@ function deleteProblems(
     .filter(({ from, field }) => field !== parentField || next.registry.get(from.kind).parent?.holds === true);
   const users = (kind.usedBy?.(object, next) ?? []).map((from) => ({ from }));
   if (referrers.length + users.length + others.length === 0) return [];
-  // What goes may be the parent by whose name a referrer is called.
+  // The label of a referrer may contain the name of its parent, which may be the deleted object, so that object is put
+  // back for the labels.
   const named = next.with({ put: [object], remove: [] });
   const list = [...namesOf(named, [...referrers, ...users]), ...others];
   return [
@@ -193,7 +195,9 @@ function deleteProblems(
   ];
 }
 
-/** One answer for all referrers: the special one only when each of them asks for it. */
+/**
+ * Returns the reason why a delete is refused. A special reason of the kind applies only when all referrers share it.
+ */
 function inUseReason(kind: Kind, referrers: Referrers): keyof typeof inUseCodes {
   const { inUse = 'in_use' } = kind;
   if (typeof inUse === 'string') return inUse;
@@ -202,7 +206,7 @@ function inUseReason(kind: Kind, referrers: Referrers): keyof typeof inUseCodes 
   return others.length === 0 ? only : 'in_use';
 }
 
-/** The problem of a reference that names nothing, with the nearest names. */
+/** Returns the problem of a reference that names no object, with up to three similar names. */
 export function unknownReference(
   text: string,
   kind: string,

@@ -1,9 +1,9 @@
 import type { Outcome } from '../plan.ts';
 
-/** How many objects one plan may change. */
+/** Maximum number of objects that one plan may change. */
 const mostChanges = 50_000;
 
-/** A plan, unless it changes more than one plan may. */
+/** Returns the outcome, or a problem when its plan changes more than `most` objects. */
 export function limitSize(outcome: Outcome, most = mostChanges): Outcome {
   if (!outcome.ok || outcome.plan.changes.length <= most) return outcome;
   const message = `the plan changes ${outcome.plan.changes.length} objects, and one plan may change ${most}; apply the documents in parts, by kinds or labels`;

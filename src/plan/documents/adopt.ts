@@ -5,7 +5,7 @@ import { type Desired, problemAt } from './desired.ts';
 import type { Matched } from './identity.ts';
 import { parentOf, type Search, sameChildren } from './search.ts';
 
-/** The object that a document takes over, which no source manages: by its id, else by its name. */
+/** Finds the unmanaged object that a document adopts: by id, otherwise by name. */
 export function findUnmanaged(search: Search, item: Desired): Matched | undefined {
   const { snapshot, taken, problems } = search;
   const { kind } = item;
@@ -35,7 +35,10 @@ export function findUnmanaged(search: Search, item: Desired): Matched | undefine
   return adoptByName(search, item, named[0]);
 }
 
-/** What merely has the same name is taken over unless the source is set to take nothing; then it stands in the way. */
+/**
+ * Adopts an object that has the same name. When the source adopts nothing (`never`), the object is reported as a
+ * problem.
+ */
 function adoptByName(search: Search, item: Desired, object: StoredObject | undefined): Matched | undefined {
   if (search.adopt !== 'never' || object === undefined) return adoptAs(item, object, 'by_name');
   const { kind, key } = item;
@@ -75,7 +78,10 @@ function adoptById({ snapshot, taken, problems }: Search, item: Desired, adopt: 
   return undefined;
 }
 
-/** A key that a document gave is free again with the object; one that others gave is part of it. */
+/**
+ * Whether no source manages an object. A key that a document gave does not count once the object is released. In kinds
+ * that documents do not create, the key belongs to the object, so an object with a key cannot be adopted.
+ */
 function isUnmanaged(kind: Kind, { owner, declared, key }: StoredObject): boolean {
   return owner === undefined && declared.length === 0 && (key === undefined || !statesOnly(kind));
 }

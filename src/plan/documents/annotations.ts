@@ -7,22 +7,25 @@ import { membershipModes } from '../../model/sources/settings.ts';
 import { membershipFields } from '../../model/state/members.ts';
 import { renewBeforeAnnotation } from './renewal.ts';
 
-/** Links a document to an object which no source manages yet: `id:<id>`. */
+/** Annotation that links a document to an unmanaged object: `id:<id>`. */
 export const adoptAnnotation = 'heddle.dev/adopt';
 
-/** Protects an object from deletion by sources: `true` or `false`. */
+/** Annotation that protects an object from deletion by sources: `true` or `false`. */
 export const protectAnnotation = 'heddle.dev/prevent-delete';
 
-/** What becomes of the object when its document goes: `prune` or `release`. */
+/** Annotation for the object when its document is removed: `prune` deletes it, `release` keeps it. */
 export const releaseAnnotation = 'heddle.dev/on-release';
 
-/** Whose elements a membership holds: `additive` or `exclusive`. */
+/** Annotation for the membership mode of an object: `additive` or `exclusive`. */
 export const membershipAnnotation = 'heddle.dev/membership';
 
-/** Names the Secret beside a resource that what is made for its object goes to. */
+/**
+ * Annotation that names the Secret, in the namespace of the resource, to which generated values of the object are
+ * written.
+ */
 export const outputSecretAnnotation = 'heddle.dev/output-secret';
 
-/** The annotations that mean something, with the values that they may have; none for free texts. */
+/** Known annotations with their allowed values; `undefined` for free text. */
 const known: Readonly<Record<string, readonly string[] | undefined>> = {
   [adoptAnnotation]: undefined,
   [previousNamesAnnotation]: undefined,
@@ -33,7 +36,7 @@ const known: Readonly<Record<string, readonly string[] | undefined>> = {
   [renewBeforeAnnotation]: undefined,
 };
 
-/** What is wrong with the annotations of a document; those of others may say anything. */
+/** Returns the faults of a document's annotations. Annotations of other systems are not checked. */
 export function annotationFaults(
   kind: Kind,
   annotations: Readonly<Record<string, string>>,
@@ -78,7 +81,7 @@ function outputFaultOf(
   return outputSecretFault === undefined ? undefined : `\`${name}\` cannot be followed: ${outputSecretFault}`;
 }
 
-/** Whether an object of the kind can go because its document went. */
+/** Whether an object of the kind is deleted when its document is removed. */
 export function isPrunable(kind: Kind): boolean {
   return kind.singleton === undefined && !statesOnly(kind);
 }

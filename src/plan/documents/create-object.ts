@@ -2,7 +2,7 @@ import { equalJson, type JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import { emptyEnvironment } from '../../model/declare/plan-environment.ts';
 import type { Problem } from '../../model/problem.ts';
-import { entriesOf } from '../../model/schema/field.ts';
+import { entriesOf } from '../../model/schema/field-search.ts';
 import { canonicalSpec } from '../../model/schema/normalize.ts';
 import { keepSecret, mapSecrets, openSecret, placeOf } from '../../model/schema/secret-fields.ts';
 import { apiOrigin, contentOf, noContent } from '../../model/state/members.ts';
@@ -15,7 +15,7 @@ import { isPrunable } from './annotations.ts';
 import { type Desired, problemOf } from './desired.ts';
 import type { Planning, Target } from './stated-object.ts';
 
-/** How the source of the plan states units of an object. */
+/** Returns the settings by which the source of the plan states units of an object. */
 export function statingOf(input: Planning, { kind, key }: Desired): Stating {
   const { source, snapshot, force = false, now, digest } = input;
   const stored = snapshot.settingsOf(source);
@@ -23,7 +23,7 @@ export function statingOf(input: Planning, { kind, key }: Desired): Stating {
   return { source, settings, force, now, digest, claimed: input.contest.unitsOf(kind.name, key) };
 }
 
-/** The object that a document makes. */
+/** Returns the object that a document creates. */
 export function createObject(
   input: Planning,
   target: Target,
@@ -48,7 +48,7 @@ export function createObject(
   };
 }
 
-/** The same object under another id, as if it were created now: values that no source states stay as they were. */
+/** Returns the object under another id, as if it were created now. Values that no source states are kept. */
 export function recreate(input: Planning, { id, desired }: Target, object: StoredObject): StoredObject {
   const { source, now } = input;
   const { owner: _, spec, declared, ...rest } = object;
@@ -69,7 +69,7 @@ export function recreate(input: Planning, { id, desired }: Target, object: Store
   };
 }
 
-/** Secrets are bound to their object: another one gets them sealed for itself. */
+/** Seals the secrets of a spec for another object, because sealed secrets are bound to their object. */
 function moveSecrets(
   { snapshot: { account, sealForm }, planEnvironment = emptyEnvironment }: Planning,
   { spec: fields }: Kind,
@@ -84,7 +84,7 @@ function moveSecrets(
   });
 }
 
-/** Whether an object can be re-created by its document: its life-cycle owner decides. */
+/** Whether a document may have its object re-created: only when the source owns its life cycle or adopts it. */
 export function isReplaceable(
   { source, snapshot, ...input }: Planning,
   { desired, adopted }: Target,
@@ -94,14 +94,14 @@ export function isReplaceable(
   return isPrunable(desired.kind) && (owner ?? source) === source && (adopted !== 'by_name' || adopt === 'take');
 }
 
-/** Fields that would change although only creation writes them. */
+/** Returns the names of `createOnly` fields that would change. */
 export function fixedFields({ spec: fields }: Kind, existing: StoredObject, spec: JsonObject): readonly string[] {
   return entriesOf(fields)
     .filter(([name, field]) => field.access === 'createOnly' && !equalJson(existing.spec[name], spec[name]))
     .map(([name]) => name);
 }
 
-/** What only creation writes stays as it is. */
+/** Returns the problems of changed `createOnly` fields. */
 export function fixedProblems(desired: Desired, names: readonly string[]): readonly Problem[] {
   const wayOut = isPrunable(desired.kind) ? ', have the object made anew with --allow-replace' : '';
   return names.map((name) =>

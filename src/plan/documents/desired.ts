@@ -9,26 +9,26 @@ import { canonicalStated } from '../../model/schema/normalize.ts';
 import { otherFormatFaults } from '../../model/schema/other-faults.ts';
 import type { IsStored, Validator } from '../../model/schema/validator.ts';
 
-/** One object that a source states, children taken out of their parents. References are still texts. */
+/** One object that a source states. Inline children are separate. References are not resolved yet. */
 export interface Desired {
   readonly kind: Kind;
   readonly key: string;
   readonly spec: JsonObject;
   readonly place: Place;
-  /** JSON pointer of the spec inside the document: `/spec`, or `/spec/records/3` for an inline child. */
+  /** JSON pointer of the spec in the document: `/spec`, or `/spec/records/3` for an inline child. */
   readonly pointer: string;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Names that the document had before. Absent: none. */
+  /** Former names of the document. Absent: none. */
   readonly aliases?: readonly string[];
-  /** The key of the parent document, or the text that refers to it. */
+  /** Key of the parent's document, or the text that refers to the parent. */
   readonly parent?: string;
 }
 
-/** Desired objects and everything that is wrong with the documents themselves. */
+/** Desired objects, and all problems of the documents themselves. */
 export interface Expanded {
   readonly desired: readonly Desired[];
   readonly problems: readonly Problem[];
-  /** `Kind/key` of documents that are broken: references to them are not unknown. */
+  /** `Kind/key` of documents with faults. References to them are not reported as unknown. */
   readonly broken: ReadonlySet<string>;
 }
 
@@ -38,7 +38,9 @@ interface Sink {
   readonly broken: Set<string>;
 }
 
-/** Checks every document and takes inline children out of their parents. Yields now and then so that others get a turn. */
+/**
+ * Checks every document and separates inline children from their parents. Yields regularly, so that other work can run.
+ */
 export function* expandDocuments(
   registry: Registry,
   validator: Validator,
@@ -53,7 +55,6 @@ export function* expandDocuments(
   return sink;
 }
 
-/** What documents are checked with. */
 interface Checking {
   readonly registry: Registry;
   readonly validator: Validator;
@@ -76,7 +77,6 @@ function expandDocument({ registry, validator, storedTexts }: Checking, document
   addDesired(registry, kind, document, sink);
 }
 
-/** Why documents cannot be of a kind. */
 function kindFault(registry: Registry, name: string, kind: Kind | undefined): Fault {
   if (kind !== undefined && !kind.document.allowed)
     return { code: 'kind_not_declarable', path: '', message: `${name} cannot be a document: ${kind.document.why}` };
@@ -104,7 +104,10 @@ function documentFaults(registry: Registry, kind: Kind, document: Document, shap
   ];
 }
 
-/** In a cluster the name of a Service becomes an address before documents are read; elsewhere there are no Services. */
+/**
+ * Adds a hint to a fault about the name of a Service. For resources in a cluster the name is replaced by an address
+ * before documents are read; other documents have no Services.
+ */
 function withServiceHint(registry: Registry, { name, service }: Kind, fault: Fault): Fault {
   if (fault.code !== 'field_unknown') return fault;
   const places = [
@@ -180,7 +183,7 @@ function addChild(
   sink.desired.push({ ...base, kind, key: `${parent.replace(/^(id|name):/, '')}/${natural}`, spec: stated, parent });
 }
 
-/** The problem of a fault in a document: `path` becomes a pointer from the document's root. */
+/** Converts a fault in a document to a problem. Its `path` becomes a JSON pointer from the document's root. */
 export function problemAt(
   place: Place,
   pointer: string,
@@ -198,17 +201,19 @@ export function problemAt(
   };
 }
 
-/** The problem of a fault in the canonical spec, placed where the input says it. */
+/** Converts a fault in a spec to a problem with the place of the document. */
 export function problemOf(desired: Desired, fault: Fault): Problem {
   return problemAt(desired.place, desired.pointer, { kind: desired.kind.name, metadata: { name: desired.key } }, fault);
 }
 
-/** The kinds that documents may have. */
 function documentKinds(registry: Registry): readonly string[] {
   return registry.kinds.filter((kind) => kind.document.allowed).map((kind) => kind.name);
 }
 
-/** `metadata.name` stands for a name that the spec leaves out, but never for that of an object which documents do not make. */
+/**
+ * Returns the spec with `metadata.name` as its name, when it has none. Does not apply to kinds that documents do not
+ * create.
+ */
 function withName(kind: Kind, spec: JsonObject, document: Document): JsonObject {
   if (statesOnly(kind)) return spec;
   return 'name' in kind.spec && isUnnamed(spec['name']) ? { ...spec, name: document.metadata.name } : spec;

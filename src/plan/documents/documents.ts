@@ -18,18 +18,18 @@ import type { DocumentsInput, Target } from './stated-object.ts';
 import { afterwards, claimedKeys, locateIn } from './targets.ts';
 
 /**
- * Plans what leads from the snapshot to the documents of one source. Either a plan or every problem of the input.
- * A generator: it yields now and then, so that a large plan does not keep others from being answered.
+ * Plans the changes from the snapshot to the documents of one source. Returns a plan, or all problems of the input.
+ * Yields regularly, so that a large plan does not block other requests.
  */
 export function* planDocuments(given: DocumentsInput): Generator<undefined, Outcome> {
   const input = { ...given, contest: gatherClaims(given.snapshot, given.source, given.claimed) };
-  // What others want may contradict documents that did not change.
+  // Claims of other sources may contradict unchanged documents, so then everything is planned.
   const since = input.contest.isEmpty && input.filter === undefined ? input.since : undefined;
   const narrowed = since === undefined ? undefined : yield* planSince(input, since);
   return narrowed ?? (yield* planPart(input, { documents: input.documents, gone: declaredOutside(input) }));
 }
 
-/** The objects of the source but for those that files state which are held back. */
+/** Returns the objects that the source states, except those stated in files that are held back. */
 function declaredOutside({ snapshot, source, heldFiles }: Contested): readonly StoredObject[] {
   const declared = snapshot.declaredBy(source);
   if (heldFiles === undefined) return declared;
@@ -37,8 +37,8 @@ function declaredOutside({ snapshot, source, heldFiles }: Contested): readonly S
 }
 
 /**
- * Plans only what changed since the last time; `undefined` when that asks for a plan of everything: something left, or
- * comes to be known by a name that others may be meant by.
+ * Plans only the changes since the last time. Returns `undefined` when everything must be planned: when an object is
+ * deleted, or gets a name by which references may mean another object.
  */
 function* planSince(input: Contested, since: readonly Document[]): Generator<undefined, Outcome | undefined> {
   const part = changesSince(input.snapshot, input.source, since, input.documents);
@@ -48,7 +48,10 @@ function* planSince(input: Contested, since: readonly Document[]): Generator<und
   return outcome.plan.changes.some((change) => takesName(input.snapshot, change)) ? undefined : outcome;
 }
 
-/** Whether an object gets a key or a name that another one has or had: unchanged documents may then mean another one. */
+/**
+ * Whether an object gets a key or name that another object has or had. References in unchanged documents may then mean
+ * another object.
+ */
 function takesName(snapshot: Snapshot, { before, after }: Change): boolean {
   if (after === undefined || (before?.key === after.key && before?.name === after.name)) return false;
   const { kind, id, key = after.name, name } = after;
@@ -101,7 +104,7 @@ function* planPart(input: Contested, part: Part): Generator<undefined, Outcome> 
   return settleRollback({ ...outcome, plan: { ...plan, warnings, guards } }, source);
 }
 
-/** A source may want an approval of everything that it changes. */
+/** Returns the guard of a source that requires an approval for every change. */
 function alwaysGuard(state: Snapshot, plan: Plan, source: string): readonly TrippedGuard[] {
   if (state.settingsOf(source).approval !== 'always' || isEmptyPlan(plan)) return [];
   return [{ guard: 'always', message: `every change of ${source} wants an approval` }];
@@ -125,10 +128,13 @@ function* guardsOf(
   return [...rolledBackGuard(snapshot, source, changes), ...hidden, ...tripped];
 }
 
-/** What depends on values and objects that the broken documents might change. */
+/** Codes of problems that depend on values or objects which the documents with faults might change. */
 const unsure = /^(reference|object)_|_(taken|overlaps)$/;
 
-/** Beside broken documents: rules that the other documents certainly break, so that one refusal reports them too. */
+/**
+ * When some documents have faults: returns the rules that the other documents certainly break, so that one refusal
+ * reports them too.
+ */
 function* brokenRules(
   { snapshot, source, now, newId, planEnvironment, actor }: DocumentsInput,
   targets: readonly Target[],
@@ -142,7 +148,7 @@ function* brokenRules(
   return outcome.ok ? [] : outcome.problems.filter(({ code }) => !unsure.test(code));
 }
 
-/** Documents that change again what a rollback restored need an approval, once. */
+/** Returns the guard for documents that change what a rollback restored. They need an approval once. */
 function rolledBackGuard(snapshot: Snapshot, source: string, changes: readonly Change[]): readonly TrippedGuard[] {
   const { rolledBack } = snapshot.settingsOf(source);
   if (rolledBack === undefined || changes.length === 0) return [];
@@ -150,7 +156,9 @@ function rolledBackGuard(snapshot: Snapshot, source: string, changes: readonly C
   return [{ guard: 'rollback', message }];
 }
 
-/** What a source does after a rollback settles it: from then on it is planned like any other. */
+/**
+ * Clears the rollback mark of a source when its plan has changes. Later plans of the source need no approval for it.
+ */
 function settleRollback(outcome: Outcome, source: string): Outcome {
   if (!outcome.ok || isEmptyPlan(outcome.plan)) return outcome;
   const { rolledBack, ...settings } = outcome.next.settingsOf(source);

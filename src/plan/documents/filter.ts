@@ -3,10 +3,10 @@ import type { Registry } from '../../model/declare/registry.ts';
 import type { Document } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 
-/** Which documents of a source are looked at; the others are as if this run did not know what they say. */
+/** Selects the documents of a source to plan. Other documents are ignored in this run. */
 export type DocumentFilter = {
   readonly kinds?: readonly string[];
-  /** All of them hold. */
+  /** All terms must match. */
   readonly labels?: readonly LabelTerm[];
 };
 
@@ -15,13 +15,15 @@ export type LabelTerm =
   | { readonly label: string; readonly is: 'in' | 'notIn'; readonly values: readonly string[] }
   | { readonly label: string; readonly is: 'there' | 'absent' };
 
-/** Whether the filter lets a document in. */
+/** Whether the filter selects a document. */
 export function isSelected(filter: DocumentFilter, { kind, metadata }: Document): boolean {
   const { kinds, labels = [] } = filter;
   return (kinds === undefined || kinds.includes(kind)) && labels.every((term) => holds(term, metadata.labels ?? {}));
 }
 
-/** Kinds of the filter that do not exist: a filter that silently matches nothing is a mistake. */
+/**
+ * Returns a problem for each unknown kind in the filter, because a filter that silently matches nothing is a mistake.
+ */
 export function filterProblems(registry: Registry, { kinds = [] }: DocumentFilter): readonly Problem[] {
   return kinds
     .filter((kind) => registry.find(kind) === undefined)
@@ -46,12 +48,12 @@ function holds(term: LabelTerm, labels: Readonly<Record<string, string>>): boole
   }
 }
 
-/** How many characters a label selector may have. */
+/** Maximum length of a label selector, in characters. */
 export const longestSelector = 4096;
 
 /**
- * Reads a label selector: terms with commas between them, each `label`, `!label`, `label=value`, `label!=value`,
- * `label in (a, b)` or `label notin (a, b)`. Gives the term that is none of these, if there is one.
+ * Parses a label selector: terms separated by commas, each `label`, `!label`, `label=value`, `label!=value`, `label in
+ * (a, b)` or `label notin (a, b)`. Returns the first invalid term as `fault`.
  */
 export function parseSelector(text: string): readonly LabelTerm[] | { readonly fault: string } {
   if (text.length > longestSelector) return { fault: `${text.slice(0, 40)}…` };
@@ -64,7 +66,7 @@ export function parseSelector(text: string): readonly LabelTerm[] | { readonly f
   return terms;
 }
 
-/** The parts between commas that stand outside of parentheses; each character is looked at once. */
+/** Splits a text at commas outside of parentheses. Visits each character once. */
 function partsOf(text: string): readonly string[] {
   const parts: string[] = [];
   let begin = 0;

@@ -3,21 +3,22 @@ import type { ForeignFile } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 
-/** What is asked about the files of a source that are none of ours. */
+/** Input for judging files of a source that contain objects of other systems. */
 export interface ForeignFilesInput {
   readonly foreign: readonly ForeignFile[];
   readonly source: string;
-  /** All names of kinds. */
+  /** Names of all kinds. */
   readonly kinds: readonly string[];
-  /** Such files are refused, all of them. */
+  /** Whether all foreign files are refused. */
   readonly strict: boolean;
-  /** The objects that the source states. */
+  /** Returns the objects that the source states. */
   stated(): readonly StoredObject[];
 }
 
 /**
- * Files of others beside documents are ignored with a note, and so are objects of others in files of ours. One that has stated an object is not, or that object would be
- * deleted by a slip; nor is one that names a kind which is nearly ours.
+ * Sorts foreign files, and foreign objects in files with documents, into problems and warnings. They are ignored with a
+ * warning, except in two cases. A file that has stated an object until now is a problem, because the object would be
+ * deleted by accident. So is a file with a kind that is equal or similar to one of Heddle's.
  */
 export function judgeForeign(input: ForeignFilesInput): {
   readonly problems: readonly Problem[];
@@ -37,7 +38,6 @@ export function judgeForeign(input: ForeignFilesInput): {
   return { problems, warnings };
 }
 
-/** The objects that each file states. */
 function statedIn({ source, stated }: ForeignFilesInput): ReadonlyMap<string, readonly StoredObject[]> {
   const byFile = new Map<string, StoredObject[]>();
   for (const object of stated())
@@ -50,7 +50,10 @@ function statedIn({ source, stated }: ForeignFilesInput): ReadonlyMap<string, re
   return byFile;
 }
 
-/** An object that the file stated where it holds none of ours, or something else of the same kind and name. */
+/**
+ * Returns an object that the file stated until now, and that its foreign content replaces; `undefined` when there is
+ * none.
+ */
 function replacedBy({ objects }: ForeignFile, stated: readonly StoredObject[]): StoredObject | undefined {
   if (objects === undefined) return stated[0];
   return stated.find(({ kind, key }) => objects.some((one) => one.kind === kind && one.name === key));

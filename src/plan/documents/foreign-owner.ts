@@ -4,19 +4,20 @@ import { problemOf } from './desired.ts';
 import { isListed } from './scope.ts';
 import type { Target } from './stated-object.ts';
 
-/** What is asked about the objects that a push states. */
+/** Input for checking the owners of the objects that a push states. */
 export interface OwnerInput {
   readonly account: Snapshot;
   readonly source: string;
   readonly targets: readonly Target[];
 }
 
-/** The code of findings about such objects: a warning of a plan, and a refusal when it is applied. */
+/** Code of problems about objects of another source. They are warnings in a plan and refused when it is applied. */
 export const foreignOwnerCode = 'source_foreign';
 
 /**
- * Objects that a source which a server runs owns, and a push states for the first time: pushed documents would keep the
- * server from deleting them, mostly by accident. What the scope of the pushing source lists is meant to be shared.
+ * Returns the objects that a push states for the first time and that a source run by a server owns. Pushed documents
+ * would keep the server from deleting them, usually by accident. Objects listed in the scope of the pushing source are
+ * meant to be shared and pass.
  */
 export function foreignOwnerProblems({ account, source, targets }: OwnerInput): readonly Problem[] {
   if (account.settingsOf(source).isRun) return [];
@@ -32,7 +33,7 @@ export function foreignOwnerProblems({ account, source, targets }: OwnerInput): 
   });
 }
 
-/** The source that a server runs and that owns what a push states. */
+/** Returns the source run by a server that owns the object; `undefined` when the push may state it. */
 function ownerOf(account: Snapshot, source: string, { existing }: Target): string | undefined {
   const object = account.get(existing?.id ?? '');
   if (object?.owner === undefined || object.owner === source || !account.settingsOf(object.owner).isRun)

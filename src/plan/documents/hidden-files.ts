@@ -10,26 +10,27 @@ import {
 import type { StoredObject } from '../../model/state/object.ts';
 import { type Change, subjectOf, type TrippedGuard } from '../plan.ts';
 
-/** What is asked about files that rules leave out. */
+/** Input for the guards about files that rules hide. */
 export interface HiddenInput {
   readonly source: string;
   readonly rules: readonly FileRules[];
   readonly changes: readonly Change[];
   readonly documents: readonly Document[];
-  /** The objects that the source states until now. */
+  /** Returns the objects that the source has stated until now. */
   stated(): readonly StoredObject[];
 }
 
-/** So many files are named. */
+/** Maximum number of files named in a message. */
 const mostNamed = 5;
 
-/** So many ways are tried in which the files of a source may be called otherwise now. */
+/** Maximum number of renamings of the source's directory that are tried. */
 const mostRenamings = 10;
 
 /**
- * Objects that would be deleted because a rule hides the file which stated them. A rule is rarely meant to delete what
- * the files state, so each rule that does needs an approval, however little it deletes. Messages name files by their
- * path below the directory of the rule: the digest of a plan is the same wherever the directory is.
+ * Returns guards for objects that would be deleted because a rule hides the file that stated them. Such a deletion is
+ * rarely intended, so each rule that causes one needs an approval, however few objects it deletes. Messages name files
+ * relative to the directory of the rule, so that the digest of a plan does not depend on the location of that
+ * directory.
  */
 export function* hiddenGuards(input: HiddenInput): Generator<undefined, readonly TrippedGuard[]> {
   const deletes = input.rules.length === 0 ? [] : input.changes.filter(({ action }) => action === 'delete');
@@ -48,7 +49,10 @@ export function* hiddenGuards(input: HiddenInput): Generator<undefined, readonly
   return messages.sort().map((message) => ({ guard: 'hidden', message }));
 }
 
-/** Rules whose name, such as `config/.heddleignore` or "`include` of config/heddle.yaml", does not say where their directory is. */
+/**
+ * Returns rules whose name is relative to their root, such as `config/.heddleignore` or "`include` of
+ * config/heddle.yaml", so that it does not depend on the location of that directory.
+ */
 function namedFromRoot(rules: FileRules): FileRules {
   const [list, path] = rules.name.startsWith('`') ? splitAfter(rules.name, ' of ') : ['', rules.name];
   const below = pathBelow(normalizePath(rules.root), normalizePath(path));
@@ -60,7 +64,7 @@ function splitAfter(text: string, separator: string): readonly [string, string] 
   return at < 0 ? ['', text] : [text.slice(0, at + separator.length), text.slice(at + separator.length)];
 }
 
-/** The first rule that hides a file, under the name it had or one that it would have now. */
+/** Returns the first rule that hides a file, under its former path or a path that it may have now. */
 function* hidingOf(
   filter: FileFilter,
   renamings: readonly Renaming[],
@@ -73,10 +77,7 @@ function* hidingOf(
   return undefined;
 }
 
-/**
- * The directory that files were in, and the one they are in now: they are pushed by another person, or from another
- * place.
- */
+/** Former and current directory of the files. They differ when another person pushes, or pushes from another place. */
 interface Renaming {
   readonly from: string;
   readonly to: string;
@@ -87,7 +88,7 @@ function renamed(path: string, { from, to }: Renaming): readonly string[] {
   return below === undefined ? [] : [to === '' || to === '/' ? `${to}${below}` : `${to}/${below}`];
 }
 
-/** How the files of documents that are stated as before are called otherwise now. */
+/** Returns how the paths of files changed whose documents are still stated. */
 function* renamingsOf({ source, documents, stated }: HiddenInput): Generator<undefined, readonly Renaming[]> {
   const files = new Map<string, string>();
   for (const [at, object] of stated().entries()) {
@@ -106,7 +107,10 @@ function* renamingsOf({ source, documents, stated }: HiddenInput): Generator<und
   return [...renamings.values()];
 }
 
-/** What is left of two paths without the steps at the end that they share; nothing when they share none, or all. */
+/**
+ * Returns the two paths without their common trailing steps; `undefined` when they have no common trailing step, or are
+ * equal.
+ */
 function renamingOf(before: string, after: string): Renaming | undefined {
   if (before === after) return undefined;
   const [from, to] = [before.split('/'), after.split('/')];

@@ -5,13 +5,13 @@ import type { HeldBack, Outcome } from '../plan.ts';
 import { planDocuments } from './documents.ts';
 import type { DocumentsInput } from './stated-object.ts';
 
-/** By path of a file: why it is held back. */
+/** Reasons for holding files back, by path. */
 type Held = ReadonlyMap<string, readonly Problem[]>;
 
 /**
- * Plans the documents that can be applied. A file with a problem is held back, and so are those whose documents refer to what
- * it states: their objects stay as they were applied last. The rest goes on as if it were alone. What is wrong with the
- * source as a whole, and with no file of it, is refused as ever. `unread` are the problems of reading.
+ * Plans the documents that can be applied. A file with a problem is held back, and so are files whose documents refer
+ * to its objects; their objects keep their last applied state. The other files are planned as if they were the only
+ * ones. Problems that belong to no file are refused as usual. `unread`: problems from reading the files.
  */
 export function* planHoldingBack(input: DocumentsInput, unread: readonly Problem[]): Generator<undefined, Outcome> {
   const first = byFile(unread);
@@ -45,7 +45,7 @@ function without(input: DocumentsInput, held: Held): DocumentsInput {
   };
 }
 
-/** `undefined` when one of the problems is in no file. */
+/** Groups the problems by file. Returns `undefined` when one of them belongs to no file. */
 function byFile(problems: readonly Problem[]): Map<string, readonly Problem[]> | undefined {
   const files = new Map<string, readonly Problem[]>();
   for (const problem of problems) {
@@ -55,14 +55,14 @@ function byFile(problems: readonly Problem[]): Map<string, readonly Problem[]> |
   return files;
 }
 
-/** With the files whose documents refer to what the held ones state, and so on. */
+/** Adds the files whose documents refer to objects of held files, transitively. */
 function withReferrers(input: DocumentsInput, held: Held): Held {
   if (held.size === 0) return held;
   const { snapshot, source, documents } = input;
   const registry = snapshot.registry;
   const names = new Map<string, string>();
   const note = (kind: string, key: string, file: string) => void names.set(`${kind}/${key}`, file);
-  // What cannot be read is known by what was applied of it.
+  // For files that cannot be read, the objects that were applied last are used.
   for (const { kind, key = '', declared } of snapshot.declaredBy(source))
     for (const by of declared) if (by.source === source && held.has(by.file)) note(kind, key, by.file);
   for (const { kind, metadata, place } of documents) if (held.has(place.file)) note(kind, metadata.name, place.file);

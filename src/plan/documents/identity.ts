@@ -7,11 +7,14 @@ import { findUnmanaged } from './adopt.ts';
 import { type Desired, problemAt } from './desired.ts';
 import { asStored, createSearch, type MatchInput, parentOf, type Search, sameChildren, take } from './search.ts';
 
-/** A desired object with the stored one it stands for, if there is one. */
+/** A desired object, and the stored object that it describes. `existing` is absent for a new object. */
 export interface Matched {
   readonly desired: Desired;
   readonly existing?: StoredObject;
-  /** The object has no owner; it was found by annotation or by its name. */
+  /**
+   * How the object was adopted: it had no owner, and was found by annotation (`by_id`) or by its name. `no`: not
+   * adopted.
+   */
   readonly adopted: 'no' | 'by_id' | 'by_name';
 }
 
@@ -22,9 +25,9 @@ export interface Matches {
 }
 
 /**
- * Finds for every desired object the stored one with its key, one of those that the source stated until now that became
- * it, or one to adopt. Nothing is ever matched twice. An item comes back with the key that its object has or gets. Yields
- * now and then.
+ * Finds the stored object for every desired object: by key, then an object of the source that was renamed or changed
+ * into it, then an unmanaged object to adopt. No object is matched twice. Each item is returned with the key that its
+ * object has or gets. Yields regularly.
  */
 export function* matchObjects(input: MatchInput): Generator<undefined, Matches> {
   const search = createSearch(input);
@@ -39,7 +42,7 @@ export function* matchObjects(input: MatchInput): Generator<undefined, Matches> 
   const roots = items.filter(({ item }) => item.kind.parent === undefined);
   const known = yield* mapInSteps(roots, (root) => findRoot(search, input, root));
   yield* mapInSteps(known, (found) => match(found, new Map()));
-  // Children are found by what they belong to and refer to, so everything else comes first.
+  // Children are matched by their parent and their references, so all other objects come first.
   const children = items.filter(({ item }) => item.kind.parent !== undefined);
   const byKey = yield* mapInSteps(children, (child) => findChild(search, child));
   const found = yield* mapInSteps(byKey, (child) =>
@@ -51,14 +54,17 @@ export function* matchObjects(input: MatchInput): Generator<undefined, Matches> 
   return { matched, problems, warnings };
 }
 
-/** An item, where it stands among all, with the key that it has from now on; and the stored object that has it already. */
+/** An item with its position in the input and its final key, and the stored object that already has that key. */
 interface Found {
   readonly at: number;
   readonly item: Desired;
   readonly existing?: StoredObject | undefined;
 }
 
-/** Documents that still use a key which its owner changed are refused with the new key. */
+/**
+ * Finds a root object by its key. A document that still uses a key which the object's owner changed is matched to the
+ * object under the new key, with a warning.
+ */
 function findRoot(search: Search, { former }: MatchInput, { at, item }: Found): Found {
   const { snapshot, taken, ids } = search;
   const { kind, key } = item;
@@ -78,7 +84,7 @@ function renamedWarning({ kind, key, place }: Desired, name: string): Problem {
   return problemAt(place, '/metadata/name', { kind: kind.name, metadata: { name: key } }, fault);
 }
 
-/** However a document names the parent, the key of a child begins with the parent's. */
+/** Finds a child by its key, which begins with the parent's key however the document names the parent. */
 function findChild(search: Search, { at, item }: Found): Found {
   const parent = parentOf(search, item);
   const key = parent === undefined ? undefined : (search.keys.get(parent) ?? search.snapshot.get(parent)?.key);
@@ -89,7 +95,9 @@ function findChild(search: Search, { at, item }: Found): Found {
   return { at, item: known, existing };
 }
 
-/** The object that a child refers to, and with it the child, may have another key now; the ids show that. */
+/**
+ * Finds a child by ids: the object to which it refers may have another key now, which changes the key of the child too.
+ */
 function findSameChild(search: Search, input: MatchInput, { at, item }: Found): Found {
   const parent = parentOf(search, item);
   if (parent === undefined) return { at, item };
@@ -112,7 +120,7 @@ function matchObject(
   return findUnmanaged(search, item) ?? { desired: item, adopted: 'no' };
 }
 
-/** Children that nothing states any more, by parent and pairing value, in the order of their keys. */
+/** Returns the children that the source no longer states, by parent and pairing value, sorted by key. */
 function leftoversBySlot(
   snapshot: Snapshot,
   before: readonly StoredObject[],
@@ -121,10 +129,10 @@ function leftoversBySlot(
   const slots = new Map<string, StoredObject[]>();
   for (const object of before) {
     const kind = snapshot.registry.get(object.kind);
-    // What others state too stays theirs; this source then states another child beside it.
+    // A child that other sources state too is kept for them; this source then states another child next to it.
     if (taken.has(object.id) || object.declared.length > 1) continue;
     if (kind.pairing === undefined || object.key === undefined || object.parent === undefined) continue;
-    // A stored spec is canonical, so it has the shape that the fields give it.
+    // The stored spec is canonical, so it has the shape that the fields define.
     const slot = slotOf(object.kind, object.parent, kind.pairing(object.spec));
     const others = slots.get(slot);
     if (others === undefined) slots.set(slot, [object]);
@@ -134,7 +142,10 @@ function leftoversBySlot(
   return slots;
 }
 
-/** A changed address keeps its id: an old and a new record of equal name and type are one record that changed. */
+/**
+ * Pairs a new child with a former one, so that a changed address keeps its id: an old and a new record with the same
+ * name and type are the same record.
+ */
 function pairChild(search: Search, item: Desired, leftovers: Map<string, StoredObject[]>): StoredObject | undefined {
   if (item.kind.pairing === undefined) return undefined;
   const parent = parentOf(search, item);

@@ -4,7 +4,7 @@ import type { Problem } from '../../model/problem.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Change } from '../plan.ts';
 
-/** An object that goes and a new one that states the same under another key. */
+/** A deleted object, and a created object with the same content under another key. */
 interface LikelyRename {
   readonly from: StoredObject;
   readonly to: StoredObject;
@@ -12,9 +12,9 @@ interface LikelyRename {
 }
 
 /**
- * Warns where a plan deletes an object and creates another one of the same kind and content: without `previousNames` a new
- * `metadata.name` means a new object with another id, which is rarely meant. Children follow their parents and are paired
- * by what they hold.
+ * Returns warnings for a plan that deletes an object and creates one of the same kind and content. Without
+ * `previousNames`, a new `metadata.name` means a new object with another id, which is rarely intended. Only root
+ * objects are compared: children follow their parents and are paired by their content.
  */
 export function likelyRenameWarnings(
   registry: Registry,
@@ -50,7 +50,10 @@ function likelyRenames(registry: Registry, source: string, changes: readonly Cha
 
 type Arrival = Pick<LikelyRename, 'to' | 'change'>;
 
-/** One of each is a pair; of several those that share a display name of their own. */
+/**
+ * Pairs deleted and created objects with equal content: one of each is a pair; of several, those that share a unique
+ * display name.
+ */
 function pairs(gone: readonly StoredObject[], arrivals: readonly Arrival[]): readonly LikelyRename[] {
   const [from] = gone;
   const [arrival] = arrivals;
@@ -64,7 +67,10 @@ function pairs(gone: readonly StoredObject[], arrivals: readonly Arrival[]): rea
   });
 }
 
-/** What the source states about a root object, its names apart; `undefined` where keys are not its documents' to choose. */
+/**
+ * Returns the content that the source states about a root object, without its names. `undefined` for children,
+ * singletons and objects without a key, whose keys documents do not choose.
+ */
 function statedContent(registry: Registry, source: string, object: StoredObject): string | undefined {
   const kind = registry.get(object.kind);
   const stated = object.declared.find((declaration) => declaration.source === source)?.stated;

@@ -3,8 +3,8 @@ import type { Fault } from '../../model/declare/kind.ts';
 import type { AnyField, Fields } from '../../model/schema/field.ts';
 
 /**
- * Rules look at canonical specs, whose lists are sorted; people look at their input. The fault with its pointer
- * translated to the positions of the input.
+ * Returns the fault with its JSON pointer translated to the positions of the input. Rules check canonical specs, whose
+ * lists are sorted, but users see their input.
  */
 export function locateFault(fields: Fields, canonical: JsonObject, input: JsonObject, fault: Fault): Fault {
   const segments = fault.path.split('/').slice(1);

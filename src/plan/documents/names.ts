@@ -7,27 +7,27 @@ import { labelOf } from '../view/view.ts';
 import type { ReferenceRule } from './scope.ts';
 import type { Target } from './stated-object.ts';
 
-/** What texts of references may mean and is not there. */
+/** Objects that reference texts may name although they cannot be referred to. */
 export interface NotThere {
   readonly broken: ReadonlySet<string>;
   readonly leaving: ReadonlySet<string>;
   readonly leftOut: readonly Document[];
-  /** What the scope of the source keeps from being referred to. */
+  /** Rule that decides which references the scope of the source forbids. */
   readonly refusal: ReferenceRule;
-  /** Whether an object keeps a name other than the one that is stated, because the source leaves it alone. */
+  /** Whether an object keeps its own name instead of the stated one, because the source does not change it. */
   isSettled(object: StoredObject, name: string): boolean;
 }
 
-/** Some 20 ms of comparing in one plan. */
+/** Maximum number of names compared for hints in one plan, some 20 ms. */
 const mostCompared = 40_000;
 
-/** What the texts of references mean in one plan: its documents first, then the account. */
+/** Returns the objects that reference texts name in one plan: objects of its documents first, then stored objects. */
 export function namesOf(
   snapshot: Snapshot,
   targets: readonly Target[],
   { broken, leaving, leftOut, refusal, isSettled }: NotThere,
 ): Names {
-  // What documents only state is not there because a document says so.
+  // An object of a kind that documents do not create exists only when it is stored.
   const isThere = ({ desired, existing }: Target) => existing !== undefined || !statesOnly(desired.kind);
   const [there, absent] = [targets.filter(isThere), targets.filter((target) => !isThere(target))];
   const onlyStated = new Set(absent.map(({ desired }) => `${desired.kind.name}/${desired.key}`));
@@ -61,7 +61,7 @@ export function namesOf(
   };
 }
 
-/** New objects by `Kind/key` of what their documents say they were called. */
+/** Returns the new objects by `Kind/key` of their former keys. */
 function formerKeysOf(targets: readonly Target[]): ReadonlyMap<string, { readonly id: string; readonly key: string }> {
   const made = targets.filter(({ existing }) => existing === undefined);
   return new Map(
@@ -71,7 +71,7 @@ function formerKeysOf(targets: readonly Target[]): ReadonlyMap<string, { readonl
   );
 }
 
-/** Ids of the objects to which documents give another display name than they have, with their keys. */
+/** Returns the ids of the objects whose display name documents change, with their keys. */
 function renamedBy(targets: readonly Target[], isSettled: NotThere['isSettled']): ReadonlyMap<string, string> {
   return new Map(
     targets.flatMap(({ desired: { kind, key, spec }, existing }) => {

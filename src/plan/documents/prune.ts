@@ -13,37 +13,40 @@ import { overridesMember } from '../ownership/overrides.ts';
 import { stateUnits } from '../ownership/state-units.ts';
 import { isPrunable } from './annotations.ts';
 
-/** What happens to the objects that a source no longer states. */
+/** Result of pruning: changes to the objects that a source no longer states. */
 export interface Pruned {
   readonly edits: readonly Edit[];
-  /** Ids of the objects that are deleted. */
+  /** Ids of the objects to delete. */
   readonly leaving: ReadonlySet<string>;
-  /** Objects that would be deleted but are used by others; they stay owned and are tried again. */
+  /**
+   * Warnings: objects that are kept because they are in use, left to another source, or outside the scope. An object in
+   * use stays owned, and its deletion is tried again.
+   */
   readonly warnings: readonly Problem[];
 }
 
 type Stated = ReadonlyMap<string, StoredObject | undefined>;
 
-/** What a source stated until now and does not state any more. */
+/** Objects that a source stated until now and no longer states. */
 export interface PruneInput {
   readonly snapshot: Snapshot;
   readonly source: string;
   readonly gone: readonly StoredObject[];
-  /** What it states now, by id: as it will be, or `undefined` while that is not known. */
+  /** Objects that the source states now, by id, in their planned state; `undefined` while that is not known. */
   readonly stated: Stated;
-  /** ISO 8601. */
+  /** Time of the plan, in ISO 8601. */
   readonly now: string;
-  /** The source that wants an object and does not have it yet. */
+  /** Returns the source that claims an object and does not have it yet; `undefined` when there is none. */
   claimantOf(kind: string, key: string): string | undefined;
-  /** Whether an object lies outside what the source may state and delete. */
+  /** Whether an object is outside the scope of the source, so that the source may neither state nor delete it. */
   isOutside(object: StoredObject): boolean;
 }
 
 /**
- * Objects that the source owns and no longer states are deleted; what others state too goes over to them, and what another
- * one wants is left to it as it is; what the source only stated is released. An object that others use is kept and
- * reported. What lies outside the scope of the source, which was narrowed then, is let go and stays as it is. Yields now and
- * then.
+ * Plans the objects that the source no longer states. Objects that it owns are deleted. If other sources state an owned
+ * object, one of them becomes its owner; if another source claims it, it is left to that source unchanged. Objects that
+ * the source only stated are released. An object in use is kept and reported. An object outside the scope, after the
+ * scope was narrowed, is released unchanged. Yields regularly.
  */
 export function* pruneObjects(input: PruneInput): Generator<undefined, Pruned> {
   const { snapshot, source, stated } = input;
@@ -77,7 +80,7 @@ export function* pruneObjects(input: PruneInput): Generator<undefined, Pruned> {
   return { edits: [...deleted, ...released], leaving, warnings };
 }
 
-/** Where the source stated the object until now. */
+/** Returns the file and line where the source stated the object until now. */
 function formerPlace(source: string, { declared }: StoredObject): Pick<Problem, 'file' | 'line'> {
   const place = declared.find((declaration) => declaration.source === source);
   return place === undefined ? {} : { file: place.file, line: place.line };
@@ -105,13 +108,16 @@ function isSystem(snapshot: Snapshot, object: StoredObject): boolean {
   return snapshot.registry.get(object.kind).isSystem?.(object) === true;
 }
 
-/** An object that stays, because it is in use. */
+/** An object that is kept because it is in use. */
 interface Blocked {
   readonly object: StoredObject;
   readonly warning: Problem;
 }
 
-/** A candidate that is used from outside stays, and then keeps what it uses itself: repeat until nothing more stays. */
+/**
+ * Decides which candidates are deleted. A candidate with a user that stays is kept, and then keeps the objects that it
+ * uses itself; this repeats until no more candidates are kept.
+ */
 function* settle(
   snapshot: Snapshot,
   candidates: readonly StoredObject[],
@@ -138,9 +144,9 @@ function* settle(
 }
 
 /**
- * Which objects keep a candidate. Of the objects that the source states or releases only those that will still refer to
- * it because another author set the reference: a reference that a document states is a problem of the document
- * (`reference_deleted`).
+ * Returns descriptions of the objects that keep a candidate. An object that the source states or releases counts only
+ * when it will still refer to the candidate because another author set the reference. A reference stated in a document
+ * is a problem of the document instead (`reference_deleted`).
  */
 function usersOf(
   snapshot: Snapshot,
@@ -154,7 +160,7 @@ function usersOf(
     return after === undefined || !facetsOf(snapshot.registry, after).references.some(({ to }) => to === object.id);
   };
   const referrers = snapshot.referrersOf(object.id);
-  // What is derived refers to what its origin refers to, so the origin is asked.
+  // A derived object refers to whatever its origin refers to, so the origin is checked instead.
   const asks = (id: string | undefined) => id !== undefined && referrers.some(({ from }) => from.id === id);
   const users = referrers.filter(
     ({ from, field }) =>
@@ -164,7 +170,7 @@ function usersOf(
   return [...new Set(all.map((from) => describeReferrer(snapshot, from)))];
 }
 
-/** Which objects keep a candidate without a reference to it, as they will be. */
+/** Returns the objects, in their planned state, that keep a candidate without referring to it. */
 function otherUsersOf(
   snapshot: Snapshot,
   object: StoredObject,
@@ -177,7 +183,10 @@ function otherUsersOf(
   return usedBy(object, snapshot.with({ put, remove: [] })).filter(({ id }) => !leaving.has(id));
 }
 
-/** What is left to another source keeps its key, by which that source finds it. */
+/**
+ * Returns the edit that releases an object. An object that is left to another source keeps its key, by which that
+ * source finds it.
+ */
 function release(
   { snapshot, source, now }: PruneInput,
   object: StoredObject,
@@ -187,8 +196,8 @@ function release(
   const declared = object.declared.filter((declaration) => declaration.source !== source);
   const kind = snapshot.registry.get(object.kind);
   const fields = kind.spec;
-  // An object without another owner keeps its values; between sources, units that only this one stated fall back to
-  // their default.
+  // An object without another owner keeps its values. With other sources, units that only this source stated return to
+  // their defaults.
   const { content, resets, overrides } =
     others.length > 0
       ? stateUnits(fields, object, source, {}, { now })

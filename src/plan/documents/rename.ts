@@ -9,23 +9,26 @@ import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { problemAt } from './desired.ts';
 
-/** Which stored objects the documents know by another key than the account does. */
+/** Stored objects whose key in the documents differs from their key in the account. */
 export interface Renames {
-  /** New keys by id. */
+  /** New keys, by id of the object. */
   readonly keys: ReadonlyMap<string, string>;
-  /** Documents that go on using a former key of an object which another source renamed: `Kind/name` to its id. */
+  /**
+   * Documents that still use a former key of an object that another source renamed: `Kind/name` to the id of the
+   * object.
+   */
   readonly former: ReadonlyMap<string, string>;
-  /** Previous names, as `Kind/name`, that still are the key of another object: nothing is moved. */
+  /** Previous names, as `Kind/name`, that are still the key of another object. Nothing is renamed for them. */
   readonly blocked: ReadonlySet<string>;
-  /** Ids of objects that stay for now, because documents say that they became another one. */
+  /** Ids of objects that are not deleted for now, because their key is a blocked previous name. */
   readonly held: ReadonlySet<string>;
-  /** `Kind/key` of objects that the source would rename and another one owns. */
+  /** `Kind/key` of objects that the source tries to rename although another source owns them. */
   readonly claimed: readonly string[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
-/** What is looked at: all documents of the source, and those of them that are planned. */
+/** Input of `planRenames`: all documents of the source, and those of them that are planned. */
 export interface RenameInput {
   readonly snapshot: Snapshot;
   readonly source: string;
@@ -34,8 +37,8 @@ export interface RenameInput {
 }
 
 /**
- * Finds the objects that changed their key. A previous name is done with once the object has it among its former keys, and
- * so is one that nothing has: it may stay in its document for ever. Yields now and then.
+ * Finds the objects whose key changed. A previous name has no effect when it is already among the former keys of the
+ * object, or when no object has it, so it may stay in its document for ever. Yields now and then.
  */
 export function* planRenames(input: RenameInput): Generator<undefined, Renames> {
   const search = createSearch(input);
@@ -50,7 +53,10 @@ export function* planRenames(input: RenameInput): Generator<undefined, Renames> 
 interface Search {
   readonly snapshot: Snapshot;
   readonly source: string;
-  /** Documents by `Kind/name`, and by `Kind/name` of what they were called. */
+  /**
+   * Returns the document named `Kind/name`, or undefined. `claimants` returns the documents that list `Kind/name` as a
+   * previous name.
+   */
   stated(kind: string, name: string): Document | undefined;
   claimants(kind: string, name: string): readonly Document[];
   readonly keys: Map<string, string>;
@@ -62,7 +68,7 @@ interface Search {
   readonly warnings: Problem[];
 }
 
-/** Most documents have no previous names, so both indexes are made when they are asked for. */
+/** Builds both indexes on first use, because most documents have no previous names. */
 function createSearch({ snapshot, source, all }: RenameInput): Search {
   let byName: Map<string, Document> | undefined;
   let byFormer: Map<string, Document[]> | undefined;
@@ -94,14 +100,14 @@ function claimsOf(documents: readonly Document[]): Map<string, Document[]> {
   return claims;
 }
 
-/** Without repeats and without the name that the document has. */
+/** Returns the previous names without duplicates and without the current name of the document. */
 function previousNames({ metadata }: Document): readonly string[] {
   return [...new Set(metadata.previousNames)].filter((name) => name !== metadata.name);
 }
 
 function renameOne(search: Search, document: Document): void {
   const kind = search.snapshot.registry.find(document.kind);
-  // Unknown kinds are reported where documents are checked.
+  // Unknown kinds are reported by the check of the documents.
   if (kind === undefined) return;
   if (hasFixedKey(kind)) {
     const message = `the key of a ${kind.name} is not its document's to choose; remove \`previousNames\``;
@@ -125,12 +131,15 @@ function renameOne(search: Search, document: Document): void {
   search.problems.push(faultOf(document, 'rename_ambiguous', message));
 }
 
-/** Keys of children follow from their parents, some others are given by what they are about. */
+/**
+ * Whether documents cannot choose the key: keys of children follow from their parents, and some other kinds have a
+ * fixed key.
+ */
 function hasFixedKey(kind: Kind): boolean {
   return kind.parent !== undefined || kind.singleton !== undefined || statesOnly(kind);
 }
 
-/** The object that one previous name stands for, if it is still to be moved. */
+/** Returns the object that a previous name refers to, if it still has to be renamed. */
 function oneNamed(
   search: Search,
   document: Document,
@@ -150,24 +159,28 @@ function oneNamed(
   const still = search.stated(kind, name);
   if (still === undefined && object !== undefined)
     return present === undefined ? object : block(search, document, object, name);
-  // Where there is neither object nor document by the name it is done with; nor do new documents rename each other.
+  // With neither an object nor a document of that name, the rename is finished. New documents do not rename each other
+  // either.
   if (still === undefined || (object === undefined && present === undefined)) return undefined;
-  // Two documents that state each other swap their objects.
+  // Two documents that list each other's name as a previous name swap their objects.
   if (present !== undefined && previousNames(still).includes(metadata.name)) return object;
   const message = `\`${name}\` is a previous name here and still has a document of its own (${placeOf(still)}); remove that document or the previous name`;
   search.problems.push(faultOf(document, 'rename_still_stated', message));
   return undefined;
 }
 
-/** The one object that had a key, unless a document states it by the key that it has. */
+/** Returns the only object that had the key, unless a document states that object by its current key. */
 function formerly(search: Search, kind: string, name: string): StoredObject | undefined {
   const [object, ...others] = search.snapshot.lookUp(kind, aliasIndex, name);
-  // What has no key any more belongs to no documents: it is adopted like anything else.
+  // An object without a key belongs to no document: it is adopted like any other object.
   if (object?.key === undefined || others.length > 0) return undefined;
   return search.stated(kind, object.key) === undefined ? object : undefined;
 }
 
-/** Both keys are taken: which of the two objects the document means is undecided, so both stay as they are. */
+/**
+ * Blocks the rename when both keys exist: it is undecided which of the two objects the document means, so both stay
+ * unchanged.
+ */
 function block(search: Search, document: Document, object: StoredObject, name: string): undefined {
   const { kind, metadata } = document;
   search.blocked.add(`${kind}/${name}`);
@@ -188,14 +201,14 @@ function moveTo(search: Search, document: Document, object: StoredObject): void 
   search.problems.push(faultOf(document, 'rename_foreign', message));
 }
 
-/** Whose word about the key counts: that of the owner, else of the first source that states the object. */
+/** Returns the source that decides about the key: the owner, else the first source by name that states the object. */
 function keeperOf({ owner, declared }: StoredObject): string | undefined {
   return owner ?? declared.map(({ source }) => source).sort()[0];
 }
 
 /**
- * A document whose key nothing has, but something had: its source gave the object another key and took that back, or
- * another source did.
+ * Handles a document whose key no object has now but an object had before: its own source changed the key and changed
+ * it back, or another source renamed the object.
  */
 function findFormer(search: Search, { kind, metadata: { name } }: Document): void {
   const { snapshot, source } = search;

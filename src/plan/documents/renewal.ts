@@ -3,15 +3,18 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 
-/** How long before it ends what was made for an object is replaced: a time such as `72h`. */
+/**
+ * Annotation that sets how long before their end the generated values of an object are replaced: a duration such as
+ * `72h`.
+ */
 export const renewBeforeAnnotation = 'heddle.dev/renew-before';
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** At least so long it takes to notice, and to bring the new value where the old one was. */
+/** Shortest allowed time, in seconds. It leaves time to notice the coming end, and to distribute the new value. */
 const leastSeconds = 60 * 60;
 
-/** What is wrong with when a document wants what was made for its object to be replaced. */
+/** Returns the faults of the `renewBeforeAnnotation` of a document. Empty when the annotation is absent or valid. */
 export function renewalFaults(kind: Kind, annotations: Annotations, spec: JsonObject): readonly Fault[] {
   const text = annotations[renewBeforeAnnotation];
   if (text === undefined) return [];
@@ -29,12 +32,12 @@ export function renewalFaults(kind: Kind, annotations: Annotations, spec: JsonOb
   );
 }
 
-/** Whether a document wants what was made for its object to be replaced at all. */
+/** Whether the document asks for renewal, and the object has generated values that expire. */
 export function isRenewed(kind: Kind, annotations: Annotations, object: StoredObject): boolean {
   return annotations[renewBeforeAnnotation] !== undefined && kind.renewal?.expires(object) !== undefined;
 }
 
-/** Whether what was made for an object is to be replaced now, because its document says so long before it ends. */
+/** Whether the generated values of an object must be replaced now, as the annotation of its document sets it. */
 export function isRenewalDue(kind: Kind, annotations: Annotations, object: StoredObject, now: string): boolean {
   const seconds = parseDuration(annotations[renewBeforeAnnotation] ?? '');
   const expires = kind.renewal?.expires(object);

@@ -9,7 +9,7 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Base } from '../keyed-account.ts';
 import type { Target } from './stated-object.ts';
 
-/** The targets when some of them are re-created: these have a new id, and the object that goes for them. */
+/** Returns the targets, where each target to re-create gets a new id and `replaces` set to the id of the old object. */
 export function renewTargets(
   targets: readonly Target[],
   recreated: ReadonlySet<string>,
@@ -20,7 +20,9 @@ export function renewTargets(
   );
 }
 
-/** The base in which all references to an object that is re-created lead to the new one, whichever author set them. */
+/**
+ * Returns the base in which every reference to a re-created object points to the new object, regardless of its owner.
+ */
 export function withNewReferences(base: Base, targets: readonly Target[], now: string): Base {
   const ids = new Map(targets.flatMap(({ id, replaces }) => (replaces === undefined ? [] : [[replaces, id] as const])));
   const { snapshot } = base;
@@ -34,7 +36,7 @@ export function withNewReferences(base: Base, targets: readonly Target[], now: s
   };
 }
 
-/** What is re-created stands where the old one stood. */
+/** Keeps the position in lists: a re-created object takes the position of the old one. */
 function withNewNames(object: StoredObject, ids: ReadonlyMap<string, string>): JsonObject {
   const order = Object.entries(listOrderOf(object));
   if (order.length === 0) return object.derived;
@@ -49,7 +51,7 @@ function redirected(
   now: string,
 ): StoredObject {
   const kind = snapshot.registry.get(object.kind);
-  // Sets are sorted by id. What the fields do not say is left out, so no default comes in.
+  // Sets are sorted by id. Fields that are not stated stay out, so that no default is filled in.
   const mapped = (spec: JsonObject): JsonObject =>
     canonicalStated(
       kind,

@@ -19,33 +19,33 @@ import { outsideScope, referenceRule, scopeProblems } from './scope.ts';
 import type { Planning, Target } from './stated-object.ts';
 import { digestAmong, doubleProblems, editTargets, type FoundEdits, withIds } from './targets.ts';
 
-/** The input of a plan, without what only its targets provide. */
+/** Input of a plan, without the members that are computed from its targets. */
 export type Contested = Omit<Planning, 'digest' | 'moved'>;
 
-/** The part of the account and of the input that a plan looks at. */
+/** The documents and objects that a plan considers: all of the source, or only the changed ones. */
 export interface Part {
   readonly documents: readonly Document[];
   /** Objects of the source that are released or deleted unless one of the documents states them. */
   readonly gone: readonly StoredObject[];
 }
 
-/** The objects that documents stand for, and what is known about them before their documents are looked into. */
+/** The objects that the documents refer to, resolved before the specs of the documents are read. */
 export interface ResolvedDocuments {
   readonly options: PlanOptions;
-  /** The account with the keys that the documents know. */
+  /** The account, with the keys that the documents use. */
   readonly base: Base;
   readonly targets: readonly Target[];
-  /** What nothing states any more and the source may let go. */
+  /** Objects that no document states any more and that the source may release or delete. */
   readonly gone: readonly StoredObject[];
   readonly notThere: Omit<NotThere, 'leaving' | 'refusal' | 'isSettled'>;
-  /** `Kind/key` of objects that the source would rename and another one owns. */
+  /** `Kind/key` of objects that the source tries to rename although another source owns them. */
   readonly claimed: readonly string[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   newId(kind: Kind): string;
 }
 
-/** Finds what the documents stand for. */
+/** Matches the documents with stored objects, and gives ids to new ones. */
 export function* resolveDocuments(input: Contested, part: Part): Generator<undefined, ResolvedDocuments> {
   const { snapshot: account, source } = input;
   const options = optionsOf(input, account.settingsOf(source));
@@ -72,7 +72,7 @@ export function* resolveDocuments(input: Contested, part: Part): Generator<undef
   yield undefined;
   const kept = new Set(targets.map(({ id }) => id));
   const foreign = input.force === true ? [] : foreignOwnerProblems({ account, source, targets });
-  // Without prune, or with broken documents, nothing leaves.
+  // Without prune, or with broken documents, no object is released or deleted.
   const enabled = options.prune && expanded.problems.length === 0;
   const isWhole = documents.length === part.documents.length;
   return {
@@ -91,7 +91,7 @@ export function* resolveDocuments(input: Contested, part: Part): Generator<undef
   };
 }
 
-/** A previous name that another object still has is not noted as a former key. */
+/** Drops previous names that are still the key of another object, so that they are not recorded as former keys. */
 function withoutBlocked(item: Desired, { blocked }: Renames): Desired {
   if (item.aliases === undefined || blocked.size === 0) return item;
   return { ...item, aliases: item.aliases.filter((name) => !blocked.has(`${item.kind.name}/${name}`)) };
@@ -103,7 +103,10 @@ export interface DocumentsDiff {
   readonly found: FoundEdits;
 }
 
-/** What the documents do; once more when some of their objects have to be re-created and may be. */
+/**
+ * Computes the edits of the documents. Computes them a second time when some objects have to be re-created and
+ * `allowReplace` permits it.
+ */
 export function* diffDocuments(input: Contested, resolved: ResolvedDocuments): Generator<undefined, DocumentsDiff> {
   const first = yield* diff(input, resolved);
   const recreated = first.found.fixed;
@@ -145,7 +148,10 @@ function* diff(input: Contested, resolved: ResolvedDocuments): Generator<undefin
   return { resolved, found };
 }
 
-/** Which names stay although others are stated: of what was seeded, and of what is only observed since it was stated. */
+/**
+ * Returns the rule by which an object keeps its name although another name is stated: objects that the source seeded,
+ * and objects that the source only observes and whose stated name has not changed.
+ */
 function nameRule({ snapshot, source }: Contested): NotThere['isSettled'] {
   const { conflictMode } = snapshot.settingsOf(source);
   return ({ kind, declared }, name) => {
@@ -155,7 +161,7 @@ function nameRule({ snapshot, source }: Contested): NotThere['isSettled'] {
   };
 }
 
-/** What pruning looks at, `stated` being what the source states now. */
+/** Returns the input for pruning. `stated` contains the objects that the source states after the plan. */
 export function pruning(input: Contested, { base, gone }: ResolvedDocuments, stated: PruneInput['stated']): PruneInput {
   const { source, now, contest } = input;
   const isOutside = outsideScope(input.snapshot, source);

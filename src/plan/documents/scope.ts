@@ -7,15 +7,18 @@ import type { Snapshot } from '../../model/state/snapshot.ts';
 import { type Desired, problemAt } from './desired.ts';
 import type { Target } from './stated-object.ts';
 
-/** What is asked about the scope of a source. */
+/** Input of the scope checks. */
 export interface ScopeInput {
-  /** The account as it is: with the keys that objects have now. */
+  /** The stored account, with the keys that objects have before the plan. */
   readonly account: Snapshot;
   readonly source: string;
   readonly targets: readonly Target[];
 }
 
-/** What the documents of a source state outside its scope, and what scopes of others keep from it. */
+/**
+ * Returns the problems of documents outside the scope of their source, and of objects that the scope of another source
+ * reserves.
+ */
 export function scopeProblems(input: ScopeInput): readonly Problem[] {
   const { account, source, targets } = input;
   const { scope } = account.settingsOf(source);
@@ -23,14 +26,19 @@ export function scopeProblems(input: ScopeInput): readonly Problem[] {
   return [...outside, ...targets.flatMap((target) => overlapProblems(input, target))];
 }
 
-/** Whether the scope of a source lists an object of others by key or name, for it to state too. */
+/**
+ * Whether the scope of a source lists an object of other sources by key or name, so that the source may state it too.
+ */
 export function isListed(account: Snapshot, source: string, { kind, key = '', name }: StoredObject): boolean {
   const { scopedBy } = account.registry.get(kind);
   const patterns = scopedBy === undefined ? [] : (account.settingsOf(source).scope[scopedBy] ?? []);
   return patterns.some((pattern) => fits(pattern, key) || fits(pattern, name));
 }
 
-/** Which stored objects lie outside the scope of a source: it may neither state nor delete them. */
+/**
+ * Returns a function that checks whether a stored object is outside the scope of a source. The source may neither state
+ * nor delete such an object.
+ */
 export function outsideScope(account: Snapshot, source: string): (object: StoredObject) => boolean {
   const { scope } = account.settingsOf(source);
   if (!isScoped(scope)) return () => false;
@@ -40,7 +48,7 @@ export function outsideScope(account: Snapshot, source: string): (object: Stored
   };
 }
 
-/** Whether the scope keeps anything out. */
+/** Whether the scope restricts anything. */
 function isScoped(scope: Scope): boolean {
   return scope.kinds !== undefined || scope.keyPrefixes !== undefined || scope.groups !== undefined;
 }
@@ -57,7 +65,7 @@ function outsideProblems({ account, source }: ScopeInput, scope: Scope, target: 
   if (!allowsKey(scope, kind, key, stored?.name))
     return at('/metadata/name', `this source may state objects whose ${keyRule(scope, kind)}, and not \`${key}\``);
   if (stored === undefined || isOf(stored, source)) return [];
-  // What is taken over or renamed has to be in the scope by the name that it had before.
+  // An object that is adopted or renamed must also be in the scope by its previous key or name.
   const isKnown = adopted === 'no' && stored.key === key;
   if (isKnown || kind.parent !== undefined || kind.singleton !== undefined) return [];
   if (allowsKey(scope, kind, stored.key ?? stored.name, stored.name)) return [];
@@ -68,13 +76,16 @@ function outsideProblems({ account, source }: ScopeInput, scope: Scope, target: 
   );
 }
 
-/** A kind belongs to a scope with its children. */
+/** Whether the scope allows a kind. A kind that is in the scope includes its children. */
 function allowsKind(registry: Registry, { kinds }: Scope, kind: Kind): boolean {
   if (kinds === undefined || kinds.includes(kind.name)) return true;
   return kind.parent !== undefined && allowsKind(registry, { kinds }, registry.get(kind.parent.kind));
 }
 
-/** Objects that a scope lists by key or by the name that they have may be stated beside those with its keys; without keys, only these. */
+/**
+ * Whether the scope allows a key. Objects that the scope lists by key or current name are allowed in addition to
+ * objects with its key prefixes. Without key prefixes, only the listed objects are allowed.
+ */
 function allowsKey(scope: Scope, kind: Kind, key: string, name = ''): boolean {
   const { keyPrefixes } = scope;
   const patterns = kind.scopedBy === undefined ? undefined : scope[kind.scopedBy];
@@ -103,7 +114,7 @@ function listOf(words: readonly string[] = []): string {
   return words.length === 0 ? 'nothing' : words.map((word) => `\`${word}\``).join(', ');
 }
 
-/** An object that two sources state, of which one has a scope that does not name it: the other one has it. */
+/** Reports an object that two sources state while one of them has a scope that does not list the object. */
 function overlapProblems({ account, source }: ScopeInput, { desired, existing }: Target): readonly Problem[] {
   const stored = existing === undefined ? undefined : account.get(existing.id);
   return (stored?.declared ?? [])
@@ -123,10 +134,16 @@ function isApart(account: Snapshot, sources: readonly string[], kind: Kind, obje
   });
 }
 
-/** Which objects of a kind the scope lets documents refer to; a sentence about those that it does not. */
+/**
+ * Checks whether the scope lets documents refer to an object of a kind. Returns a sentence with the reason when it does
+ * not.
+ */
 export type ReferenceRule = (kind: Kind, id: string) => string | undefined;
 
-/** The rule by which references of a source are checked. What it states itself it may refer to. */
+/**
+ * Returns the rule that checks the references of a source. The source may always refer to objects that it states
+ * itself.
+ */
 export function referenceRule({ account, source, targets }: ScopeInput): ReferenceRule {
   const { scope } = account.settingsOf(source);
   if (!isScoped(scope)) return () => undefined;
@@ -151,9 +168,12 @@ function exceeded(desired: Desired, pointer: string, message: string): Problem {
   return problemOf(desired, pointer, { code: 'scope_exceeded', path: '', message });
 }
 
-/** What is about the document as a whole stands at its envelope; of an inline child, where that stands. */
+/**
+ * Places a problem about a whole document at its envelope (`kind` or `metadata`), and a problem about an inline child
+ * at the child.
+ */
 function problemOf({ kind, key, place, pointer }: Desired, envelope: string, fault: Fault): Problem {
-  // The key of a child is its parent's.
+  // A child has no name of its own; its key starts with the parent's key.
   const own = envelope === '/metadata/name' && kind.parent !== undefined ? `/spec/${kind.parent.field}` : envelope;
   return problemAt(place, pointer === '/spec' ? own : pointer, { kind: kind.name, metadata: { name: key } }, fault);
 }

@@ -8,35 +8,35 @@ import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Desired } from './desired.ts';
 
-/** What is matched with what. */
+/** Input of the matching of documents with stored objects. */
 export interface MatchInput {
   readonly snapshot: Snapshot;
   readonly source: string;
   readonly desired: readonly Desired[];
-  /** What the source stated until now. */
+  /** Objects that the source stated before this plan. */
   readonly before: readonly StoredObject[];
   readonly adopt: AdoptMode;
-  /** Documents that go on using a former key: `Kind/key` to the id of the object. */
+  /** Documents that still use a former key: `Kind/key` to the id of the object. */
   readonly former: ReadonlyMap<string, string>;
 }
 
-/** The search for the objects that documents stand for: what is known and taken by now. */
+/** State of the matching: the objects that are matched already, and the ids and keys that are known. */
 export interface Search {
   readonly snapshot: Snapshot;
   readonly adopt: AdoptMode;
   readonly taken: Set<string>;
   readonly problems: Problem[];
   readonly warnings: Problem[];
-  /** The key by which this plan knows a stored object. */
+  /** Keys that the plan uses for stored objects, by id. */
   readonly keys: Map<string, string>;
-  /** The stored object that a text of the documents names, as far as it is there and known by now. */
+  /** Returns the id of the stored object that a text in the documents names, or undefined when it is not known yet. */
   idOf(kind: string, text: string): string | undefined;
-  /** Children of a parent by their natural key, as it is stored. */
+  /** Returns the children of a parent that have the given natural key in their stored spec. */
   childrenAt(kind: Kind, parent: string, natural: string): readonly StoredObject[];
   readonly ids: Map<string, string>;
 }
 
-/** The search at its beginning. */
+/** Creates the state for a new matching. */
 export function createSearch({ snapshot, adopt }: MatchInput): Search {
   const ids = new Map<string, string>();
   const families = new Map<string, Map<string, StoredObject[]>>();
@@ -55,7 +55,7 @@ export function createSearch({ snapshot, adopt }: MatchInput): Search {
 function byNaturalKey(kind: Kind, children: readonly StoredObject[]): Map<string, StoredObject[]> {
   const family = new Map<string, StoredObject[]>();
   for (const child of children) {
-    // A stored spec is canonical, so it has the shape that the fields give it.
+    // A stored spec is canonical, so it has the shape that the fields of its kind define.
     const natural = kind.naturalKey?.(child.spec) ?? '';
     const siblings = family.get(natural);
     if (siblings === undefined) family.set(natural, [child]);
@@ -78,25 +78,28 @@ function idNamed(
   return found.length === 1 ? found[0]?.id : undefined;
 }
 
-/** Notes that an item stands for an object. */
+/** Records that a document is matched with a stored object. */
 export function take({ taken, ids, keys }: Search, { kind, key }: Desired, { id }: StoredObject): void {
   taken.add(id);
   ids.set(`${kind.name}/${key}`, id);
   keys.set(id, key);
 }
 
-/** The id of the parent that a child names. */
+/** Returns the id of the parent that a child names, or undefined when it is not known. */
 export function parentOf({ idOf }: Search, { kind, parent }: Desired): string | undefined {
   return parent === undefined ? undefined : idOf(kind.parent?.kind ?? '', parent);
 }
 
-/** The stated spec as it would be stored: with ids for the names that are known. The fields give it its shape. */
+/**
+ * Returns the stated spec as it would be stored: known names are replaced by ids. The fields of the kind define its
+ * shape, so the caller may pass it to any function of the kind.
+ */
 export function asStored({ idOf }: Search, { kind, spec }: Desired): never {
   const named = mapReferences(kind.spec, spec, ({ kind: target, text }) => idOf(target, text) ?? text);
   return canonicalStated(kind, named).spec as never;
 }
 
-/** Children of the same parent with the same natural key. */
+/** Returns the stored children of the parent that have the same natural key as the item. */
 export function sameChildren(search: Search, item: Desired, parent: string): readonly StoredObject[] {
   return search.childrenAt(item.kind, parent, item.kind.naturalKey?.(asStored(search, item)) ?? '');
 }

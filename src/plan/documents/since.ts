@@ -5,16 +5,17 @@ import { aliasIndex } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
-/** Documents that are new or different, and the objects that the former documents in their places stated. */
+/** New and changed documents, and the objects that the earlier versions of these documents stated. */
 export interface ChangesSince {
   readonly documents: readonly Document[];
   readonly gone: readonly StoredObject[];
 }
 
 /**
- * What changed between two readings of a source. Unchanged files give the identical documents, so comparing references
- * finds most of it. Children can be stated inside their parent's document or alone, so all documents of a parent are
- * included. `undefined` when a document was removed, or has a name that others had before: these need all documents.
+ * Returns the changes between two reads of a source. Unchanged files yield identical `Document` values, so comparing
+ * references finds most of the unchanged documents. A child can be stated inside its parent's document or in its own,
+ * so all documents of a parent are included. Returns `undefined` when a document was removed, or when a new name is a
+ * previous name of another document: these cases need all documents.
  */
 export function changesSince(
   snapshot: Snapshot,
@@ -34,7 +35,7 @@ export function changesSince(
   return { documents: [...documents, ...relatives], gone: [...new Set([...stated, ...children])] };
 }
 
-/** Whether a new document has a name that another one says it had before. */
+/** Whether a new document has a name that another document lists as a previous name. */
 function takesFormerName(now: readonly Document[], names: ReadonlySet<string>): boolean {
   if (names.size === 0) return false;
   return now.some(
@@ -42,14 +43,14 @@ function takesFormerName(now: readonly Document[], names: ReadonlySet<string>): 
   );
 }
 
-/** The parents of one kind whose children may have changed. */
+/** Parents of one kind whose children may have changed. */
 interface Family {
   readonly parents: Map<string, StoredObject>;
-  /** All texts by which documents may name them. */
+  /** All texts by which documents may refer to the parents. */
   readonly texts: Set<string>;
 }
 
-/** Families by the kind of the parent. */
+/** Groups the parents of changed documents by kind. */
 function familiesOf(snapshot: Snapshot, changed: readonly Document[]): ReadonlyMap<string, Family> {
   const families = new Map<string, Family>();
   const add = (kind: string, text: string): void => {
@@ -77,7 +78,10 @@ function namedBy(snapshot: Snapshot, kind: string, text: string): readonly Store
     : [byId];
 }
 
-/** Whether a document is about a parent of the families or about one of their children. */
+/**
+ * Returns a function that checks whether a document states a parent of the families or a child of one. Documents in
+ * `known` are excluded.
+ */
 function isIn(
   registry: Registry,
   families: ReadonlyMap<string, Family>,
@@ -96,7 +100,7 @@ function isIn(
   };
 }
 
-/** The children of the parents, as far as the source states them. */
+/** Returns the children of the parents that the source states. */
 function childrenOf(
   snapshot: Snapshot,
   source: string,
@@ -115,7 +119,10 @@ interface Differences {
   readonly former: readonly Document[];
 }
 
-/** Documents that are only in one of the lists. Of a file that was read again most say the same in the same place. */
+/**
+ * Returns the documents that are only in one of the lists. Most documents of a file that was read again are equal and
+ * at the same place; these count as unchanged.
+ */
 function differences(before: readonly Document[], now: readonly Document[]): Differences {
   const [was, is] = withoutCommonEnds(before, now);
   const known = new Set(was);
@@ -138,11 +145,11 @@ function placeOf({ place }: Document): string {
 }
 
 function isSame(a: Document, b: Document): boolean {
-  // Documents are plain data.
+  // Documents are plain data, so they can be compared as JSON.
   return a.kind === b.kind && equalJson({ ...a.metadata }, { ...b.metadata }) && equalJson(a.spec, b.spec);
 }
 
-/** What lies between the documents that both lists begin and end with: after one edit a few of thousands. */
+/** Returns both lists without their common start and end: after one edit, a few documents out of thousands. */
 function withoutCommonEnds(
   before: readonly Document[],
   now: readonly Document[],
@@ -159,7 +166,7 @@ function nameOf(document: Document): string {
   return `${document.kind}/${document.metadata.name}`;
 }
 
-/** The object that a document states; its children are found by their parents. */
+/** Returns the object that a document states. Its children are found through their parents. */
 function statedBy(snapshot: Snapshot, source: string, { kind, metadata }: Document): readonly StoredObject[] {
   const object = snapshot.findByKey(kind, metadata.name);
   return object !== undefined && isStated(object, source) ? [object] : [];

@@ -30,74 +30,80 @@ import { type Desired, problemAt, problemOf } from './desired.ts';
 import type { Matched } from './identity.ts';
 import { isRenewalDue, isRenewed, renewalFaults } from './renewal.ts';
 
-/** What a source states, and how it wants it applied. */
+/** Documents of a source, and the options for applying them. */
 export interface DocumentsInput extends RequestedOptions {
   readonly snapshot: Snapshot;
   readonly validator: Validator;
   readonly source: string;
   readonly documents: readonly Document[];
   /**
-   * The documents that were applied last, when this very snapshot is what applying them left. Only what changed since is
-   * then looked at; the plan is the same as without.
+   * The documents that were applied last, if the snapshot is exactly the result of applying them. Only later changes
+   * are then planned; the plan is the same as without this member.
    */
   readonly since?: readonly Document[];
-  /** ISO 8601 time that new and changed objects carry. */
+  /** Time of creation or update to set on new and changed objects, in ISO 8601. */
   readonly now: string;
   newId(): string;
   readonly planEnvironment?: PlanEnvironment;
   readonly actor?: Actor;
-  /** By id of an object: what uses it and is no object. */
+  /** Uses of objects by something other than an object, such as invites: texts by id of the used object. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
-  /** What the sources of the account want and could not have. */
+  /** Claims of all sources of the account that could not be applied. */
   readonly claimed?: readonly PendingClaim[];
-  /** It is to be applied, and not only looked at: what only a look may do is refused. */
+  /** True when the plan is to be applied. Some problems are warnings in a preview and errors here. */
   readonly isApply?: boolean;
-  /** Files of documents for whose objects something was made that nobody has any more. */
+  /** Files of documents whose objects have generated values that are lost. Their values are generated again. */
   readonly lost?: ReadonlySet<string> | undefined;
-  /** Files whose objects stay as they are: their documents are not among those that are planned. */
+  /** Files that are held back: their objects stay unchanged, and their documents are not in `documents`. */
   readonly heldFiles?: ReadonlySet<string>;
-  /** By which rules the files of the documents were chosen. */
+  /** Rules that chose which files of the source are read. */
   readonly rules?: readonly FileRules[] | undefined;
 }
 
-/** What every document of one plan is applied with. */
+/** Input for every document of one plan. */
 export interface Planning extends DocumentsInput {
-  /** Ids of objects that the snapshot shows with another key than the account has. */
+  /** Ids of objects whose key in the snapshot differs from their key in the account. */
   readonly moved: ReadonlySet<string>;
   readonly contest: ClaimsOfOthers;
-  /** The digest by which claimed values of an object are compared, by the path of their unit. */
+  /** Returns the digest by which claimed values of an object are compared, for the unit at a path. */
   digest(kind: Kind, object: string, path: string, value: Json): string;
 }
 
-/** A matched object with its id, handed out before references are resolved. */
+/** A matched object with its id, which is assigned before references are resolved. */
 export interface Target extends Matched {
   readonly id: string;
-  /** The id of the object that goes, because this one is re-created in its place. */
+  /** Id of the old object that is deleted, when this target re-creates it. */
   readonly replaces?: string;
 }
 
 /** The effect of one document. */
 interface Edited {
   readonly edit?: Edit;
-  /** The object that goes for the one that the edit makes. */
+  /** The old object that is deleted because the edit re-creates it. */
   readonly gone?: StoredObject;
-  /** What is wrong is that the object would have to be re-created, which could be done. */
+  /**
+   * True when the document is refused only because the object would have to be re-created, and re-creating it is
+   * possible.
+   */
   readonly replaceable?: true;
   readonly move?: Move;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** Units that it claims and cannot have. */
+  /** Units that the document claims and that could not be applied. */
   readonly claimedUnits?: readonly ClaimedUnit[];
 }
 
-/** What a document does to its object: an edit, a mere move, or problems. Yields now and then where it names much. */
+/**
+ * Returns the effect of a document on its object: an edit, a change of position only, or problems. Yields now and then
+ * when the document has many references.
+ */
 export function* editTarget(input: Planning, target: Target, names: Names): Generator<undefined, Edited> {
   const { desired, existing } = target;
   const { registry } = input.snapshot;
   const resolved = yield* resolveReferences(registry, desired.kind, desired.spec, names);
   const parent = yield* parentId(desired, names);
   const { account, sealForm: form } = input.snapshot;
-  // What is re-created takes its secrets along when it gets its id.
+  // Secrets are sealed for the id of the existing object. A re-created object gets them sealed again for its new id.
   const sealing = { account, object: existing?.id ?? target.id, form, before: existing?.spec };
   const { planEnvironment = emptyEnvironment } = input;
   const sealed = sealSecrets(desired.kind.spec, resolved.spec, sealing, planEnvironment, 'document');
@@ -139,7 +145,7 @@ function waitingFor(fault: Fault): Fault {
   };
 }
 
-/** The problem when another source claims other values for a new object; `undefined` when none does. */
+/** Returns the problem when another source claims other values for a new object; `undefined` when no source does. */
 function contestNew(
   input: Planning,
   desired: Desired,
@@ -165,7 +171,7 @@ function annotationProblem({ place, kind, key }: Desired, fault: Fault): Problem
   return problemAt(place, '/metadata/annotations', { kind: kind.name, metadata: { name: key } }, fault);
 }
 
-/** The id of the parent, unless the child has to wait for it. */
+/** Resolves the id of the parent. Without an id, the child has no parent or has to wait for it. */
 function* parentId(
   desired: Desired,
   names: Names,
@@ -251,19 +257,22 @@ function updateObject(
   return { edit: { ...edit, ...(renews ? { renews } : {}) }, problems: [], warnings };
 }
 
-/** What was made for the object ends soon, or was lost. */
+/** Whether the generated values of the object end soon or were lost. */
 function isToRenew({ now, lost }: Planning, { kind, annotations, place }: Desired, existing: StoredObject): boolean {
   if (lost?.has(place.file) === true && isRenewed(kind, annotations, existing)) return true;
   return isRenewalDue(kind, annotations, existing, now);
 }
 
-/** A document of a kind that documents do not make waits for its object. */
+/** Returns the warning for a document of a kind that documents cannot create: it waits for its object. */
 function absent(desired: Desired): Problem {
   const message = `there is no ${desired.kind.name} \`${desired.key}\` yet, and documents do not make one; it is applied when it is there`;
   return problemOf(desired, { code: 'object_pending', path: '', message });
 }
 
-/** The way out is one of three: take it, take this one, leave it. */
+/**
+ * Returns the problem of an object that exists already with other values. The message names the three ways out: adopt
+ * any object, adopt this object by id, or choose another name.
+ */
 function differs(desired: Desired, existing: StoredObject, units: readonly UnitChange[], names: Names): Problem {
   const change = describeUnits(viewUnits(desired.kind.spec, units, (id) => names.label(id)));
   const message = `${desired.kind.name} \`${existing.name}\` exists already (id ${existing.id}), no source manages it, and taking it over would change it (${change}); make the document equal, take it over with --adopt=take or with the annotation ${adoptAnnotation}: "id:${existing.id}", or choose another name`;

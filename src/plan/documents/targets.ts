@@ -12,7 +12,10 @@ import type { Matched } from './identity.ts';
 import { locateFault } from './locate-fault.ts';
 import { editTarget, type Planning, type Target } from './stated-object.ts';
 
-/** New ids go out in the order of kind and key, whatever the order of the files. What is stated twice follows by place. Yields now and then. */
+/**
+ * Assigns new ids in the order of kind and key, whatever the order of the files. Targets with the same kind and key are
+ * ordered by file and line. Yields now and then.
+ */
 export function* withIds(
   matched: readonly Matched[],
   newId: (kind: Kind) => string,
@@ -28,7 +31,10 @@ export function* withIds(
   return yield* mapInSteps(sorted, (item) => ({ ...item, id: item.existing?.id ?? newId(item.desired.kind) }));
 }
 
-/** Inline and standalone children can state one object twice, which the documents' names do not show. */
+/**
+ * Reports objects that are stated twice. Inline and standalone children can state the same object although no two
+ * documents have the same name. Expects the targets in the order of `withIds`.
+ */
 export function doubleProblems(targets: readonly Target[]): readonly Problem[] {
   return targets.flatMap((target, at) => {
     const before = targets[at - 1];
@@ -49,18 +55,18 @@ export function doubleProblems(targets: readonly Target[]): readonly Problem[] {
   });
 }
 
-/** What all documents of a plan do. */
+/** Combined effect of all documents of a plan. */
 export interface FoundEdits {
   readonly edits: readonly Edit[];
   readonly moves: readonly Move[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly claimedUnits: readonly ClaimedUnit[];
-  /** Ids of the objects that would have to be re-created, and may be. */
+  /** Ids of the objects that would have to be re-created and whose documents may re-create them. */
   readonly fixed: ReadonlySet<string>;
 }
 
-/** What each document does, one after the other. Yields now and then. */
+/** Computes the effect of each document in turn. Yields now and then. */
 export function* editTargets(
   input: Planning,
   targets: readonly Target[],
@@ -74,7 +80,7 @@ export function* editTargets(
   const fixed = new Set<string>();
   for (const [at, target] of targets.entries()) {
     const result = yield* editTarget(input, target, names);
-    // Not `push(...many)`: a document may have more faults than the stack holds.
+    // Not `push(...many)`: a document may have more faults than the call stack has room for.
     for (const problem of result.problems) problems.push(problem);
     for (const warning of result.warnings) warnings.push(warning);
     if (result.edit !== undefined) edits.push(result.edit);
@@ -87,7 +93,7 @@ export function* editTargets(
   return { edits, moves, problems, warnings, claimedUnits, fixed };
 }
 
-/** What the source states, by id, as it will be. */
+/** Returns the objects that the source states after the edits, by id. */
 export function afterwards(
   targets: readonly Target[],
   edits: readonly Edit[],
@@ -97,13 +103,16 @@ export function afterwards(
   return stated;
 }
 
-/** `Kind/key` of the stored objects that the source states and did not state before. */
+/** Returns `Kind/key` of the stored objects that the source states now and did not state before. */
 export function claimedKeys(source: string, targets: readonly Target[]): readonly string[] {
   const fresh = targets.filter(({ existing }) => existing?.declared.every((item) => item.source !== source) === true);
   return fresh.map(({ desired }) => `${desired.kind.name}/${desired.key}`);
 }
 
-/** Values of this plan name what it makes by kind and key. */
+/**
+ * Returns the digest function of a plan. In digests, objects that the plan creates are named by kind and key instead of
+ * by their new id, which differs from plan to plan.
+ */
 export function digestAmong(compare: Comparison, targets: readonly Target[]): Planning['digest'] {
   let created: Map<string, string> | undefined;
   return (kind, object, path, value) => {
@@ -116,7 +125,7 @@ export function digestAmong(compare: Comparison, targets: readonly Target[]): Pl
   };
 }
 
-/** Finds the place of a fault in the documents. */
+/** Returns a function that turns a fault of an object into a problem at its place in the documents. */
 export function locateIn(targets: readonly Target[]): (object: StoredObject, fault: Fault) => Problem {
   let byId: Map<string, Target> | undefined;
   return (object, fault) => {

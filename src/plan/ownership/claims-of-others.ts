@@ -9,30 +9,30 @@ import { unitsOf } from '../../model/state/units.ts';
 import { portable } from '../digest.ts';
 import { type Plan, subjectOf } from '../plan.ts';
 
-/** A unit that a source claims with another value than others state or claim. */
+/** A unit that a source claims with a value other than the value that another source states or claims. */
 export type ClaimedUnit = {
   readonly kind: string;
   readonly key: string;
   readonly path: string;
-  /** Of the value; the value itself may be a secret. */
+  /** Digest of the claimed value. The value itself may be a secret. */
   readonly digest: string;
   readonly file: string;
   readonly line: number;
 };
 
 /**
- * What the documents of a source claim and could not have when they were planned last. The other sources of the account
- * look at it before they change such a unit: neither side of a contradiction gets its way by being the last. What changes
- * nothing is never held up by it.
+ * Claims of a source that could not be applied in its last plan. The other sources of the account check them before
+ * they change such a unit, so that neither side of a contradiction wins by being the last to apply. A plan that does
+ * not change the unit is never blocked by a claim.
  */
 export interface PendingClaim extends PostponedChanges {
   readonly source: string;
   /**
-   * Units that others took from it by force: a source that took one is not blocked by the claim of the source that lost
-   * it.
+   * Units that other sources took from this source by force. The claim of this source does not block the source that
+   * took the unit.
    */
   readonly evicted?: readonly EvictedUnit[];
-  /** `Kind/key` of stored objects that the source claims and does not state yet. */
+  /** `Kind/key` of stored objects that the source claims but does not state yet. */
   readonly keys: readonly string[];
   readonly units: readonly ClaimedUnit[];
 }
@@ -42,22 +42,25 @@ export type EvictedUnit = Pick<ClaimedUnit, 'kind' | 'key' | 'path'> & {
   readonly by: string;
 };
 
-/** What the last plan of a source could not do and postponed, by `Kind/key`. Other sources ignore it. */
+/** Changes that the last plan of a source postponed, by `Kind/key`. Other sources ignore them. */
 export interface PostponedChanges {
-  /** Objects that no document of the source states any more and that others use. */
+  /** Objects that no document of the source states any more but that are still used. */
   readonly blocked?: readonly string[];
-  /** Objects whose document names what is not there yet. */
+  /** Objects whose documents refer to an object that does not exist yet. */
   readonly pending?: readonly string[];
 }
 
 /** A unit of one object that another source claims. */
 export type ClaimByOther = Pick<ClaimedUnit, 'path' | 'digest' | 'file' | 'line'> & { readonly source: string };
 
-/** The claims of others, for one source that is planned. A suspended source claims nothing while it is suspended. */
+/** Claims of the other sources, as the plan of one source sees them. A suspended source claims no units. */
 export interface ClaimsOfOthers {
   readonly isEmpty: boolean;
   unitsOf(kind: string, key: string): readonly ClaimByOther[];
-  /** The source that claims the object and does not state it yet, also while it is suspended: it may come back. */
+  /**
+   * Returns the source that claims the object but does not state it yet. Includes suspended sources, because they may
+   * be resumed.
+   */
   claimantOf(kind: string, key: string): string | undefined;
 }
 
@@ -65,7 +68,7 @@ function nameOfUnit({ kind, key, path }: Pick<ClaimedUnit, 'kind' | 'key' | 'pat
   return `${kind}/${key} ${path}`;
 }
 
-/** The units that a plan takes from other sources, with whose they were. */
+/** Returns the units that a plan takes from other sources, each with the source that loses it. */
 export function evictionsOf(
   registry: Registry,
   { source: by = '', changes, claims }: Plan,
@@ -84,7 +87,7 @@ export function evictionsOf(
   });
 }
 
-/** Gathers what other sources want. */
+/** Collects the pending claims of the sources other than `source`. */
 export function gatherClaims(
   snapshot: Snapshot,
   source: string,
@@ -115,7 +118,10 @@ export function gatherClaims(
   };
 }
 
-/** `Kind/key` of the stored objects that a plan lets its source state for the first time: what it lacks while it waits. */
+/**
+ * Returns `Kind/key` of the stored objects that a plan lets its source state for the first time. While the plan is not
+ * applied, the source claims these objects.
+ */
 export function waitingKeys({ source, changes, claims }: Plan): readonly string[] {
   const states = (object: StoredObject | undefined) => object?.declared.some((item) => item.source === source) === true;
   const fresh = [...changes, ...claims].filter(
@@ -124,7 +130,7 @@ export function waitingKeys({ source, changes, claims }: Plan): readonly string[
   return fresh.map((change) => `${subjectOf(change).kind}/${subjectOf(change).key}`).sort();
 }
 
-/** What a plan leaves for later. */
+/** Returns the changes that a plan postpones. */
 export function postponedIn({ warnings }: Plan): Required<PostponedChanges> {
   const named = (code: ProblemCode) => [
     ...new Set(warnings.filter((warning) => warning.code === code).map(({ kind, key }) => `${kind}/${key}`)),
@@ -132,7 +138,7 @@ export function postponedIn({ warnings }: Plan): Required<PostponedChanges> {
   return { blocked: named('in_use').sort(), pending: named('reference_pending').sort() };
 }
 
-/** Equal for equal values. `created` are ids that a plan assigns itself, by `@Kind/key`. */
+/** Returns a digest that is equal for equal values. `created` maps ids that the plan itself assigns to `@Kind/key`. */
 export function claimDigest(value: Json, created: ReadonlyMap<string, string> = new Map()): string {
   return sha256(canonicalJson(portable(value, created)));
 }

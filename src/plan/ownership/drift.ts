@@ -12,34 +12,35 @@ import { liveOverride } from './overrides.ts';
 import { holds } from './unchanged.ts';
 
 /**
- * Why a stated unit has another value. `override`: it is overridden for a while. `failsafe`: the value restricts, and
- * only the API may loosen it. `pending`: it names an object that does not exist. `api`: a request changed it.
+ * Reason why a stated unit has another value. `override`: a user overrode it for a limited time. `failsafe`: the value
+ * is restrictive, and only the API may loosen it. `pending`: the stated value refers to an object that does not exist.
+ * `api`: a request changed it.
  */
 export type DriftReason =
   | { readonly why: 'override'; readonly override: Override }
   | { readonly why: 'failsafe' | 'pending' | 'api' };
 
-/** A unit that is not as a source states it. */
+/** A unit whose value differs from the value that a source states. */
 export interface Drift {
   readonly object: StoredObject;
   readonly path: string;
   readonly by: Declaration;
-  /** Absent: there is a member that no source states. */
+  /** Absent: the unit is a member that no source states. */
   readonly stated?: Json;
   readonly effective?: Json;
   readonly because: DriftReason;
 }
 
 /**
- * Every unit that is not as it is stated, by one source or by any, in the order of objects, sources and paths. A unit that
- * several sources state counts once, for the first of them.
+ * Returns every unit that differs from its stated value, for one source or for all, ordered by object, source and path.
+ * A unit that several sources state is listed once, for the first of them.
  */
 export function driftOf(snapshot: Snapshot, now: string, source?: string): readonly Drift[] {
   const objects = source === undefined ? [...snapshot.objects()].sort(byId) : snapshot.declaredBy(source);
   return objects.flatMap((object) => driftOfObject(snapshot, object, now, source));
 }
 
-/** The units of one object that are not as they are stated, by one source or by any. */
+/** Returns the units of one object that differ from their stated values, for one source or for all. */
 export function driftOfObject(
   snapshot: Snapshot,
   object: StoredObject,
@@ -57,17 +58,17 @@ export function driftOfObject(
     .filter(({ path }) => !seen.has(path) && seen.add(path));
 }
 
-/** Findings of plans about objects, by `Kind/key`, which no snapshot contains. */
+/** Results of plans about objects, by `Kind/key`. A snapshot does not contain them. */
 export interface Found {
-  /** Sources contradict each other about it. */
+  /** Objects about which sources contradict each other. */
   readonly conflicted: ReadonlySet<string>;
-  /** No document states it any more, and others use it. */
+  /** Objects that no document states any more but that are still used. */
   readonly blocked: ReadonlySet<string>;
-  /** Its document names what is not there yet. */
+  /** Objects whose documents refer to an object that does not exist yet. */
   readonly pending: ReadonlySet<string>;
 }
 
-/** The status of an object. What wants a decision goes first. */
+/** Returns the status of an object. Statuses that need a decision take precedence. */
 export function objectStatus(snapshot: Snapshot, object: StoredObject, now: string, found?: Found): ObjectStatus {
   if (object.declared.length === 0 && object.owner === undefined) return 'Unmanaged';
   const name = `${object.kind}/${object.key}`;

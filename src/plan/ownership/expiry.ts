@@ -14,20 +14,20 @@ import { isLive, overridesMember } from './overrides.ts';
 import { overriddenObjects } from './running-overrides.ts';
 import { releasedUnit, statedValue } from './state-units.ts';
 
-/** What ending overrides takes from outside. */
+/** Input for ending overrides. */
 export interface ExpiryInput {
   readonly snapshot: Snapshot;
-  /** ISO 8601: overrides that end at or before this moment end. */
+  /** Current time, in ISO 8601. Overrides whose end is at or before it have expired. */
   readonly now: string;
   newId(): string;
   readonly planEnvironment?: PlanEnvironment;
-  /** Who ends them before their time; absent: they have expired. */
+  /** The user who ends the overrides early. Absent: they have expired. */
   readonly actor?: Actor;
-  /** Which end; those whose time is over unless said otherwise. */
+  /** Selects the overrides to end. Absent: those that have expired. */
   isOver?(override: Override): boolean;
 }
 
-/** Ends overrides of one object before their time. A value that cannot come back refuses it, with what is in its way. */
+/** Ends overrides of one object early. Fails with the problems when a stated value cannot be restored. */
 export function planEarlyEnd(
   input: ExpiryInput & Required<Pick<ExpiryInput, 'isOver'>>,
   object: StoredObject,
@@ -40,8 +40,9 @@ function isOver(input: ExpiryInput, override: Override): boolean {
 }
 
 /**
- * Ends the overrides that have expired: stated values apply again, values that no source states return to their
- * default. A value that cannot return, because an object that it needs is gone meanwhile, stays, with a warning.
+ * Ends the overrides that have expired: stated values apply again, and values that no source states return to their
+ * default. A value that cannot be restored, because an object that it needs was deleted in the meantime, stays as it
+ * is, with a warning.
  */
 export function planExpiry(input: ExpiryInput): Outcome {
   const due = overriddenObjects(input.snapshot).filter(({ overrides = [] }) =>
@@ -92,7 +93,7 @@ function restored(input: ExpiryInput, object: StoredObject): Edit {
   );
 }
 
-/** The object without the overrides that are over, and with these changes. */
+/** Returns the edit that removes the ended overrides of an object and applies the given unit changes. */
 function ended(
   input: ExpiryInput,
   object: StoredObject,
@@ -112,7 +113,7 @@ function ended(
   return { before: object, after };
 }
 
-/** The value of a unit when its override has ended; `undefined` when it stays as it is. */
+/** Returns the change of a unit after its override has ended; `undefined` when its value stays. */
 function returning(
   snapshot: Snapshot,
   fields: Fields,

@@ -11,20 +11,23 @@ import {
 import type { Declaration } from '../../model/state/object.ts';
 import { unitsOf } from '../../model/state/units.ts';
 
-/** The origin of membership elements that documents put there. */
+/** Origin of members that documents added. */
 export const sourceOrigin = 'source';
 
-/** Whether a path names an element of a membership. */
+/** Whether a path names a member of a membership field. */
 export function isMember(fields: Fields, path: string): boolean {
   return fields[fieldOf(path)]?.type === 'members' && path.endsWith(']');
 }
 
-/** The name of the field that a path begins with. */
+/** Returns the name of the field at the start of a path. */
 export function fieldOf(path: string): string {
   return path.split(/[.[]/, 1)[0] ?? '';
 }
 
-/** The fields whose membership a declaration keeps to what sources state: those that it states itself. */
+/**
+ * Returns the membership fields in which a declaration allows only members that sources state: the fields that the
+ * declaration itself states. Empty when it is not exclusive.
+ */
 export function exclusiveFields(
   fields: Fields,
   { exclusive, stated }: Pick<Declaration, 'exclusive' | 'stated'>,
@@ -34,8 +37,8 @@ export function exclusiveFields(
 }
 
 /**
- * What an object says after sources released it and its values stay: an element that no document states any more, and that
- * has no other origin, has the API as its origin from then on.
+ * Returns the content of an object after sources released it. Values stay. A member that no document states any more,
+ * and that has no other origin, gets the API as its origin.
  */
 export function withoutSourceOrigins(fields: Fields, content: Content, declared: readonly Declaration[]): Content {
   const orphans = membershipFields(fields).flatMap((name) => {

@@ -3,12 +3,12 @@ import type { Declaration, Override, StoredObject } from '../../model/state/obje
 import { unitsOf } from '../../model/state/units.ts';
 import { exclusiveFields, fieldOf } from './membership.ts';
 
-/** Whether an override holds at a moment. At its very end it does not any more. */
+/** Whether an override is in effect at a time. At its end time it is no longer in effect. */
 export function isLive(override: Override, now: string): boolean {
   return override.until > now;
 }
 
-/** The override that holds a unit at a moment, if one does. */
+/** Returns the override of a unit that is in effect at a time. */
 export function liveOverride(
   overrides: readonly Override[] | undefined,
   path: string,
@@ -17,18 +17,21 @@ export function liveOverride(
   return overrides?.find((override) => override.path === path && isLive(override, now));
 }
 
-/** Until when, by whom and why, for sentences. */
+/** Returns the end, the user and the reason of an override, for use in a sentence. */
 export function describeOverride({ until, by, reason }: Override): string {
   return `until ${until} by ${by.name} (${reason})`;
 }
 
-/** The member of an object for its overrides: absent when there are none, else in the order of their paths. */
+/** Returns the `overrides` member of an object: absent when there are none, else ordered by path. */
 export function overridesMember(overrides: readonly Override[]): { readonly overrides?: readonly Override[] } {
   if (overrides.length === 0) return {};
   return { overrides: [...overrides].sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 
-/** The overrides that go on when only these declarations are left: a unit without a stated value needs none. */
+/**
+ * Returns the overrides that remain when only these declarations are left. A unit without a stated value needs no
+ * override.
+ */
 export function statedOverrides(
   fields: Fields,
   { overrides = [] }: StoredObject,

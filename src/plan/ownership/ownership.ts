@@ -3,24 +3,26 @@ import { isPrunable, protectAnnotation, releaseAnnotation } from '../documents/a
 import type { Desired } from '../documents/desired.ts';
 import type { Matched } from '../documents/identity.ts';
 
-/** Who decides about the life of an object, and whether it is protected. */
+/** Life-cycle owner, protection and former keys of an object. */
 export interface Keeping {
-  /** The source with whose document the object goes; absent: it is only released then. */
+  /** Source whose document deletes the object when it is removed. Absent: the object is only released then. */
   readonly owner?: string;
   readonly protected: boolean;
-  /** The keys that it had before. */
+  /** Former keys. */
   readonly aliases?: readonly string[];
 }
 
-/** How a new object is kept: its source owns it, unless the document wants it to stay when it goes itself. */
+/**
+ * Returns the keeping of a new object: its source owns it, unless the release annotation of the document is `release`.
+ */
 export function keepingOfNew(source: string, desired: Desired): Keeping {
   const released = desired.annotations[releaseAnnotation] === 'release';
   return { ...(released ? {} : { owner: source }), protected: isProtected(desired), ...aliasesOf(desired) };
 }
 
 /**
- * How an object is kept that a source states. The owner decides; of an object without one the first of the sources that
- * state it, so that two of them never undo each other's decision.
+ * Returns the keeping of an object that a source states. The owner decides. For an object without an owner, the first
+ * of the sources that state it decides, so that two sources never undo each other's decision.
  */
 export function keepingOf(
   source: string,
@@ -41,7 +43,7 @@ export function keepingOf(
   };
 }
 
-/** Whether an object is kept as it is. */
+/** Whether the keeping of an object stays unchanged. */
 export function isKept(keeping: Keeping, existing: StoredObject): boolean {
   const { owner, protected: isProtected, aliases = [] } = existing;
   return (
@@ -49,7 +51,10 @@ export function isKept(keeping: Keeping, existing: StoredObject): boolean {
   );
 }
 
-/** Former keys are only ever added. */
+/**
+ * Returns the `aliases` member without duplicates. Former keys are never removed here, so comparing their number is
+ * enough.
+ */
 function aliasesOf({ aliases = [] }: { readonly aliases?: readonly string[] }): Pick<Keeping, 'aliases'> {
   return aliases.length === 0 ? {} : { aliases: [...new Set(aliases)] };
 }
@@ -63,8 +68,8 @@ function ownerAfter(
   if (!isPrunable(kind)) return owner;
   const stated = annotations[releaseAnnotation];
   if (stated !== undefined) return stated === 'prune' ? source : undefined;
-  // A key without a stating source is that of an object which another source made and released, for this one to take
-  // over.
+  // A key without a stating source means that another source created and released the object, so this source may own
+  // it.
   const isLeft = owner === undefined && declared.length === 0 && key !== undefined && adopted === 'no';
   return isLeft ? source : owner;
 }

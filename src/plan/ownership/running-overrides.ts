@@ -7,12 +7,15 @@ import type { RunningOverride } from '../../operations/config/overrides.ts';
 import { labeler, viewUnits } from '../view/view.ts';
 import { isLive } from './overrides.ts';
 
-/** Objects that have overrides at the moment, ended or not. */
+/** Returns the objects that have overrides, including expired overrides that have not been removed yet. */
 export function overriddenObjects(snapshot: Snapshot): readonly StoredObject[] {
   return snapshot.registry.names.flatMap((kind) => snapshot.lookUp(kind, overrideIndex, ''));
 }
 
-/** The overrides of an account that hold at a moment, by kind and name: of all objects, or of those that one source states. */
+/**
+ * Returns the overrides of an account that are in effect at a time, ordered by kind and name: of all objects, or of the
+ * objects that one source states.
+ */
 export function runningOverrides(snapshot: Snapshot, now: string, source?: string): readonly RunningOverride[] {
   return overriddenObjects(snapshot)
     .filter(({ declared }) => source === undefined || declared.some((by) => by.source === source))
@@ -20,7 +23,7 @@ export function runningOverrides(snapshot: Snapshot, now: string, source?: strin
     .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-/** The overrides of one object that hold at a moment, in the order of their paths. */
+/** Returns the overrides of one object that are in effect at a time, ordered by path. */
 export function overridesOf(snapshot: Snapshot, object: StoredObject, now: string): readonly RunningOverride[] {
   return (object.overrides ?? [])
     .filter((override) => isLive(override, now))

@@ -9,7 +9,7 @@ import { exclusiveFields, withoutSourceOrigins } from './membership.ts';
 import { statedOverrides } from './overrides.ts';
 import { type Stated, type StateOptions, stateUnits } from './state-units.ts';
 
-/** How the source of a plan states units. */
+/** Settings with which the source of a plan states units. */
 export interface Stating extends Pick<StateOptions, 'force' | 'now'> {
   readonly source: string;
   readonly settings: SourceSettings;
@@ -17,15 +17,18 @@ export interface Stating extends Pick<StateOptions, 'force' | 'now'> {
   digest(kind: Kind, object: string, path: string, value: Json): string;
 }
 
-/** What a document does to the units of a stored object. */
+/** Effect of a document on the units of a stored object. */
 export interface UnitPart extends Stated {
-  /** What the source declares from now on. */
+  /** The new declaration of the source. */
   readonly declaration: Declaration;
-  /** What it claims and cannot have. */
+  /** Units that the source claims and cannot have, because of a conflict. */
   readonly claimedUnits: readonly ClaimedUnit[];
 }
 
-/** States what a document says about a stored object. A source that only seeds states nothing about what is there. */
+/**
+ * Applies the stated values of a document to a stored object. A source that only seeds states nothing about an object
+ * that exists.
+ */
 export function stateOnObject(how: Stating, desired: Desired, object: StoredObject, stated: JsonObject): UnitPart {
   const declaration = declarationOf(how, desired, stated);
   const others = object.declared.filter(({ source }) => source !== how.source);
@@ -47,7 +50,7 @@ export function stateOnObject(how: Stating, desired: Desired, object: StoredObje
   return { ...result, declaration, claimedUnits };
 }
 
-/** What a source declares that states this. */
+/** Returns the declaration of a source that states these values. */
 export function declarationOf(
   { source, settings }: Pick<Stating, 'source' | 'settings'>,
   { kind, annotations, place }: Desired,
@@ -61,7 +64,7 @@ export function declarationOf(
   return { source, stated: owned, file, line, ...(isExclusive ? { exclusive: true } : {}) };
 }
 
-/** Values stay, whatever their origin. */
+/** Keeps all values, regardless of their owners. */
 function letBe({ kind }: Desired, object: StoredObject, others: readonly Declaration[]): Stated {
   return {
     ...{ resets: [], conflicts: [], left: [], claimed: [], evicted: [], others },

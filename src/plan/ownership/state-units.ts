@@ -10,33 +10,33 @@ import { exclusiveFields, fieldOf, isMember, sourceOrigin } from './membership.t
 import { isLive, liveOverride } from './overrides.ts';
 import { isUnchanged } from './unchanged.ts';
 
-/** How a source states units, when it is not the plain way. */
+/** Options for stating units. All have defaults. */
 export interface StateOptions {
   readonly mode?: ConflictMode;
-  /** Its membership is to hold what sources state and nothing else. */
+  /** Whether stated memberships may contain only members that sources state. */
   readonly exclusive?: boolean;
-  /** Units that other sources state otherwise are taken from them. */
+  /** Whether units that other sources state with other values are taken from these sources. */
   readonly force?: boolean;
-  /** What other sources want this object to be and could not have. */
+  /** Claims of other sources on this object that could not be applied. */
   readonly claimed?: readonly ClaimByOther[];
-  /** The digest by which claimed values are compared. */
+  /** Returns the digest by which claimed values are compared. */
   digest?(path: string, value: Json): string;
-  /** ISO 8601; overrides that end later hold. */
+  /** Current time, in ISO 8601. Overrides that end later are in effect. */
   readonly now?: string;
 }
 
-/** A unit that another source states, or wants, with another value. */
+/** A unit that another source states or claims with another value. */
 export interface UnitConflict {
   readonly path: string;
   readonly value: Json;
   readonly source: string;
   readonly file: string;
   readonly line: number;
-  /** The other source could not have its way either. */
+  /** True when the other source only claims its value, and could not apply it either. */
   readonly claimed?: true;
 }
 
-/** A stated unit that keeps another value, and why. */
+/** A stated unit that keeps another value, with the reason. */
 export interface LeftUnit {
   readonly path: string;
   readonly stated?: Json;
@@ -44,28 +44,28 @@ export interface LeftUnit {
   readonly why: { readonly override: Override } | 'failsafe' | 'observed';
 }
 
-/** A unit taken from the source that stated it. */
+/** A unit taken by force from the source that stated it. */
 export type Eviction = Pick<UnitConflict, 'path' | 'source' | 'file' | 'line'>;
 
-/** What becomes of an object when a source states something about it. */
+/** Result of stating values on an object. */
 export interface Stated {
   readonly content: Content;
-  /** Units that fell back to their default. */
+  /** Paths of units that returned to their default. */
   readonly resets: readonly string[];
   readonly conflicts: readonly UnitConflict[];
   readonly left: readonly LeftUnit[];
-  /** Units that no source stated until now and that get another value. */
+  /** Paths of units that no source stated before and that get another value. */
   readonly claimed: readonly string[];
   readonly evicted: readonly Eviction[];
-  /** What the other sources state from now on. */
+  /** Declarations of the other sources afterwards. */
   readonly others: readonly Declaration[];
-  /** The overrides that go on. */
+  /** Overrides that remain. */
   readonly overrides: readonly Override[];
 }
 
 /**
- * What an object says after a source states `stated`: stated units have the stated value, units it stated before and
- * does not state now are released, everything else is left alone.
+ * Computes the content of an object after a source states `stated`. Stated units get the stated value, units that the
+ * source stated before and does not state now are released, and all other units stay unchanged.
  */
 export function stateUnits(
   fields: Fields,
@@ -98,7 +98,7 @@ export function stateUnits(
   };
 }
 
-/** One call of `stateUnits`; the lists are filled as it goes. */
+/** State of one call of `stateUnits`, which fills the lists. */
 interface Step {
   readonly fields: Fields;
   readonly object: StoredObject;
@@ -118,7 +118,7 @@ interface Step {
 }
 
 /**
- * A unit that the source releases returns to its default, unless another source states or claims it or it is
+ * Resets a unit that the source releases to its default, unless another source states or claims the unit or it is
  * overridden.
  */
 function release(step: Step, path: string): void {
@@ -136,7 +136,7 @@ function release(step: Step, path: string): void {
   step.resets.push(path);
 }
 
-/** A unit that no source states any more: the change that it makes, `undefined` for none. */
+/** Returns the change of a unit that no source states any more; `undefined` when its value stays. */
 export function releasedUnit(fields: Fields, path: string, current: Json | undefined): UnitChange | undefined {
   if (isMember(fields, path)) {
     const origins = Array.isArray(current) ? current.filter((origin) => origin !== sourceOrigin) : [];
@@ -162,13 +162,15 @@ function state(step: Step, path: string, value: Json): void {
   if (!step.before.has(path) && !statesElsewhere(step, path)) step.claimed.push(path);
 }
 
-/** A membership element keeps the origins it has. */
+/** Returns the value that a unit gets when it is stated. A member keeps the origins that it has. */
 export function statedValue(fields: Fields, path: string, value: Json, current: Json | undefined): Json {
   if (!isMember(fields, path)) return value;
   return [...new Set([...(Array.isArray(current) ? current.map(String) : []), sourceOrigin])].sort();
 }
 
-/** What keeps a unit from the value that is stated for it. */
+/**
+ * Returns the reason why a unit keeps its value instead of the stated value; `undefined` when the stated value applies.
+ */
 function holdsAgainst({ fields, object, options, before, current }: Step, path: string, value: Json) {
   const override = liveOverride(object.overrides, path, nowOf(options));
   if (override !== undefined) return { override };
@@ -176,7 +178,7 @@ function holdsAgainst({ fields, object, options, before, current }: Step, path: 
   return options.mode === 'observe' && equalJson(before.get(path), value) ? ('observed' as const) : undefined;
 }
 
-/** Finds who else states something different about a unit. */
+/** Records the other sources that state another value for a unit: as evictions with `force`, else as conflicts. */
 function contest({ options, elsewhere, conflicts, evicted }: Step, path: string, value: Json): void {
   const against = otherwise(elsewhere, path, value);
   for (const { declaration } of against) {
@@ -190,7 +192,10 @@ function otherwise(elsewhere: Step['elsewhere'], path: string, value: Json): Ste
   return elsewhere.filter(({ units }) => units.has(path) && !equalJson(units.get(path), value));
 }
 
-/** Finds who else claims another value for a unit that is to change, and could not have it. */
+/**
+ * Records a conflict when another source claims another value for a unit that is about to change, and could not apply
+ * it.
+ */
 function contestClaims({ options, elsewhere, conflicts }: Step, path: string, value: Json): void {
   if (options.force === true || otherwise(elsewhere, path, value).length > 0) return;
   const claimed = options.claimed?.find((unit) => unit.path === path && unit.digest !== options.digest?.(path, value));
@@ -199,7 +204,7 @@ function contestClaims({ options, elsewhere, conflicts }: Step, path: string, va
   conflicts.push({ path, value, source, file, line, claimed: true });
 }
 
-/** Takes out of a membership what no source states. */
+/** Removes the members of a membership that no source states. */
 function takeOutOthers(step: Step, name: string): void {
   const { object, options, mine, stated } = step;
   const isObserved =
@@ -213,7 +218,7 @@ function takeOutOthers(step: Step, name: string): void {
   }
 }
 
-/** Takes units out of what other sources state. */
+/** Removes evicted units from the declarations of the other sources. */
 function evict(fields: Fields, others: readonly Declaration[], evicted: readonly Eviction[]): readonly Declaration[] {
   if (evicted.length === 0) return others;
   return others.map((declaration) => {
@@ -226,7 +231,7 @@ function statesElsewhere({ elsewhere }: Step, path: string): boolean {
   return elsewhere.some(({ units }) => units.has(path));
 }
 
-/** An override that ended ends here only if this source has a say in the unit. */
+/** Whether this call ends an expired override: only when this source states, or stated, the unit. */
 function isOver(step: Step, override: Override): boolean {
   if (isLive(override, nowOf(step.options))) return false;
   const { path } = override;
@@ -237,7 +242,7 @@ function isOver(step: Step, override: Override): boolean {
   );
 }
 
-/** What the source states from now on, as far as it matters here. */
+/** Returns the parts of the new declaration that `exclusiveFields` needs. */
 function asDeclared({ options, stated }: Step): Pick<Declaration, 'exclusive' | 'stated'> {
   return { stated, ...(options.exclusive === true ? { exclusive: true } : {}) };
 }

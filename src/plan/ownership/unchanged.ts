@@ -5,7 +5,10 @@ import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import { sourceOrigin } from './membership.ts';
 import type { StateOptions } from './state-units.ts';
 
-/** Whether nothing can change: what is stated was stated before and is so. The common case, without building maps. */
+/**
+ * Whether stating the values cannot change anything: the source stated the same before, and the values are in effect.
+ * Finds the common case without building maps of units; may return false although nothing changes.
+ */
 export function isUnchanged(
   fields: Fields,
   object: StoredObject,
@@ -18,7 +21,7 @@ export function isUnchanged(
   return equalJson(mine?.stated ?? {}, stated) && holds(fields, object, stated);
 }
 
-/** Whether everything stated already has its value. */
+/** Whether every stated field already has its stated value. */
 export function holds(fields: Fields, content: Content, stated: JsonObject): boolean {
   for (const name of Object.keys(stated))
     if (!holdsMember(fields[name], name, content, stated[name] as Json)) return false;

@@ -5,7 +5,7 @@ import { fieldOf } from './membership.ts';
 import { describeOverride } from './overrides.ts';
 import type { Eviction, LeftUnit, UnitConflict } from './state-units.ts';
 
-/** A unit that two sources want to be different: neither gets its way. */
+/** Returns the fault of a unit for which two sources want different values: neither value applies. */
 export function describeConflict(state: Snapshot, { path, source, file, line, claimed }: UnitConflict): Fault {
   const place = `the source ${source} at ${file}:${line}`;
   const is = claimed === true ? 'is wanted with another value by' : 'is stated with another value by';
@@ -14,7 +14,7 @@ export function describeConflict(state: Snapshot, { path, source, file, line, cl
   return { code: 'unit_conflict', path: `/${fieldOf(path)}`, message };
 }
 
-/** A stated unit that keeps another value. */
+/** Returns the warning about a stated unit that keeps another value. */
 export function describeLeft(state: Snapshot, { path, why }: LeftUnit): Fault {
   const name = named(state, path);
   const at = `/${fieldOf(path)}`;
@@ -30,7 +30,7 @@ export function describeLeft(state: Snapshot, { path, why }: LeftUnit): Fault {
   return { code: 'unit_overridden', path: at, message };
 }
 
-/** A unit that is taken from the source that stated it. */
+/** Returns the warning about a unit that is taken from the source that stated it. */
 export function describeEviction(state: Snapshot, { path, source, file, line }: Eviction): Fault {
   const message = `takes ${named(state, path)} from the source ${source}, which states another value at ${file}:${line} and will be refused until that is changed`;
   return { code: 'unit_taken', path: `/${fieldOf(path)}`, message };

@@ -6,20 +6,21 @@ import { fieldOf, isMember } from '../ownership/membership.ts';
 import { isLive, overridesMember } from '../ownership/overrides.ts';
 import { heldUnits } from './managed.ts';
 
-/** A permitted caller sets aside what sources state, for a while. */
+/** Request of a permitted caller to override stated values for a limited time. */
 export interface BreakGlass {
   readonly by: Override['by'];
   readonly reason: string;
-  /** ISO 8601, UTC. */
+  /** Start of the overrides, in ISO 8601, UTC. */
   readonly since: string;
   readonly until: string;
-  /** Elements that are put into sets beside those that sources state go again at the end; otherwise they stay. */
+  /** True: elements added to sets in which sources state elements are removed at the end. Absent: they stay. */
   readonly additions?: true;
 }
 
 /**
- * The object after a request with the overrides that it leaves: the units that sources hold are overridden if the caller
- * asked for that, and what it sends again is from now on; any other unit that it changes is overridden no more.
+ * Returns the object after a request, with its new overrides. With `breakGlass`, changed units that sources state are
+ * overridden, and live overrides of unchanged units are renewed with the new reason and end, because the request sends
+ * their values again. Overrides of all other units that the request changes are removed.
  */
 export function settleOverrides(
   state: Snapshot,
@@ -57,7 +58,10 @@ function asked(
   return [...new Set([...held, ...added])].map((path) => overrideOf(path, breakGlass));
 }
 
-/** Elements that are added to sets of which a source states some. Those of memberships belong to their own origin. */
+/**
+ * Returns the elements added to sets in which a source states elements. Members are left out, because each has its own
+ * origin.
+ */
 function addedElements({ spec: fields }: Kind, before: StoredObject, after: StoredObject): readonly string[] {
   return diffUnits(fields, before, after)
     .filter(({ path, before: was }) => was === undefined && path.endsWith(']') && !isMember(fields, path))

@@ -1,19 +1,19 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
 import { type EntryIds, entryIdsOf, keyedEntries } from '../../model/schema/entries.ts';
-import { entriesOf } from '../../model/schema/field.ts';
+import { entriesOf } from '../../model/schema/field-search.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 
-/** The ids that the entries of a replaced object have, and what is wrong with those given. */
+/** Ids of the list entries of a replaced object, and the faults of the ids in the request. */
 export interface MatchedEntries {
-  /** Absent for kinds whose entries have none. */
+  /** Absent for kinds whose entries have no ids. */
   readonly ids?: EntryIds;
   readonly faults: readonly Fault[];
 }
 
 /**
- * Entries that come with their id keep it, also when renamed; those without are matched by name. An id that the object
- * does not have, or that comes twice, is a fault.
+ * Matches the entries of a request with stored entries. An entry with an id keeps it, also when it is renamed. Entries
+ * without an id are matched by name. An id that the object does not have, or that occurs twice, is a fault.
  */
 export function matchEntries(kind: Kind, before: StoredObject, body: JsonObject): MatchedEntries {
   const lists = entriesOf(kind.spec).flatMap(([name, field]) =>
@@ -35,9 +35,9 @@ export function matchEntries(kind: Kind, before: StoredObject, body: JsonObject)
   };
 }
 
-/** Ids by unit key: the given ones, then those of the same key that are not taken. */
+/** Returns the ids by unit key: first the given ids, then stored ids of the same key that are not taken. */
 function matchList(key: string, entries: readonly JsonObject[], stored: EntryIds[string]): EntryIds[string] {
-  // The canonical order, which decides which entry of a repeated name has which unit key.
+  // The canonical order decides which of several entries with the same name gets which unit key.
   const sorted = [...entries].sort((a, b) => compare(String(a[key]), String(b[key])));
   const given = keyedEntries(key, sorted).flatMap(([unit, entry]) => {
     const id = givenId(entry);

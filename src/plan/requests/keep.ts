@@ -2,13 +2,17 @@ import { asObject, equalJson, type Json, type JsonObject } from '../../lib/json.
 import type { Kind } from '../../model/declare/kind.ts';
 import { fieldsOn, isEchoed } from '../../model/lower/shape.ts';
 import { inListOrder, listOrderOf } from '../../model/schema/entries.ts';
-import { type AnyField, entriesOf, type Fields, isEmpty } from '../../model/schema/field.ts';
+import { type AnyField, type Fields, isEmpty } from '../../model/schema/field.ts';
+import { entriesOf } from '../../model/schema/field-search.ts';
 import { completeSpec } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 
-/** The body with what a replace leaves alone: fields that it keeps, fields that only creation or the server writes. */
+/**
+ * Returns the body completed with everything that a replacement does not change: fields that are kept when absent, and
+ * fields that only creation or the server writes.
+ */
 export function keepStored(kind: Kind, object: StoredObject, body: JsonObject): JsonObject {
-  // What is kept is kept in the order in which it was written.
+  // Kept lists stay in the order in which they were written.
   const before = { ...object, spec: inListOrder(kind.spec, completeSpec(object), listOrderOf(object)) };
   const parent = kind.parent?.field;
   const writable = fieldsOn(kind, 'replace');
@@ -22,7 +26,10 @@ export function keepStored(kind: Kind, object: StoredObject, body: JsonObject): 
   };
 }
 
-/** What the server may choose stays, when the body leaves the choice to it again or sends back what it chose. */
+/**
+ * Keeps a value that the server may choose when the body leaves the choice to the server again, or repeats the chosen
+ * value.
+ */
 function keptChoices(fields: Fields, { spec, derived }: StoredObject, body: JsonObject): JsonObject {
   const kept = entriesOf(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
     const { serverChosen } = field;
@@ -54,12 +61,12 @@ function isKept({ keep }: AnyField, given: Json | undefined): boolean {
   return keep === 'absent' ? given === undefined : keep === true && isEmpty(given);
 }
 
-/** Whether the body has the member that replaces the field. */
+/** Whether the body contains the member that is used instead of the field. */
 function isReplaced(fields: Fields, { insteadOf }: AnyField, body: JsonObject): boolean {
   return insteadOf !== undefined && insteadOf in fields && !isEmpty(body[insteadOf]);
 }
 
-/** The stored members with those that the body names; `null` takes one out. */
+/** Merges the given members into the stored members. `null` removes a member. */
 function mergeMaps(stored: JsonObject, given: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries({ ...stored, ...given }).filter(([, value]) => value !== null));
 }

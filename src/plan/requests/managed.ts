@@ -14,20 +14,20 @@ import { exclusiveFields, fieldOf, sourceOrigin } from '../ownership/membership.
 import type { Change } from '../plan.ts';
 import { type Label, labeler, labelPath, labelValue } from '../view/view.ts';
 
-/** A unit that a request changes although sources state it. */
+/** A unit that a request changes although a source states it. */
 export interface HeldUnit {
   readonly path: string;
-  /** The value that the request gives it; absent: the unit is to go. */
+  /** Value that the request gives the unit. Absent: the request removes the unit. */
   readonly after?: Json;
   readonly by: Declaration;
-  /** Whether the source wants such a change refused (`guard`), instead of undone or reported later. */
+  /** Whether the source refuses such a change (`guard`) instead of undoing or reporting it later. */
   readonly refused: boolean;
 }
 
 /**
- * The units of a request that sources state with another value. Equal values pass, so clients that replace whole
- * objects can still change units that no source states; a return to the stated value passes too, and so does a
- * restrictive value of a failsafe unit.
+ * Returns the units that a request changes although sources state them with another value. Units whose value stays
+ * equal pass, so that clients that replace whole objects can still change units that no source states. A return to the
+ * stated value passes too, and so does the restrictive value of a failsafe unit.
  */
 export function heldUnits(state: Snapshot, kind: Kind, before: StoredObject, after: Content): readonly HeldUnit[] {
   if (before.declared.length === 0) return [];
@@ -48,7 +48,10 @@ export function heldUnits(state: Snapshot, kind: Kind, before: StoredObject, aft
   });
 }
 
-/** Whether a change contradicts what a source states: another value, or a member that may not be added. */
+/**
+ * Whether a change contradicts a source: it sets a value other than the stated one, or adds a member to an exclusive
+ * membership.
+ */
 function holds(
   { units, closed }: { readonly units: ReadonlyMap<string, Json>; readonly closed: readonly string[] },
   { path, before, after }: UnitChange,
@@ -57,12 +60,15 @@ function holds(
   return before === undefined && closed.includes(fieldOf(path));
 }
 
-/** Membership that keeps the source's origin only gains or loses other origins. */
+/**
+ * Whether the new value agrees with the stated value. A member that keeps the source's origin only gains or loses other
+ * origins.
+ */
 function isStated(stated: Json | undefined, after: Json | undefined): boolean {
   return equalJson(stated, after) || (Array.isArray(after) && after.includes(sourceOrigin));
 }
 
-/** The problems of units that sources forbid others to change. */
+/** Returns the problems of changed units whose source refuses changes by requests. */
 export function managedProblems(
   state: Snapshot,
   kind: Kind,
@@ -81,7 +87,10 @@ export function managedProblems(
     }));
 }
 
-/** The command line that does to a unit what the request asked for. Values that are long, or secrets, are left to the reader. */
+/**
+ * Returns the command line that makes the requested change of a unit as an override. Long values and secrets are shown
+ * as `VALUE`.
+ */
 function overrideCommand(state: Snapshot, kind: Kind, before: StoredObject, { path, after }: HeldUnit): string {
   const label = labeler(state, state);
   const unit = { path, ...(after === undefined ? {} : { after }) };
@@ -90,7 +99,7 @@ function overrideCommand(state: Snapshot, kind: Kind, before: StoredObject, { pa
   return `heddle override ${kind.name} ${shellWord(before.key ?? `id:${before.id}`)} ${field} --reason REASON`;
 }
 
-/** An element of a set is there or not. */
+/** The value is `true` or `false` for an element of a set: the element is added or removed. */
 function commandValue({ spec }: Kind, path: string, after: Json | undefined, label: Label): string {
   const isInSet = ['refs', 'members', 'list'].includes(spec[fieldOf(path)]?.type ?? '') && path.endsWith(']');
   if (isInSet) return String(after !== undefined);
@@ -98,17 +107,18 @@ function commandValue({ spec }: Kind, path: string, after: Json | undefined, lab
   return typeof shown === 'object' || String(shown).length > 60 ? 'VALUE' : String(shown);
 }
 
-/** What may happen to an object that a source states, and why. */
+/** Why an object that a source states would be deleted. */
 export interface Leaving {
-  /** The object itself is deleted, or it goes along with another one. */
+  /** `itself`: the request deletes the object. `along`: it is deleted together with another object. */
   readonly goes: 'itself' | 'along';
-  /** The caller asked to override what sources state. */
+  /** Whether the caller asked to override stated values. */
   readonly breakGlass: boolean;
 }
 
 /**
- * An object that a source states is deleted by deleting its document, unless documents neither make nor end such objects,
- * or all that state it would rather re-create it (`correct`).
+ * Returns the problems of deleting an object that a source states: it must be deleted by deleting its document. There
+ * are none when documents neither create nor delete such objects, or when every source that states it would rather
+ * re-create it (`correct`). A protected object is always refused.
  */
 export function ownedProblems(state: Snapshot, object: StoredObject, leaving: Leaving): readonly Problem[] {
   const by = object.declared.find(({ source }) => state.settingsOf(source).conflictMode !== 'correct');
@@ -123,7 +133,9 @@ export function ownedProblems(state: Snapshot, object: StoredObject, leaving: Le
   return [{ code: 'managed_field', kind: object.kind, key: object.key ?? object.name, ...placeOf(by), message }];
 }
 
-/** Protection stays with the object until a document that states it says otherwise, even if its owner deletes it. */
+/**
+ * Protection lasts until a document that states the object removes it. Not even the owner can delete the object before.
+ */
 function protectedProblem({ id, kind, key, name }: StoredObject, by: Declaration | undefined): Problem {
   const remedy =
     by === undefined
@@ -133,7 +145,10 @@ function protectedProblem({ id, kind, key, name }: StoredObject, by: Declaration
   return { code: 'object_protected', kind, key: key ?? name, ...(by === undefined ? {} : placeOf(by)), message };
 }
 
-/** What follows from a request leaves alone what sources state, like the request itself. */
+/**
+ * Returns the problems of derived changes that change or delete what sources state. They are refused like the request
+ * itself.
+ */
 export function derivedChangeProblems(
   changes: readonly Change[],
   next: Snapshot,
@@ -150,7 +165,10 @@ export function derivedChangeProblems(
   });
 }
 
-/** What an object says without references that merely wait again: to what is gone and documents may name all the same. */
+/**
+ * Returns the content of an object without references to deleted objects of kinds whose references may be pending:
+ * these references only wait again.
+ */
 function withoutPending(kind: Kind, object: StoredObject, next: Snapshot): Content {
   const complete = mapReferences(kind.spec, completeSpec(object), ({ kind: target, text }) =>
     next.get(text) === undefined && next.registry.get(target).pending === true ? undefined : text,

@@ -4,7 +4,10 @@ import type { StoredObject } from '../../model/state/object.ts';
 import { finishPlan } from '../finish.ts';
 import type { RequestContext, RequestOutcome } from './requests.ts';
 
-/** Plans that the server makes up again what it made up when the object was created; the outputs are shown once more. */
+/**
+ * Plans that the server generates the values of an object again, as at its creation. The new values are shown once.
+ * Throws for kinds without generated values.
+ */
 export function planRenewal(context: RequestContext, kind: Kind, before: StoredObject): RequestOutcome {
   const { snapshot, now, newId, actor, planEnvironment = emptyEnvironment } = context;
   const generated = kind.generate?.(before, { now, random: planEnvironment.random });

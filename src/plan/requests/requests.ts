@@ -24,29 +24,32 @@ import { matchEntries } from './entries.ts';
 import { keepStored } from './keep.ts';
 import { derivedChangeProblems, heldUnits, managedProblems, ownedProblems } from './managed.ts';
 
-/** The context of an imperative request. */
+/** Context of an API request that changes objects. */
 export interface RequestContext {
   readonly snapshot: Snapshot;
   readonly validator: Validator;
-  /** Unknown members are problems instead of being left out. */
+  /** Whether unknown members of the body are problems. Otherwise they are ignored. */
   readonly strict: boolean;
-  /** JSON pointers of members whose bounds do not hold for this request. */
+  /** JSON pointers of members whose value range is not checked for this request. */
   readonly unlimited?: readonly string[];
-  /** ISO 8601. */
+  /** Time of the request, in ISO 8601. */
   readonly now: string;
   newId(): string;
   readonly planEnvironment?: PlanEnvironment;
   readonly actor?: Actor;
-  /** Stated values are overridden: by whom and how long. */
+  /**
+   * Overrides that the request makes for changed units that sources state: caller, reason and times. Absent: such
+   * changes may be refused.
+   */
   readonly breakGlass?: BreakGlass;
-  /** By id of an object: what uses it and is no object. */
+  /** Uses of objects by something other than an object, such as invites: texts by id of the used object. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The outcome of a request, the object it is about, and the members of the body that nothing knows. */
+/** Outcome of a request, the id of its object, and the unknown members of the body that were ignored. */
 export type RequestOutcome = Outcome & { readonly id: string; readonly ignored: readonly string[] };
 
-/** What the server decides about a new object beside its request. */
+/** Members of a new object that the server sets in addition to the request. */
 export type Seed = Partial<Pick<StoredObject, 'id' | 'key' | 'derived'>>;
 
 /** Plans the creation of one object from a request body. `parent` is the id of the parent of a child. */
@@ -82,8 +85,9 @@ export function planCreate(
 }
 
 /**
- * Plans the replacement of one object: absent optional fields return to their default, except those that say otherwise.
- * An object that is only implied is made by its first change. `facts` are what the server notes about it on the occasion.
+ * Plans the replacement of one object. Absent optional fields return to their default, except fields that are kept when
+ * absent. An implied object is created by its first change. `facts` are values that the server records in `derived`
+ * with this change.
  */
 export function planReplace(
   context: RequestContext,
@@ -123,14 +127,20 @@ export function planReplace(
   return { ...outcome, id: before.id, ignored: read.ignored };
 }
 
-/** What was stored before a field was there has its default, which is no change. */
+/**
+ * Whether the content is unchanged. An object that was stored before a field existed has the default of the field, so a
+ * default is not a change.
+ */
 function isSame(kind: Kind, before: StoredObject, content: Content): boolean {
   if (equalContent(content, before)) return true;
   const { spec } = contentOf(kind.spec, canonicalSpec(kind, before.spec).spec);
   return equalContent(content, { ...before, spec });
 }
 
-/** The object with its lists in the order in which the request gave them, and a note of what it gave. */
+/**
+ * Returns the object with its lists in the order of the request, and with a record of the members that the request
+ * gave.
+ */
 function asWritten(
   kind: Kind,
   before: StoredObject | undefined,
@@ -143,7 +153,7 @@ function asWritten(
   return withGivenDefaults(arranged, given, (name) => kind.merge !== true || body[name] !== undefined);
 }
 
-/** What there is one of has its key from the start. */
+/** The only object of a singleton kind gets its fixed key at creation. */
 function withKey({ singleton }: Kind, object: StoredObject): StoredObject {
   return singleton === undefined ? object : { ...object, key: singleton };
 }
@@ -153,7 +163,10 @@ export function planDelete(context: RequestContext, kind: Kind, before: StoredOb
   return { ...guarded(planEnd(context, kind, before), context), id: before.id, ignored: [] };
 }
 
-/** Plans the end of an object whose time is over: what documents state about it goes along, and waits for it again. */
+/**
+ * Plans the end of an object, with its children. Declarations of the deleted objects are deleted too, and their
+ * documents wait for the objects again.
+ */
 export function planEnd(context: RequestContext, kind: Kind, before: StoredObject): Outcome {
   const { snapshot } = context;
   const leaving = withChildren(snapshot, before);
@@ -166,7 +179,7 @@ export function planEnd(context: RequestContext, kind: Kind, before: StoredObjec
   return finishPlan({ ...finishing(context, kind), edits });
 }
 
-/** A plan whose derived changes take or change what sources state is refused. */
+/** Refuses a plan whose derived changes delete or change what sources state. */
 function guarded(outcome: Outcome, { breakGlass }: RequestContext): Outcome {
   if (!outcome.ok) return outcome;
   const problems = derivedChangeProblems(outcome.plan.changes, outcome.next, breakGlass !== undefined);
@@ -180,14 +193,14 @@ interface Body {
   readonly ignored: readonly string[];
 }
 
-/** A request settles the overrides of what it changes. */
+/** Settles the overrides of the units that a request changes. */
 function settling({ snapshot, breakGlass }: RequestContext) {
   return {
     settle: (before: StoredObject, after: StoredObject) => settleOverrides(snapshot, before, after, breakGlass),
   };
 }
 
-/** What every request's plan is finished with. */
+/** Returns the members of `FinishInput` that are the same for every request. */
 function finishing({ snapshot, now, newId, planEnvironment, actor, alsoUsedBy }: RequestContext, kind: Kind) {
   return {
     alsoUsedBy,
@@ -197,7 +210,7 @@ function finishing({ snapshot, now, newId, planEnvironment, actor, alsoUsedBy }:
   };
 }
 
-/** Prepares, validates, resolves and seals a request body. References are ids here, and must exist. */
+/** Prepares, validates and seals a request body. References must be ids of existing objects. */
 function readBody(
   context: RequestContext,
   kind: Kind,
@@ -235,7 +248,7 @@ function readBody(
   return { spec: sealed.spec, given: inputs.spec, faults: [...shape, ...deeper], ignored };
 }
 
-/** The faults but those of bounds that do not hold. */
+/** Returns the faults without range faults of members whose range is not checked. */
 function withoutBounds(faults: readonly Fault[], unlimited: readonly string[]): readonly Fault[] {
   return faults.filter(({ code, path }) => code !== 'value_out_of_range' || !unlimited.includes(path));
 }
@@ -244,7 +257,10 @@ function withRules(kind: Kind, spec: JsonObject, faults: readonly Fault[]): read
   return [...faults, ...otherRuleFaults(kind, spec, faults)];
 }
 
-/** Members that answers show and that clients may send back: they change nothing and cause no problem. */
+/**
+ * Returns the read-only members that responses show. Clients may send them back: they change nothing and cause no
+ * problem.
+ */
 function readOnlyMembers(snapshot: Snapshot, kind: Kind, writable: Fields): ReadonlySet<string> {
   const children = snapshot.registry.inlineOf(kind.name).map(({ member }) => member);
   const fixed = Object.keys(kind.spec).filter((name) => !(name in writable));
@@ -268,7 +284,10 @@ function withChildren(snapshot: Snapshot, object: StoredObject): readonly Stored
   return [...children.flatMap((child) => withChildren(snapshot, child)), object];
 }
 
-/** A body of 1 MB may name a hundred thousand objects that do not exist; who has more problems is not helped by all. */
+/**
+ * Maximum number of reported problems. A body of 1 MB can refer to a hundred thousand objects that do not exist, and a
+ * longer list does not help the client.
+ */
 const mostProblems = 1000;
 
 function refused(kind: Kind, faults: readonly Fault[], id: string, ignored: readonly string[]): RequestOutcome {

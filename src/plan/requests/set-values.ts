@@ -4,13 +4,17 @@ import type { Fault, Kind } from '../../model/declare/kind.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import { fieldsOn, isEchoed } from '../../model/lower/shape.ts';
 import { keyedEntries } from '../../model/schema/entries.ts';
-import { type AnyField, entriesOf, type Fields } from '../../model/schema/field.ts';
+import type { AnyField, Fields } from '../../model/schema/field.ts';
+import { entriesOf } from '../../model/schema/field-search.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { mask } from '../../model/schema/sealing.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
-/** The body of a replacement that changes nothing: what answers show, and the mask of what they do not and it must carry. */
+/**
+ * Returns the body of a replacement that changes nothing: the members that responses show, and a mask for each required
+ * secret, which responses do not show.
+ */
 export function unchangedBody(state: Snapshot, object: StoredObject): JsonObject {
   const shown = lowerToResponse(state.registry, object, state);
   const fields = entriesOf(state.registry.get(object.kind).spec);
@@ -18,19 +22,19 @@ export function unchangedBody(state: Snapshot, object: StoredObject): JsonObject
   return { ...shown, ...Object.fromEntries(unseen.map(([name]) => [name, mask])) };
 }
 
-/** Says the id for a text that names an object of a kind. */
+/** Returns the id of the object of a kind that a text names. */
 export type Resolve = (kind: string, text: string, path: string) => string;
 
-/** A request body with other values, and what is wrong with their paths. */
+/** A request body with changed values, and the faults of their paths. */
 export interface WithValues {
   readonly body: JsonObject;
   readonly faults: readonly Fault[];
 }
 
 /**
- * The body of a replacement in which these values stand, by path as plans show it: `metric`, `settings.ttl`,
- * `rules[web].enabled`, `peers[ana-laptop]` (an element of a set, there or not). What the values refer to is resolved; what
- * stood in the body before is left as it is.
+ * Returns the body of a replacement with these values set. They are given by path, as plans show paths: `metric`,
+ * `settings.ttl`, `rules[web].enabled`, `peers[ana-laptop]` (whether the set contains the element). References in the
+ * values are resolved; all other members of the body stay unchanged.
  */
 export function setValues(kind: Kind, body: JsonObject, values: JsonObject, resolve: Resolve): WithValues {
   const writable = Object.entries(fieldsOn(kind, 'replace')).filter(
@@ -50,7 +54,7 @@ export function setValues(kind: Kind, body: JsonObject, values: JsonObject, reso
   return { body: Object.entries(values).reduce(put, body), faults };
 }
 
-/** Thrown where a path leads nowhere, and caught above. */
+/** Thrown for a path that matches no settable field. `setValues` catches it and reports a fault. */
 class Misplaced extends Error {}
 
 /** One piece of a path: a member of an object, or an element in brackets. */
@@ -88,7 +92,7 @@ function putValue(putting: Putting, body: JsonObject, [first, ...rest]: readonly
   return { ...body, [name]: inside(putting, field, body[name], rest) };
 }
 
-/** The value of a field with the path that goes on inside it followed to its end. */
+/** Returns the value of a field after following the rest of the path into it. */
 function inside(putting: Putting, field: AnyField, stored: Json | undefined, rest: readonly Step[]): Json {
   const [next, ...deeper] = rest;
   const { element } = next ?? {};
@@ -108,7 +112,7 @@ function nothingInside({ path }: Putting): Misplaced {
   return new Misplaced(`\`${path}\` leads into a value that is set as a whole; name the field alone`);
 }
 
-/** The entries of a keyed list with one of them changed, made or (`null`) taken out. */
+/** Returns the entries of a keyed list with one entry changed, added, or removed (`null`). */
 function inEntries(
   putting: Putting,
   field: Extract<AnyField, { readonly type: 'keyed' }>,
@@ -144,7 +148,7 @@ function whole(
   return { ...(id === undefined ? {} : { id }), ...given };
 }
 
-/** A set with an element in it or not. */
+/** Returns a set with an element added or removed. */
 function inSet({ path, value }: Putting, stored: Json | undefined, element: string): Json {
   if (typeof value !== 'boolean')
     throw new Misplaced(
@@ -158,7 +162,7 @@ function idOf(value: Json): string {
   return String(isObject(value) ? value['id'] : value);
 }
 
-/** The value with ids for what it refers to. */
+/** Returns the value with its references replaced by ids. */
 function resolved({ value, resolve, path }: Putting, name: string, field: AnyField, body: JsonObject): Json {
   const discriminator = field.type === 'refByType' ? { [field.by]: body[field.by] ?? null } : {};
   const fields = { [name]: field };

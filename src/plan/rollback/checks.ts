@@ -8,7 +8,7 @@ import { describeReferrer } from '../checks/referrers.ts';
 import type { Edit } from '../finish.ts';
 import { objectProblem } from './object.ts';
 
-/** Edits that can be made, what is in their way, and what is left out of them. */
+/** Edits of a rollback after the check, the problems that block it, and warnings about references that are left out. */
 export interface Checked {
   readonly edits: readonly Edit[];
   readonly problems: readonly Problem[];
@@ -16,8 +16,9 @@ export interface Checked {
 }
 
 /**
- * Looks for what edits refer to and is gone, and for children that would lose their parent. A set is rolled back without
- * the members that are gone when their kind comes by itself; everything else that is missing is listed.
+ * Checks the edits of a rollback for references to deleted objects, and for children that would lose their parent. A
+ * reference in a set to a deleted object is left out when references to its kind may be pending. Every other missing
+ * object is a problem.
  */
 export function checkRollback(past: Snapshot, present: Snapshot, edits: readonly Edit[]): Checked {
   const leaving = new Set(edits.flatMap(({ before, after }) => (after === undefined && before ? [before.id] : [])));
@@ -40,7 +41,10 @@ export function checkRollback(past: Snapshot, present: Snapshot, edits: readonly
 
 type IsThere = (id: string) => boolean;
 
-/** The object without references that may wait for what they name, as documents leave them out too. */
+/**
+ * Returns the object without references in sets that may be pending and whose object is missing. Declarations omit them
+ * too.
+ */
 function withoutPending(state: Snapshot, object: StoredObject, isThere: IsThere, warnings: Problem[]): StoredObject {
   const { spec: fields } = state.registry.get(object.kind);
   const whole = completeSpec(object);
@@ -61,7 +65,7 @@ function withoutPending(state: Snapshot, object: StoredObject, isThere: IsThere,
   return dropped === 0 ? object : { ...object, ...content, declared };
 }
 
-/** What an object that goes back refers to and is not there any more. */
+/** Returns a problem for each missing object that a restored object refers to. */
 function missing(past: Snapshot, present: Snapshot, object: StoredObject, isThere: IsThere): readonly Problem[] {
   const { references } = facetsOf(present.registry, object);
   const gone = new Map(references.filter(({ to }) => !isThere(to)).map(({ to, field }) => [to, field]));
@@ -74,7 +78,7 @@ function missing(past: Snapshot, present: Snapshot, object: StoredObject, isTher
   });
 }
 
-/** Children that stay keep their parent from going. */
+/** Returns a problem when children that stay prevent the deletion of their parent. */
 function children(
   past: Snapshot,
   present: Snapshot,

@@ -1,14 +1,17 @@
 import { asObjects, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import { entryIdsOf, keyedEntries } from '../../model/schema/entries.ts';
-import { entriesOf } from '../../model/schema/field.ts';
+import { entriesOf } from '../../model/schema/field-search.ts';
 import { type Content, equalContent } from '../../model/state/members.ts';
 import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
 import { mostAliases } from '../keyed-account.ts';
 import { isLive, overridesMember, statedOverrides } from '../ownership/overrides.ts';
 import { concerns, type RollbackScope } from './scope.ts';
 
-/** The object with what it had beside its spec. What sources out of scope own or name stays as it is. */
+/**
+ * Returns the object with its former members outside the spec. The owner and the key stay when sources out of scope own
+ * or state the object.
+ */
 export function withEnvelope(
   { scope, now }: { readonly scope: RollbackScope; readonly now: string },
   kind: Kind,
@@ -39,15 +42,18 @@ export function withEnvelope(
   };
 }
 
-/** Every key but its own that it ever had: documents that name it by the later one still find it. */
+/**
+ * Returns all former keys from both states except the current key, so that documents that use a later key still find
+ * the object.
+ */
 function aliasesBack(was: StoredObject, is: StoredObject, key: string | undefined): readonly string[] {
   const known = [...(was.aliases ?? []), ...(is.aliases ?? []), ...(is.key === undefined ? [] : [is.key])];
   return [...new Set(known)].filter((alias) => alias !== key).slice(-mostAliases);
 }
 
 /**
- * An overridden unit stays overridden, also when no source states it any more: its value stays too, until the override
- * ends.
+ * Keeps the overrides in effect, even when no source states the unit any more. The value of such a unit also stays
+ * until the override ends.
  */
 function overridesBack(
   { spec: fields }: Kind,
@@ -59,7 +65,7 @@ function overridesBack(
   return (is.overrides ?? []).filter((override) => isLive(override, now) || stated.includes(override));
 }
 
-/** Entries that come back have the ids that they had, and what the server chose comes back with the choice. */
+/** Restores the former ids of restored list entries, and the values that the server had chosen for restored fields. */
 function derivedBack(kind: Kind, was: StoredObject, is: StoredObject, spec: JsonObject): JsonObject {
   const chosen = entriesOf(kind.spec).filter(
     ([name, field]) =>

@@ -10,9 +10,7 @@ import { concerns } from './scope.ts';
 
 const nothing: RolledBack = { problems: [], warnings: [] };
 
-/**
- * Creates an object again that was deleted, with its id. Credentials that grant access by themselves do not come back.
- */
+/** Re-creates a deleted object with its former id. Credentials that grant access on their own are not restored. */
 export function bringBack(way: Way, kind: Kind, was: StoredObject): RolledBack {
   const declared = was.declared.filter(({ source }) => concerns(way.scope, source));
   if (was.owner !== undefined && !concerns(way.scope, was.owner))
@@ -46,7 +44,7 @@ export function bringBack(way: Way, kind: Kind, was: StoredObject): RolledBack {
   return { edit: { after }, problems: [], warnings: comesBackWith(way, kind, after) };
 }
 
-/** What comes back in another way than it was, or with what may be out of date. */
+/** Returns warnings for an object that is restored incompletely, or with secrets that may be out of date. */
 function comesBackWith({ revision }: Way, kind: Kind, object: StoredObject): readonly Problem[] {
   const name = `${object.kind} ${object.key ?? object.name}`;
   const warnings: Problem[] = [];
@@ -61,7 +59,7 @@ function comesBackWith({ revision }: Way, kind: Kind, object: StoredObject): rea
   return warnings;
 }
 
-/** Takes away an object that came since, as far as it is the scope's to take; else those in scope let go of it. */
+/** Deletes an object that was created since, if the scope covers it. Otherwise the sources in scope only release it. */
 export function takeAway(way: Way, kind: Kind, is: StoredObject): RolledBack {
   const others = is.declared.filter(({ source }) => !concerns(way.scope, source));
   const isOurs = others.length === 0 && (is.owner === undefined ? way.scope === 'all' : concerns(way.scope, is.owner));
@@ -71,7 +69,7 @@ export function takeAway(way: Way, kind: Kind, is: StoredObject): RolledBack {
   return isOurs ? { edit: { before: is }, problems: [], warnings: [] } : release(way, kind, is);
 }
 
-/** No source in scope states the object any more; its values stay. */
+/** Releases the object from all sources in scope. Its values are kept. */
 function release({ scope }: Way, kind: Kind, is: StoredObject): RolledBack {
   const declared = is.declared.filter(({ source }) => !concerns(scope, source));
   const isTheirs = is.owner !== undefined && !concerns(scope, is.owner);

@@ -15,23 +15,23 @@ import { describeOverride, liveOverride } from '../ownership/overrides.ts';
 import { withEnvelope } from './envelope.ts';
 import { concerns, type RollbackScope } from './scope.ts';
 
-/** What a rollback does to one object, and its findings. */
+/** Effect of a rollback on one object, with problems and warnings. */
 export interface RolledBack {
   readonly edit?: Edit;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
-/** How objects are put back. */
+/** Target state and scope of a rollback. */
 export interface Way {
   readonly scope: RollbackScope;
-  /** The revision whose state comes back. */
+  /** Revision whose state is restored. */
   readonly revision: number;
-  /** ISO 8601. */
+  /** Time of the rollback, in ISO 8601. */
   readonly now: string;
 }
 
-/** A problem about an object. */
+/** Returns a problem about an object. */
 export function objectProblem(
   { kind, key, name }: StoredObject,
   code: ProblemCode,
@@ -42,7 +42,10 @@ export function objectProblem(
   return { code, kind, key: key ?? name, ...at, message };
 }
 
-/** Puts the units that the scope reaches back to what they were, and who states and owns the object. */
+/**
+ * Restores the former values of the units in scope, the declarations of the sources in scope, and the owner of an
+ * object.
+ */
 export function changeBack(way: Way, kind: Kind, was: StoredObject, is: StoredObject): RolledBack {
   const owner = is.owner !== undefined && !concerns(way.scope, is.owner) ? is.owner : undefined;
   if (owner !== undefined && was.owner !== owner && was.owner !== undefined) {
@@ -61,7 +64,7 @@ export function changeBack(way: Way, kind: Kind, was: StoredObject, is: StoredOb
   };
 }
 
-/** What sources in scope stated then, and the others state now. */
+/** Returns the former declarations of the sources in scope, and the present declarations of the other sources. */
 function declarationsBack(scope: RollbackScope, was: StoredObject, is: StoredObject): readonly Declaration[] {
   return [
     ...was.declared.filter(({ source }) => concerns(scope, source)),
@@ -69,7 +72,7 @@ function declarationsBack(scope: RollbackScope, was: StoredObject, is: StoredObj
   ].sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
-/** What is stated about secrets is what is kept of them. */
+/** Replaces the secrets in declarations by the present secrets of the object, which a rollback keeps. */
 function withPresentSecrets(
   fields: Fields,
   declared: readonly Declaration[],
@@ -122,7 +125,10 @@ function unitsBack(
   return found;
 }
 
-/** The units to put back: those that sources in scope stated then or state now, or all that people can write. */
+/**
+ * Returns the paths of the units to restore: with scope `all`, every unit that users can write; otherwise, units that
+ * sources in scope stated then or state now.
+ */
 function reachOf(
   scope: RollbackScope,
   fields: Fields,
@@ -143,7 +149,7 @@ function isWritable(fields: Fields, path: string): boolean {
   return access !== 'server' && access !== 'createOnly';
 }
 
-/** What an object says with the stated values in place of overridden ones. */
+/** Returns the content of an object with stated values instead of overridden values. Members are left unchanged. */
 export function withoutOverrides(fields: Fields, object: StoredObject): Content {
   const { overrides = [], declared } = object;
   const changes = overrides.flatMap(({ path }) => {
@@ -154,7 +160,10 @@ export function withoutOverrides(fields: Fields, object: StoredObject): Content 
   return applyUnits(fields, object, changes);
 }
 
-/** Whose origins keep a member: documents as they stated it, requests as they did if they are in scope, everybody else as now. */
+/**
+ * Returns the restored origins of a member: the source origin if restored declarations state it, the API origin as it
+ * was if the scope is `all`, and every other origin as it is now.
+ */
 function originsBack(
   scope: RollbackScope,
   fields: Fields,
@@ -173,7 +182,10 @@ function textsOf(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** What keeps a unit from going back: it is overridden, it restricts, or it contains a former secret. */
+/**
+ * Returns a warning when a unit cannot be restored: it is overridden, its value is restrictive, or its former value
+ * contains a former secret.
+ */
 function staysBecause(
   { now }: Way,
   kind: Kind,
@@ -203,7 +215,7 @@ function staysBecause(
   return objectProblem(is, 'credential_kept', message, path);
 }
 
-/** A source that is not put back states something else. */
+/** Returns a problem when a source out of scope states a value other than the restored value. */
 function otherOpinion(
   scope: RollbackScope,
   fields: Fields,
@@ -221,7 +233,7 @@ function otherOpinion(
   return objectProblem(is, 'unit_conflict', message, path);
 }
 
-/** Where a declaration stands and when something changed does not make a difference. */
+/** Compares objects without the positions of their declarations and the time of their last change. */
 function isSame(a: StoredObject, b: StoredObject): boolean {
   const plain = ({ declared, updatedAt: _, ...object }: ObjectImage): Json => ({
     ...object,

@@ -13,26 +13,27 @@ import { bringBack, takeAway } from './gone.ts';
 import { changeBack, objectProblem, type RolledBack, type Way } from './object.ts';
 import { concerns, isOutOfReach, type Pair, pairsOf, type RollbackScope } from './scope.ts';
 
-/** What a rollback takes. */
+/** Input of `planRollback`. */
 export interface RollbackInput {
-  /** The account as it is. */
+  /** Present state of the account. */
   readonly snapshot: Snapshot;
-  /** The account as it was: the state to go back to. */
+  /** Former state of the account, which is to be restored. */
   readonly past: Snapshot;
   readonly scope: RollbackScope;
-  /** ISO 8601. */
+  /** Time of the rollback, in ISO 8601. */
   readonly now: string;
   newId(): string;
   readonly planEnvironment?: PlanEnvironment;
   readonly actor?: Actor;
-  /** By id of an object: what uses it and is no object. */
+  /** Uses of objects by something other than an object, such as invites: texts by id of the used object. */
   readonly alsoUsedBy?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
 /**
- * Plans what leads back to a former state: objects that went come back with their ids, units and declarations become what
- * they were. It is a plan like any other, guarded and refused as a whole. Restrictions are never undone and credentials
- * never come back; the plan lists them. The sources that it touches are suspended with it.
+ * Plans the changes that restore a former state: deleted objects return with their ids, and units and declarations get
+ * their former values. The plan passes guards like any other plan, and is refused as a whole. Restrictions are never
+ * undone and credentials are never restored; the plan lists them as warnings. Applying it also suspends the sources
+ * that it touches.
  */
 export function* planRollback(input: RollbackInput): Generator<undefined, Outcome> {
   const { snapshot, past, scope, now } = input;
@@ -69,7 +70,10 @@ function rollBack(way: Way, { registry }: Snapshot, { was, is }: Pair): RolledBa
   return was === undefined ? takeAway(way, kind, is) : changeBack(way, kind, was, is);
 }
 
-/** Keys that objects get back although others have them now; nothing else of these objects changes, so that no rule looks at them. */
+/**
+ * Returns a problem for each restored key that another object has now. Only the key of these objects changes, so no
+ * rule checks them.
+ */
 function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readonly Problem[] {
   return claims.flatMap(({ before, after }) => {
     const { kind, key } = after;
@@ -87,7 +91,7 @@ function takenKeys(snapshot: Snapshot, { claims }: Plan, next: Snapshot): readon
   });
 }
 
-/** Problems of an object that were reported already are not repeated in the words of a rule. */
+/** Drops problems that repeat a reported problem of the same object under the code of a rule. */
 function unreported(reported: readonly Problem[], found: readonly Problem[]): readonly Problem[] {
   const known = new Set(reported.map(({ code, kind, key }) => `${sameAs[code] ?? code} ${kind} ${key}`));
   return found.filter(({ code, kind, key }) => !known.has(`${code} ${kind} ${key}`));
@@ -126,7 +130,7 @@ function onlySource(scope: RollbackScope): { readonly source?: string } {
   return scope.startsWith('source:') ? { source: scope.slice('source:'.length) } : {};
 }
 
-/** The guards of every source whose objects change, as if its documents stated it. */
+/** Applies the guards of each source whose objects change, as if its documents caused the changes. */
 function* guardsOf(
   { snapshot, past }: RollbackInput,
   changes: readonly Change[],
@@ -150,7 +154,10 @@ function ownedBy(state: Snapshot, owner: string | undefined): readonly StoredObj
   return objects.filter((object) => object.owner === owner && !isOutOfReach(state.registry.get(object.kind), object));
 }
 
-/** The plan with what it shows once, and the sources that it stops: what it puts back is theirs to change again. */
+/**
+ * Adds the warnings about new generated values to the plan, and suspends the sources in scope that it touches, because
+ * they would otherwise change the restored objects again.
+ */
 function suspended({ past, scope }: RollbackInput, plan: Plan, next: Snapshot): Outcome {
   const touched = [...plan.changes, ...plan.claims].flatMap((change) => sourcesOf(change));
   const suspends = [...new Set(touched)].filter((source) => concerns(scope, source)).sort();
@@ -172,7 +179,7 @@ function sourcesOf({ before, after }: Change | Claim): readonly string[] {
   );
 }
 
-/** What the server makes up again for objects that come back. */
+/** Returns a warning for each value that the server generates anew for a restored object. */
 function renewed({ changes, outputs }: Plan): readonly Problem[] {
   return changes.flatMap((change) => {
     const object = subjectOf(change);

@@ -2,35 +2,38 @@ import type { Kind } from '../../model/declare/kind.ts';
 import { originOf, type StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
-/** What a rollback puts back: what sources own (`sources`), what one of them owns (`source:NAME`), or everything (`all`). */
+/**
+ * What a rollback restores: everything that sources own (`sources`), that one source owns (`source:NAME`), or
+ * everything (`all`).
+ */
 export type RollbackScope = 'sources' | 'all' | `source:${string}`;
 
-/** The scope that a text says; `undefined` when it says none. */
+/** Parses the scope of a rollback; `undefined` when the text is not a scope. */
 export function parseScope(text: string): RollbackScope | undefined {
   if (text === 'sources' || text === 'all') return text;
   return text.startsWith('source:') && text.length > 'source:'.length ? (text as RollbackScope) : undefined;
 }
 
-/** Whether what this source owns is put back. */
+/** Whether the scope includes what this source owns. `undefined` as source means that no source owns it. */
 export function concerns(scope: RollbackScope, source: string | undefined): boolean {
   if (source === undefined) return scope === 'all';
   return !scope.startsWith('source:') || scope === `source:${source}`;
 }
 
-/** Whether a rollback leaves objects of this kind or this object alone: the server keeps them as they have to be. */
+/** Whether a rollback never changes this object, because the server maintains objects of its kind or this object. */
 export function isOutOfReach(kind: Kind, object: StoredObject): boolean {
   return !kind.document.allowed || kind.isSystem?.(object) === true || originOf(object) !== undefined;
 }
 
-/** One object at both ends of a rollback. */
+/** One object in the former and in the present state. */
 export interface Pair {
-  /** As it was; absent: it was not there. */
+  /** Former state. Absent: the object did not exist. */
   readonly was?: StoredObject;
-  /** As it is; absent: it is gone. */
+  /** Present state. Absent: the object is deleted. */
   readonly is?: StoredObject;
 }
 
-/** The objects in which the two states may differ, as far as the scope reaches, in the order of their ids. */
+/** Returns the objects in scope that may differ between the two states, ordered by id. */
 export function pairsOf(past: Snapshot, present: Snapshot, scope: RollbackScope): readonly Pair[] {
   const ids = new Set<string>();
   for (const state of [past, present]) {
@@ -41,7 +44,7 @@ export function pairsOf(past: Snapshot, present: Snapshot, scope: RollbackScope)
   }
   return [...ids].sort().flatMap((id) => {
     const [was, is] = [past.get(id), present.get(id)];
-    // Every change of an object leaves its revision in it.
+    // Each change sets `updatedRevision`, so equal revisions mean equal objects.
     if (was !== undefined && is !== undefined && is.updatedRevision === was.updatedRevision) return [];
     return [{ ...(was === undefined ? {} : { was }), ...(is === undefined ? {} : { is }) }];
   });

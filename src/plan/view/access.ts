@@ -4,12 +4,12 @@ import type { GuardLimits } from '../../model/sources/settings.ts';
 import type { AccessCount, AccessImpact, AccessRow } from '../../operations/config/plan-access.ts';
 import type { Plan, TrippedGuard } from '../plan.ts';
 
-/** Whether anybody gains or loses anything. */
+/** Whether any pair gains or loses access. */
 export function changesAccess({ gained, lost }: AccessImpact): boolean {
   return gained.pairs + lost.pairs > 0;
 }
 
-/** So many rows at most; gains do not crowd out losses. */
+/** Returns at most `most` rows. Gains take at most half of them when there are enough losses to fill the rest. */
 export function firstRows(rows: readonly AccessRow[], most: number): readonly AccessRow[] {
   if (rows.length <= most) return rows;
   const gains = rows.filter(({ change }) => change === 'gained');
@@ -19,7 +19,10 @@ export function firstRows(rows: readonly AccessRow[], most: number): readonly Ac
   return [...shown, ...losses.slice(0, most - shown.length)];
 }
 
-/** The guards on how much access a plan gives and takes. A limit that is exactly reached passes; one more trips. */
+/**
+ * Returns the guards that trip on how much access a plan gives and takes. Exactly the limit passes; one pair more
+ * trips.
+ */
 export function accessGuards(
   impact: AccessImpact,
   { maxAccessLost, maxAccessGained }: Pick<GuardLimits, 'maxAccessLost' | 'maxAccessGained'>,
@@ -47,8 +50,8 @@ function largestOf({ groups }: AccessImpact, change: AccessRow['change']): Acces
 }
 
 /**
- * The plan with what it does to access. Its digest covers which guards that trips, and not by how much: others who come
- * and go meanwhile change the numbers and not what was approved.
+ * Adds the effect on access to a plan. The digest then covers which access guards trip, but not the numbers: peers that
+ * join or leave change the numbers, but not what was approved.
  */
 export function withAccess(plan: Plan, access: AccessImpact, guards: readonly TrippedGuard[]): Plan {
   if (guards.length === 0) return { ...plan, access };
@@ -56,7 +59,7 @@ export function withAccess(plan: Plan, access: AccessImpact, guards: readonly Tr
   return { ...plan, access, guards: [...plan.guards, ...guards], digest };
 }
 
-/** One line for each two names, `+` for what they gain and `-` for what they lose. */
+/** Returns one line for a row: `+` for access gained, `-` for access lost. */
 export function accessLine({ change, from, to, traffic, pairs, conditional, partly }: AccessRow): string {
   const which = [
     ...(conditional === 0 ? [] : [conditional === pairs ? 'all' : String(conditional)]),
@@ -66,7 +69,7 @@ export function accessLine({ change, from, to, traffic, pairs, conditional, part
   return `${change === 'gained' ? '+' : '-'} ${from.name} → ${to.name}: ${traffic} (${pairsText(pairs)}${open})`;
 }
 
-/** How much access a plan gives and takes, in a sentence. */
+/** Returns how much access a plan gives and takes, as a sentence. */
 export function accessSummary({ gained, lost }: AccessImpact): string {
   const part = (what: string, { pairs }: AccessCount) => (pairs === 0 ? [] : [`${what} between ${pairsText(pairs)}`]);
   const parts = [...part('gained', gained), ...part('lost', lost)];

@@ -9,7 +9,7 @@ export function describeChange(change: ChangeView, id: string): string {
   return `${verbs[change.action]} ${labelOf(change, id)}${details}${place}`;
 }
 
-/** The kind of a change's object and what it is found by: its key, its name, or the id of one that has neither. */
+/** Returns the kind of a change's object, and its key, its name, or its id if it has neither. */
 export function labelOf({ kind, key, name }: ChangeView, id: string): string {
   return `${kind} ${key ?? (name === '' ? id : name)}`;
 }
@@ -22,7 +22,7 @@ function detailsOf({ renamedFrom, units }: ChangeView): string {
 
 const verbs = { create: 'created', update: 'changed', delete: 'deleted' } as const;
 
-/** The units that differ, on one line; of many the first few. */
+/** Returns the units that differ, on one line. Of many units, only the first few are listed. */
 export function describeUnits(units: readonly UnitView[]): string {
   const parts = units.flatMap(innerUnits);
   const shown = parts.slice(0, 5).map(describeUnit);
@@ -37,7 +37,7 @@ function describeUnit(unit: UnitView): string {
   return `${path} ${shorten(before)} → ${shorten(after)}${note === undefined ? '' : ` (${note})`}`;
 }
 
-/** Of an entry of a keyed list that changes, the members in which it does. */
+/** For a changed entry of a keyed list, returns only the members that differ. */
 function innerUnits(unit: UnitView): readonly UnitView[] {
   const { path, before, after } = unit;
   if (!isObject(before) || !isObject(after)) return [unit];
@@ -56,12 +56,12 @@ function innerUnits(unit: UnitView): readonly UnitView[] {
   });
 }
 
-/** The value of a set's element is in its path already. */
+/** The value of a set element is part of its path already. */
 function detail(value: Json | undefined): string {
   return value === undefined || value === true || typeof value === 'object' ? '' : ` ${shorten(value)}`;
 }
 
-/** A value on a line, cut short when it is long. */
+/** Returns a value as one line of JSON, shortened when it is long. */
 export function shorten(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;

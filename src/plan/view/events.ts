@@ -8,12 +8,12 @@ import { type Drift, driftOfObject } from '../ownership/drift.ts';
 import { type Change, type Claim, type Plan, subjectOf } from '../plan.ts';
 import { labeler, labelPath } from './view.ts';
 
-/** The audit events of a plan, in the order of its changes. */
+/** Returns the audit events of a plan, in the order of its changes. */
 export function auditEvents(plan: Plan, before: Snapshot, after: Snapshot): readonly AuditEvent[] {
   return runToEnd(auditEventsInSteps(plan, before, after));
 }
 
-/** The same. Yields now and then. */
+/** Same as `auditEvents`, as a generator that yields now and then. */
 export function* auditEventsInSteps(
   plan: Plan,
   before: Snapshot,
@@ -34,7 +34,7 @@ function rollbackEvents({ account, rollback }: Plan): readonly AuditEvent[] {
   return [{ code: 'config.rollback', target: account, meta }];
 }
 
-/** What is held from now on, and what is no longer. */
+/** Overrides that begin, and overrides that end. */
 function overrideEvents({ before, after }: Change | Claim, state: Snapshot): readonly AuditEvent[] {
   if (before === undefined || after === undefined || before.overrides === after.overrides) return [];
   const [old, now] = [before.overrides ?? [], after.overrides ?? []];
@@ -88,8 +88,9 @@ function ownEvents(kind: Kind, { action, before, after }: Change, state: Snapsho
 }
 
 /**
- * The drift that a step makes, and the drift that it ends. Drift begins and ends with commits alone, so each is
- * reported once, however long it lasts. Values are left out: they may be secrets. Yields now and then.
+ * Returns events for the drift that a step causes and the drift that it resolves. Drift begins and ends only with
+ * commits, so each drift is reported once, however long it lasts. Values are left out, because they may be secrets.
+ * Yields now and then.
  */
 export function* driftEventsInSteps(
   plan: Plan,
@@ -110,7 +111,7 @@ export function* driftEventsInSteps(
   return events.flat();
 }
 
-/** The drift of an object, by unit, source and value. */
+/** Returns the drift of an object, by path, source and values of the unit. */
 function driftsIn(state: Snapshot, object: StoredObject | undefined, now: string): ReadonlyMap<string, Drift> {
   if (object === undefined || object.declared.length === 0) return new Map();
   return new Map(

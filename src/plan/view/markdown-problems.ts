@@ -1,14 +1,14 @@
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import { counted, problemLine, prose, shortened } from './markdown-text.ts';
 
-/** What is wrong, for a change request: a headline, and every problem with its place. */
+/** Renders problems as Markdown for a change request: a headline, and each problem with its place. */
 export function renderFailureMarkdown(message: string, problems: readonly Problem[]): string {
   if (problems.length === 0) return `### ${prose(message)}\n`;
   const lines = shortened(sortProblems(problems).map(problemLine));
   return `### ${counted(problems.length, 'problem')}: nothing would be applied\n\n${lines}\n`;
 }
 
-/** What was checked and is in order, for a change request. */
+/** Renders the result of a successful validation as Markdown for a change request. */
 export function renderValidMarkdown(message: string, warnings: readonly Problem[]): string {
   const lines =
     warnings.length === 0 ? '' : `\n**Warnings**\n\n${shortened(sortProblems(warnings).map(problemLine))}\n`;

@@ -1,21 +1,21 @@
 import type { Problem } from '../../model/problem.ts';
 
-/** How many lines of a list are shown one by one. */
+/** Maximum number of lines of a list. */
 const mostLines = 50;
 
-/** Foreign text inside our own: nothing of it is markup, and it mentions no user. */
+/** Escapes foreign text for Markdown prose: it contains no markup, and mentions no user. */
 export function prose(text: string): string {
   return html(oneLine(text))
     .replace(/[\\`*_{}[\]#|~]/g, (mark) => `\\${mark}`)
     .replaceAll('@', '@\u200b');
 }
 
-/** Text of others inside HTML. */
+/** Escapes foreign text for HTML. */
 export function html(text: string): string {
   return oneLine(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Text of others as code. */
+/** Renders foreign text as inline code. */
 export function code(text: string): string {
   const inner = oneLine(text);
   const fence = '`'.repeat(longestRun(inner) + 1);
@@ -23,7 +23,7 @@ export function code(text: string): string {
   return `${fence}${pad}${inner}${pad}${fence}`;
 }
 
-/** Lines of others as a diff. */
+/** Renders foreign lines as a fenced diff block. */
 export function fenced(lines: readonly string[]): string {
   const body = lines.map(oneLine).join('\n');
   const fence = '`'.repeat(Math.max(3, longestRun(body) + 1));
@@ -34,28 +34,28 @@ function longestRun(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }
 
-/** Control characters would end a line, or change the direction of it. */
+/** Replaces control characters by spaces, because they could end a line or change the direction of its text. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
 
-/** The beginning of a text that is too long, and how long it is. */
+/** Shortens a text that is too long, and appends its full length. */
 export function cut(text: string, room: number): string {
   return text.length <= room ? text : `${text.slice(0, room)}… (${text.length} characters)`;
 }
 
-/** A number with its noun. */
+/** Returns a number with its noun, in the singular or plural. */
 export function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** A problem as an item of a list. */
+/** Renders a problem as a Markdown list item. */
 export function problemLine({ message, file, line }: Problem): string {
   const place = file === undefined ? '' : `${code(line === undefined ? file : `${file}:${line}`)}: `;
   return `- ${place}${prose(message)}`;
 }
 
-/** As many lines as people read, and how many more there are. */
+/** Returns at most `mostLines` lines, and the number of lines left out. */
 export function shortened(lines: readonly string[]): string {
   const shown = lines.slice(0, mostLines).map((line) => cut(line, 500));
   return [...shown, ...(lines.length > mostLines ? [`- and ${lines.length - mostLines} more`] : [])].join('\n');

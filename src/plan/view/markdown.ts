@@ -5,21 +5,22 @@ import { accessLine, accessSummary, changesAccess, firstRows } from './access.ts
 import { code, counted, cut, fenced, html, problemLine, prose, shortened } from './markdown-text.ts';
 import { noteOf } from './view.ts';
 
-/** How long the text may become; GitHub takes comments of 65,536 characters. */
+/** Default maximum length of the text, in characters. GitHub accepts comments of 65,536 characters. */
 const longest = 60_000;
 
-/** How many lines show who gains and loses access. */
+/** Maximum number of lines about gained and lost access. */
 const mostAccessRows = 40;
 
-/** The greatest length of the text about one object. */
+/** Maximum length of the text about one object, in characters. */
 const longestChange = 8_000;
 
-/** How long the list of pairs may become. */
+/** Maximum length of the list of pairs, in characters. */
 const longestPairs = 20_000;
 
 /**
- * A plan for change requests: a line that sums it up, what wants attention, and every change to unfold; with `pairs`, lines
- * of a diff, also who exactly gains and loses access. What does not fit into `limit` characters is counted.
+ * Renders a plan as Markdown for change requests: a headline, the parts that need attention, and every change in a
+ * collapsed section. `pairs` are diff lines about each pair that gains or loses access. Changes that do not fit into
+ * `limit` characters are only counted.
  */
 export function renderMarkdown(plan: PlanView, limit = longest, pairs: readonly string[] = []): string {
   const head = [
@@ -39,7 +40,7 @@ export function renderMarkdown(plan: PlanView, limit = longest, pairs: readonly 
   return [...head, ...changes, ...(left > 0 ? [more(left)] : []), ...foot].map((part) => `${part}\n`).join('\n');
 }
 
-/** Parts are set apart by an empty line. */
+/** Each part is followed by two characters: its newline and an empty line. */
 function length(parts: readonly string[]): number {
   return parts.reduce((sum, part) => sum + part.length + 2, 0);
 }
@@ -53,7 +54,7 @@ function fitting(parts: readonly string[], room: number): readonly string[] {
   return end < 0 ? parts : parts.slice(0, end);
 }
 
-/** The first changes, as many as there is room for: no other one is rendered. */
+/** Renders the first changes that fit. Stops at the first change that does not fit. */
 function fittingChanges(changes: readonly ChangeView[], room: number): readonly string[] {
   const parts: string[] = [];
   let left = room;
@@ -92,7 +93,7 @@ function suspensions({ rollback }: PlanView): readonly string[] {
 
 const marks = { create: '+', update: '~', delete: '-' } as const;
 
-/** Who gains and loses access. */
+/** Lists who gains and loses access, or nothing when access does not change. */
 function accessLines({ access }: PlanView): readonly string[] {
   if (access === undefined || !changesAccess(access)) return [];
   const shown = firstRows(access.groups, mostAccessRows).map(accessLine);
@@ -110,7 +111,7 @@ function unfolding(title: string, lines: readonly string[]): string {
   return `<details><summary>${title}</summary>\n\n${fenced(lines)}\n\n</details>`;
 }
 
-/** How many objects of each kind come, change and go. */
+/** Counts the created, changed and deleted objects of each kind. */
 function table({ changes }: PlanView): readonly string[] {
   if (changes.length === 0) return [];
   const kinds = [...new Set(changes.map(({ kind }) => kind))].sort();
@@ -137,7 +138,7 @@ function renderChange(change: ChangeView): string {
   const replaced = change.replaces === undefined ? [] : [`  made anew in place of id ${change.replaces}`];
   const used = change.usedBy === undefined ? [] : [`  used by ${change.usedBy.join(', ')}`];
   const lines = [...renamed, ...replaced, ...change.units.flatMap((unit) => unitLines(change, unit)), ...used];
-  // A change without units moves the object to another parent.
+  // An update without units changes no field: it moves the object to another parent, for example.
   const body = lines.length === 0 ? [bodyless[change.action]] : within(lines, longestChange);
   return unfolding(`${marks[change.action]} ${summary(change)}`, body);
 }
@@ -164,7 +165,7 @@ function subject({ kind, key, name }: ChangeView): string {
   return `${kind} ${code(key ?? name)}`;
 }
 
-/** The lines of one unit as a diff; of an entry of a keyed list, its members that differ. */
+/** Returns the diff lines of one unit. For an entry of a keyed list, only the members that differ. */
 function unitLines(change: ChangeView, unit: UnitView): readonly string[] {
   const { path, before, after } = unit;
   const note = noteText(unit);
@@ -190,7 +191,7 @@ function sides(path: string, before: Json | undefined, after: Json | undefined, 
   ];
 }
 
-/** An element of a set is named by its path. */
+/** The path of a set element contains the value already, so no value is added. */
 function suffixOf(path: string, value: Json | undefined): string {
   return value === undefined || (path.endsWith(']') && !isEntry(value)) ? '' : `: ${shown(value)}`;
 }

@@ -2,20 +2,21 @@ import type { AddOperation, RemoveOperation, ReplaceOperation } from 'fast-json-
 import { asObject, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
 import { mapInSteps } from '../../lib/steps.ts';
 import type { Registry } from '../../model/declare/registry.ts';
-import { type AnyField, entriesOf, type Fields } from '../../model/schema/field.ts';
+import type { AnyField, Fields } from '../../model/schema/field.ts';
+import { entriesOf } from '../../model/schema/field-search.ts';
 import { hideSecrets, hideValueSecrets } from '../../model/schema/secret-fields.ts';
 import type { Content } from '../../model/state/members.ts';
 import { placeholdersOf, portable } from '../digest.ts';
 import { type Change, type Plan, subjectOf } from '../plan.ts';
 
-/** An operation as plain JSON. */
+/** A JSON Patch operation as plain JSON. */
 type Operation = Plain<AddOperation<Json>> | Plain<RemoveOperation> | Plain<ReplaceOperation<Json>>;
 
 type Plain<T> = { readonly [Member in keyof T]: T[Member] };
 
 /**
- * What a plan does to one object, as RFC 6902 operations on its spec with references as ids. `@Kind/key` stands for the id
- * of an object that is yet to be made.
+ * Effect of a plan on one object, as RFC 6902 operations on its spec, with references as ids. `@Kind/key` stands for
+ * the id of an object that the plan creates.
  */
 export interface ObjectPatch {
   readonly kind: string;
@@ -26,8 +27,8 @@ export interface ObjectPatch {
 }
 
 /**
- * The plan as JSON patches, for tools; applying each to the stored spec gives the planned one, secrets apart: they are not
- * shown. Yields now and then.
+ * Returns the plan as JSON patches for tools. Applying each patch to the stored spec gives the planned spec, except for
+ * secrets, which are not shown. Yields now and then.
  */
 export function patchesInSteps(registry: Registry, plan: Plan): Generator<undefined, readonly ObjectPatch[]> {
   const created = placeholdersOf(plan.changes);
@@ -40,7 +41,7 @@ export function patchesInSteps(registry: Registry, plan: Plan): Generator<undefi
       ...(key === undefined ? {} : { key }),
       id: created.get(id) ?? id,
       action: change.action,
-      // Only ids in them are replaced.
+      // `portable` only replaces ids, so the result is still a list of operations.
       patch: portable(operations, created) as readonly Operation[],
     };
   });
@@ -53,7 +54,7 @@ function operationsOf(fields: Fields, { before, after }: Change): readonly Opera
   return patchFields(fields, listed(before), listed(after), '');
 }
 
-/** The spec as documents and requests write it: membership is a list of ids. */
+/** Returns the spec as documents and requests write it, with memberships as lists of ids. */
 function listed({ spec, members = {} }: Content): JsonObject {
   return { ...spec, ...Object.fromEntries(Object.entries(members).map(([name, edges]) => [name, edges.keys()])) };
 }
@@ -83,14 +84,17 @@ function patchValue(
 
 type Identity = (item: Json) => string;
 
-/** How elements of a list are distinguished; nothing for a list that is one value. */
+/** Returns the function that identifies elements of a list; `undefined` for a list that is replaced as a whole. */
 function identityOf(field: AnyField): Identity | undefined {
   if (field.type === 'keyed') return (item) => String(asObject(item)[field.key]);
   const isSet = field.type === 'refs' || field.type === 'members' || (field.type === 'list' && field.set);
   return isSet ? (item) => String(item) : undefined;
 }
 
-/** Both lists are sorted by identity, and `shown` is the new one without secrets: removals from the end, then replacements and additions at their final places. */
+/**
+ * Returns the operations between two lists that are sorted by identity. `shown` is the new list without secrets.
+ * Removals are ordered from the end, followed by replacements and additions at their final positions.
+ */
 function patchList(
   identity: Identity,
   before: readonly Json[],
@@ -100,7 +104,7 @@ function patchList(
 ): readonly Operation[] {
   const target = new Set(after.map(identity));
   const present = new Map(before.map((item) => [identity(item), item]));
-  // Repeated identities have no positions of their own.
+  // Elements with the same identity have no position of their own, so the whole list is replaced.
   if (target.size < after.length || present.size < before.length) return [{ op: 'replace', path, value: [...shown] }];
   const removals = before.flatMap((item, at): readonly Operation[] =>
     target.has(identity(item)) ? [] : [{ op: 'remove', path: `${path}/${at}` }],

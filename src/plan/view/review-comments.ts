@@ -4,20 +4,20 @@ import type { ChangeView, PlanView } from '../../operations/config/plan.ts';
 import type { AccessImpact } from '../../operations/config/plan-access.ts';
 import { accessLine, accessSummary } from './access.ts';
 
-/** A remark at a place of the documents, for the view of a change request. */
+/** A comment at a place in the documents, for the review of a change request. */
 export interface ReviewComment {
   readonly level: 'error' | 'warning' | 'notice';
-  /** What it is, as a word that never changes its meaning. */
+  /** Stable code that identifies the type of the comment. */
   readonly code: string;
   readonly title: string;
   readonly message: string;
   readonly file?: string;
-  /** 1-based. */
+  /** Line number, starting at 1. */
   readonly line?: number;
   readonly column?: number;
 }
 
-/** What is wrong with documents. */
+/** Returns a comment for each problem. */
 export function commentOnProblems(
   problems: readonly Problem[],
   level: ReviewComment['level'] = 'error',
@@ -30,7 +30,10 @@ export function commentOnProblems(
   }));
 }
 
-/** What a plan does, where it is declared: guards, access and risks first, then warnings, then the changes themselves. */
+/**
+ * Returns the comments about a plan, at the places where its objects are declared: guards, access and risks first, then
+ * warnings, then the changes.
+ */
 export function commentOnPlan(plan: PlanView): readonly ReviewComment[] {
   return [
     ...plan.guards.map(
@@ -45,10 +48,10 @@ export function commentOnPlan(plan: PlanView): readonly ReviewComment[] {
   ];
 }
 
-/** How many lines show who gains access, and how many who loses it. */
+/** Maximum number of lines about gained access, and about lost access. */
 const mostAccessRows = 20;
 
-/** One remark for what is gained and one for what is lost: platforms show few remarks of a kind. */
+/** Returns one comment for gained and one for lost access, because platforms show only a few comments of a type. */
 function remarkAccess(impact: AccessImpact): readonly ReviewComment[] {
   const none = { pairs: 0, conditional: 0 };
   return (['gained', 'lost'] as const).flatMap((change): readonly ReviewComment[] => {
@@ -82,7 +85,7 @@ function effectOf({ kind, key, name, action, units, renamedFrom, usedBy }: Chang
   return `${kind} ${key ?? name}${renamed} ${verbs[action]}${which}${used}`;
 }
 
-/** Workflow commands, one a line, which GitHub shows beside the lines that they name. */
+/** Renders GitHub workflow commands, one per line. GitHub shows them next to the lines that they name. */
 export function renderGithub(remarks: readonly ReviewComment[]): string {
   return remarks.map((remark) => `${workflowCommand(remark)}\n`).join('');
 }
@@ -107,7 +110,7 @@ function property(text: string): string {
 
 const severities = { error: 'major', warning: 'minor', notice: 'info' } as const;
 
-/** The report that GitLab shows as code quality: a JSON list. A remark without a place is put at the top of the directory. */
+/** Renders a GitLab code quality report, a JSON list. A comment without a file is placed at `.`, line 1. */
 export function renderGitlab(remarks: readonly ReviewComment[]): string {
   const seen = new Map<string, number>();
   const issues = remarks.map(({ level, code, title, message, file = '.', line = 1 }) => {
@@ -115,10 +118,10 @@ export function renderGitlab(remarks: readonly ReviewComment[]): string {
     const nth = seen.get(identity) ?? 0;
     seen.set(identity, nth + 1);
     return {
-      // One line, as the list of issues has it.
+      // GitLab lists each issue on one line.
       description: `${title}: ${message.replaceAll('\n', ' ')}`,
       check_name: code,
-      // Without the line: a remark that only moved is the same one.
+      // The fingerprint leaves out the line, so that a comment that only moved counts as the same.
       fingerprint: sha256(`${identity}${nth}`),
       severity: severities[level],
       location: { path: file, lines: { begin: line } },

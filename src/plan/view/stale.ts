@@ -4,31 +4,31 @@ import type { ChangeView, ClaimView, PlanView, UnitView } from '../../operations
 import { shorten } from './describe.ts';
 import type { ObjectView } from './view.ts';
 
-/** What a revision did to one object since a plan was made. */
+/** Effect of a revision on one object since a plan was made. */
 export interface Touch {
   readonly revision: number;
-  /** The name of who did it. */
+  /** Name of the user or source that made the revision. */
   readonly by: string;
   readonly action: string;
   readonly kind: string;
   readonly id: string;
   readonly key?: string;
   readonly name: string;
-  /** Unit paths with names in their brackets. */
+  /** Paths of the changed units, with names instead of ids in brackets. */
   readonly paths: readonly string[];
 }
 
-/** The plan that the same input gives now, or why it gives none. */
+/** The plan that the same input gives now, or the problems that prevent one. */
 export type Fresh =
   | { readonly ok: true; readonly plan: PlanView }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** How many differences are listed one by one. */
+/** Maximum number of differences in the list. */
 const most = 100;
 
 /**
- * Says what is different about a stored plan now, object by object and unit by unit, and who made it so. `touches` is what
- * happened since the plan was made, the newest first. Never empty.
+ * Explains how a stored plan differs from a new one, by object and unit, and who caused the differences. `touches` are
+ * the changes since the plan was made, newest first. Never returns an empty list.
  */
 export function explainStale(saved: PlanView, fresh: Fresh, touches: readonly Touch[]): readonly Problem[] {
   const found = fresh.ok ? compare(saved, fresh.plan, touches) : [...fresh.problems, ...touchProblems(touches)];
@@ -42,7 +42,10 @@ export function explainStale(saved: PlanView, fresh: Fresh, touches: readonly To
   return [...found.slice(0, most), { code: 'plan_stale', message: `and ${found.length - most} more differences` }];
 }
 
-/** Objects that went and came again under the same name: what names them means others now, and looks the same. */
+/**
+ * Reports objects that were deleted and created again under the same name. References to that name now mean the new
+ * objects, although the plan looks the same.
+ */
 function recreated(touches: readonly Touch[]): readonly Problem[] {
   const gone = new Map(touches.filter(({ action }) => action === 'delete').map((touch) => [identity(touch), touch]));
   return touches.flatMap((touch) => {
@@ -52,7 +55,7 @@ function recreated(touches: readonly Touch[]): readonly Problem[] {
   });
 }
 
-/** A plan that wants the very revision it was made on. */
+/** Explains that the account has moved on from the revision that the plan requires. */
 export function explainMoved(base: number, now: number, touches: readonly Touch[]): readonly Problem[] {
   const message = `the account is at revision ${now}, and the plan wants revision ${base}, on which it was made`;
   return [{ code: 'plan_stale', message }, ...touchProblems(touches)];
@@ -173,14 +176,14 @@ function stale({ kind, key, name, file, line }: ObjectView, message: string): Pr
   };
 }
 
-/** The newest revision that touched an object, and of it the unit when one is named. */
+/** Returns the newest change of an object, or of one of its units if `path` is given. */
 function latest(object: ObjectView, touches: readonly Touch[], path?: string): Touch | undefined {
   const own = touches.filter(
     (touch) =>
       touch.id === object.id ||
       (touch.kind === object.kind && (touch.key ?? touch.name) === (object.key ?? object.name)),
   );
-  // A whole object that came or went has no paths.
+  // The creation of an object has no paths.
   return own.find((touch) => path === undefined || touch.action === 'create' || touch.paths.includes(path)) ?? own[0];
 }
 
@@ -191,7 +194,7 @@ function attribution(touch: Touch | undefined): string {
   return `; ${touch.by} ${verbs[touch.action] ?? 'changed who states it'} in revision ${touch.revision}`;
 }
 
-/** What happened since, where nothing says which of it matters. */
+/** Lists all changes since the plan was made, for when it is unknown which of them matter. */
 function touchProblems(touches: readonly Touch[]): readonly Problem[] {
   const shownTouches = touches.slice(0, 20).map(
     ({ revision, by, action, kind, key, name }): Problem => ({

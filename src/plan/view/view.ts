@@ -11,10 +11,10 @@ import type { ChangeView, ClaimView, PlanView, UnitView } from '../../operations
 import { describeReferrers } from '../checks/referrers.ts';
 import { type Change, type Claim, type Plan, subjectOf } from '../plan.ts';
 
-/** An object of a plan, with keys and names for ids. */
+/** An object of a plan, with keys and names instead of ids. */
 export type ObjectView = Omit<ClaimView, 'action'>;
 
-/** What is worth saying beside a unit. */
+/** Returns a short note about a unit, if there is one. */
 export function noteOf({ reset, setBy }: UnitView): string | undefined {
   if (reset === true) return 'back to its default';
   return setBy === undefined ? undefined : `was set by ${setBy.name} on ${setBy.at.slice(0, 10)}`;
@@ -25,7 +25,7 @@ export function viewPlan(plan: Plan, before: Snapshot, after: Snapshot): PlanVie
   return runToEnd(viewInSteps(plan, before, after));
 }
 
-/** The same, yielding now and then. */
+/** Same as `viewPlan`, as a generator that yields now and then. */
 export function* viewInSteps(plan: Plan, before: Snapshot, after: Snapshot): Generator<undefined, PlanView> {
   const label = labelerOf(plan, labeler(before, after));
   return {
@@ -43,7 +43,9 @@ export function* viewInSteps(plan: Plan, before: Snapshot, after: Snapshot): Gen
   };
 }
 
-/** An object that is re-created has the name of the one that is deleted, so its id is shown too. */
+/**
+ * A re-created object and the deleted object have the same name, so the label of the deleted object includes its id.
+ */
 function labelerOf({ changes }: Plan, label: Label): Label {
   const replaced = new Set(changes.flatMap(({ replaces }) => replaces?.id ?? []));
   return replaced.size === 0 ? label : (id) => (replaced.has(id) ? `${label(id)} (id ${id})` : label(id));
@@ -68,27 +70,30 @@ function viewChange(change: Change, { label, before, source }: Viewing): ChangeV
   };
 }
 
-/** Of a new object the units that say something, of a deleted one those that it had, so that both can be approved by reading. */
+/**
+ * Returns the non-empty units of a new object, and the former units of a deleted object, so that a reader can approve
+ * both without further look-ups.
+ */
 function unitsToShow({ action, before, units }: Change, { registry }: Snapshot): readonly UnitChange[] {
   if (action === 'create') return units.filter((unit) => !isEmpty(unit.after));
   if (action === 'update' || before === undefined) return units;
   return diffUnits(registry.get(before.kind).spec, before, noContent).filter((unit) => !isEmpty(unit.before));
 }
 
-/** The key of a child says nothing that its parent and its units do not. */
+/** Returns the former key of a renamed object. Left out for children: their key only repeats their parent and units. */
 function formerKey({ before: was, after }: Change, { registry }: Snapshot): Pick<ChangeView, 'renamedFrom'> {
   if (was?.key === undefined || after === undefined || was.key === after.key) return {};
   return registry.get(was.kind).parent === undefined ? { renamedFrom: was.key } : {};
 }
 
-/** Children belong to the object more than they use it. */
+/** Returns the objects that use a deleted object, without its children: these belong to it. */
 function usersOf(change: Change, before: Snapshot): Pick<ChangeView, 'usedBy'> {
   if (change.action !== 'delete') return {};
   const referrers = before.referrersOf(subjectOf(change).id).filter(({ field }) => field !== parentField);
   return referrers.length === 0 ? {} : { usedBy: describeReferrers(before, referrers) };
 }
 
-/** Renders units with names for ids, and without secrets. */
+/** Renders units with names instead of ids, and without secrets. */
 export function viewUnits(
   fields: Fields,
   units: readonly UnitChange[],
@@ -108,7 +113,7 @@ function viewObject(change: Change | Claim, source: string | undefined): ObjectV
   const subject = subjectOf(change);
   const { kind, key, name, id } = subject;
   const isNew = change.action === 'create';
-  // What no document states any more was stated somewhere.
+  // For an object that is not stated any more, this is the last place where the source stated it.
   const place = change.place ?? subject.declared.find((declaration) => declaration.source === source);
   return {
     kind,
@@ -119,10 +124,13 @@ function viewObject(change: Change | Claim, source: string | undefined): ObjectV
   };
 }
 
-/** The name by which people know an id, if it is one. */
+/** Returns the key or name of the object with an id; `undefined` for a text that is not an id. */
 export type Label = (id: string) => string | undefined;
 
-/** Names of ids, as they are after a step or, for what is gone, were before it. */
+/**
+ * Returns a function that gives the key or name of an object: the one after a step or, for deleted objects, the one
+ * before it.
+ */
 export function labeler(before: Snapshot, after: Snapshot): Label {
   return (id) => {
     const object: StoredObject | undefined = after.get(id) ?? before.get(id);
@@ -130,19 +138,19 @@ export function labeler(before: Snapshot, after: Snapshot): Label {
   };
 }
 
-/** How people know an object: its key, else its name. */
+/** Returns the key of an object, else its name; `undefined` without either. */
 export function labelOf(object: StoredObject | undefined): string | undefined {
   return object === undefined ? undefined : (object.key ?? (object.name === '' ? undefined : object.name));
 }
 
-/** A unit path with the name of its element. */
+/** Replaces the id in the brackets of a unit path by the name of the object. */
 export function labelPath(path: string, label: Label): string {
   const bracket = path.endsWith(']') ? path.indexOf('[') : -1;
   const name = bracket < 0 ? undefined : label(path.slice(bracket + 1, -1));
   return name === undefined ? path : `${path.slice(0, bracket)}[${name}]`;
 }
 
-/** A value with names for ids. */
+/** Replaces ids in a value by names. */
 export function labelValue(value: Json, label: Label): Json {
   if (typeof value === 'string') return label(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;
