@@ -7,38 +7,43 @@ import { compileAccess } from '../ruleset/compile.ts';
 import { agreeOnSlots } from '../ruleset/endpoints.ts';
 import { equalExtents, type Flow } from '../ruleset/flows.ts';
 
-/** Two images of an account that can be compared, and their differences. */
+/** Two comparable images of an account, and their differences. An image is the `Access` of one state. */
 export interface Comparison {
   readonly before: Access;
   readonly after: Access;
-  /** What is said about each affected peer as one that opens connections, by its slot. */
+  /** Flows that apply to each affected peer as the source of connections, by slot. */
   readonly about: readonly (About | undefined)[];
-  /** Peers that may reach other things than before. */
+  /** Peers that may reach other endpoints than before. */
   readonly affected: BitSet;
-  /** Those to which a guarded route is handed, or not any more. */
+  /** Peers that start or stop receiving a guarded route. */
   readonly routeReceiversChanged: BitSet;
-  /** All traffic of both images, cut up. */
+  /** All traffic of both images, partitioned into pieces. */
   readonly pieces: readonly Traffic[];
-  /** By the number of traffic: the pieces that make it. */
+  /** Pieces of each traffic, by number of the traffic. */
   readonly parts: readonly (readonly number[])[];
-  /** By piece: the traffic that it is part of. */
+  /** Numbers of the traffic that contains a piece, by piece. */
   readonly partsByPiece: readonly (readonly number[])[];
 }
 
-/** A flow with the number of its traffic: flows of the same traffic are weighed together, for every peer anew. */
+/**
+ * A flow with the number of its traffic. Flows with the same traffic are weighed together, separately for each peer.
+ */
 export interface NumberedFlow {
   readonly flow: Flow;
   readonly number: number;
 }
 
-/** The flows that speak about a peer, and those of them that came, went, or mean others. */
+/** Flows that apply to a peer, and those among them that were added, removed or changed. */
 export interface About {
   readonly before: readonly NumberedFlow[];
   readonly after: readonly NumberedFlow[];
   readonly moved: readonly NumberedFlow[];
 }
 
-/** Compares two images. Images that were compiled independently are brought to the same slots first. */
+/**
+ * Compares two images. If they were compiled independently, the first one is compiled again with the slots of the
+ * second.
+ */
 export function compareAccess(first: Access, after: Access): Comparison {
   const before = agreeOnSlots(first.endpoints, after.endpoints)
     ? first
@@ -73,7 +78,7 @@ function indexByPiece(parts: readonly (readonly number[])[], count: number): rea
   return partsByPiece;
 }
 
-/** Turns flows that name peers into peers that are named: most peers are named by few. */
+/** Inverts the flows: returns the flows of each affected peer, by slot. Most peers are named by only a few flows. */
 function gatherAbout(affected: BitSet, flows: About): readonly (About | undefined)[] {
   const about: (Record<keyof About, NumberedFlow[]> | undefined)[] = [];
   for (const at of numbersIn(affected)) about[at] = { before: [], after: [], moved: [] };
@@ -107,7 +112,10 @@ function sameEffect(a: Flow, b: Flow): boolean {
   );
 }
 
-/** Gates that came or went leave their routes to flows, which moved then. */
+/**
+ * Returns the peers that start or stop receiving a guarded route. A route that becomes guarded or unguarded also loses
+ * or gains its own flow, which counts as moved.
+ */
 function peersWithChangedRoutes(before: Access, after: Access): BitSet {
   if (before.guardedRoutes === after.guardedRoutes) return noBits;
   const known = new Map(before.guardedRoutes.map(({ slot, receivers }) => [slot, receivers]));
@@ -120,7 +128,7 @@ function peersWithChangedRoutes(before: Access, after: Access): BitSet {
   return uniteBits(...changed, ...known.values());
 }
 
-/** Room for sets of ends of both images. */
+/** Returns scratch space for endpoint sets of both images. */
 export function scratchFor({ before, after }: Comparison): ScratchBits {
   return new ScratchBits(Math.max(before.endpoints.ids.length, after.endpoints.ids.length));
 }

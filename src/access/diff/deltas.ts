@@ -15,20 +15,20 @@ import type { Access } from '../ruleset/access.ts';
 import { type EndpointSets, endpointsOf, type Flow } from '../ruleset/flows.ts';
 import type { Comparison, NumberedFlow } from './comparison.ts';
 
-/** What a peer gains and loses of some pieces of traffic: the ends on the other side. */
+/** Access that a peer gains and loses for some pieces of traffic: the endpoints on the other side. */
 export interface AccessDelta {
   readonly pieces: readonly number[];
   readonly gained: BitSet;
-  /** The part of `gained` that passes for sure now. */
+  /** The part of `gained` that now certainly passes. */
   readonly gainedSurely: BitSet;
   readonly lost: BitSet;
-  /** The part of `lost` that can not pass any more, whatever turns out. */
+  /** The part of `lost` that can no longer pass, whatever the unknown facts are. */
   readonly lostSurely: BitSet;
 }
 
 /**
- * What a peer gains and loses; pieces of traffic of which it does neither are left out. This is where a difference spends
- * its time. The answer lies on the scratch, and is good until that is wiped.
+ * Returns the access that a peer gains and loses. Pieces of traffic without a change are left out. This function takes
+ * most of the time of a comparison. The result uses scratch sets, so it is valid only until the scratch is wiped.
  */
 export function deltasOf(comparison: Comparison, at: number, scratch: ScratchBits): readonly AccessDelta[] {
   const { before, after, about } = comparison;
@@ -48,7 +48,7 @@ export function deltasOf(comparison: Comparison, at: number, scratch: ScratchBit
   return deltas;
 }
 
-/** Pieces of the traffic of all moved flows that concern a peer. */
+/** Returns the pieces of traffic of all moved flows that apply to a peer. */
 function lookedPieces(
   { routeReceiversChanged, parts, pieces }: Comparison,
   moved: readonly NumberedFlow[],
@@ -56,12 +56,12 @@ function lookedPieces(
 ): BitSet {
   const looked = new Int32Array((pieces.length + 31) >>> 5);
   for (const { number } of moved) for (const piece of parts[number] ?? []) setBit(looked, piece);
-  // A gate lets through whatever policies say.
+  // A changed receiver of a guarded route is affected for all traffic, whatever the policies are.
   if (hasBit(routeReceiversChanged, at)) looked.fill(-1);
   return looked;
 }
 
-/** Pieces about which the same is said, with the traffic in which it is. */
+/** Pieces that the same traffic numbers cover, with these numbers. */
 interface Alike {
   readonly pieces: number[];
   readonly wholes: readonly number[];
@@ -80,7 +80,7 @@ function divide(comparison: Comparison, looked: BitSet, images: readonly Weighin
   return alike.values();
 }
 
-/** What came to `is` that was not there, or less surely. */
+/** Returns the endpoints that `is` reaches and `was` does not reach, or reaches less certainly. */
 function growth(was: Weighing, is: Weighing, scratch: ScratchBits): BitSet {
   let grown: BitSet | undefined;
   for (let word = 0; word < is.sure.length; word++) {
@@ -93,7 +93,9 @@ function growth(was: Weighing, is: Weighing, scratch: ScratchBits): BitSet {
   return grown ?? noBits;
 }
 
-/** What flows of one traffic say together: the other ends that they accept and drop, surely and possibly. */
+/**
+ * Combined effect of the flows of one traffic: the other endpoints that they accept and drop, certainly and possibly.
+ */
 interface FlowSets {
   readonly accepted: BitSet;
   readonly maybeAccepted: BitSet;
@@ -101,7 +103,7 @@ interface FlowSets {
   readonly maybeDropped: BitSet;
 }
 
-/** What one image says about a peer. */
+/** Flows of one image that apply to a peer. */
 interface Image {
   readonly access: Access;
   readonly flows: readonly NumberedFlow[];
@@ -109,12 +111,12 @@ interface Image {
   readonly scratch: ScratchBits;
 }
 
-/** What the flows of one image say about a peer, to be weighed for one piece of traffic after the other. */
+/** Weighs the flows of one image that apply to a peer, for one piece of traffic after the other. */
 class Weighing {
-  /** The answer of the last `weigh`; one set when nothing is open. */
+  /** Result of the last `weigh`. `possible` is the same set when nothing depends on unknown facts. */
   readonly sure: BitSet;
   readonly possible: BitSet;
-  /** Whether something depends on unknown facts. */
+  /** Whether the result may depend on unknown facts. */
   readonly open: boolean;
   readonly #flows = new Map<number, Flow[]>();
   readonly #flowSets = new Map<number, FlowSets>();
@@ -137,12 +139,12 @@ class Weighing {
     this.#closed = withheldRoutes(access, at);
   }
 
-  /** Whether anything is said about this traffic. */
+  /** Whether a flow has this traffic. */
   hears(number: number): boolean {
     return this.#flows.has(number);
   }
 
-  /** Weighs drops against accepts in the flows of these traffics. */
+  /** Weighs drops against accepts in the flows with these traffic numbers. */
   weigh(numbers: readonly number[]): void {
     const flowSets: FlowSets[] = [];
     for (const number of numbers) {

@@ -3,7 +3,7 @@ import { missingText, trafficText } from '../evaluate/traffic.ts';
 import type { PairDelta, PairTraffic } from './diff.ts';
 import type { GroupShift } from './summary.ts';
 
-/** What one pair gained and lost as plain data; what it did not is absent. */
+/** Access that one pair gained and lost, as plain data. Members without a change are absent. */
 export interface DescribedPair {
   readonly from: Named;
   readonly to: Named;
@@ -13,7 +13,7 @@ export interface DescribedPair {
   readonly lostUnlessPostureAllows?: string;
 }
 
-/** A pair for programs. */
+/** Returns a pair as plain data, for API clients. */
 export function describePair({ from, to, gained, lost }: PairDelta): DescribedPair {
   const member = <N extends string>(name: N, change: GroupShift['change'], traffic: PairTraffic['sure']) =>
     traffic.length === 0 ? {} : { [name]: textOf(change, traffic) };

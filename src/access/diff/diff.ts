@@ -8,19 +8,19 @@ import { type Comparison, compareAccess, scratchFor } from './comparison.ts';
 import { type AccessDelta, deltasOf } from './deltas.ts';
 import { type GroupShift, sumUp } from './summary.ts';
 
-/** How many pairs of ends, and how many of them only if posture checks turn out that way. */
+/** Number of pairs of endpoints, and number of those that depend on posture checks with unknown results. */
 export interface PairCount {
   readonly pairs: number;
   readonly conditional: number;
 }
 
-/** Traffic that a pair gained or lost: surely, or only as far as posture checks turn out that way. */
+/** Traffic that a pair gained or lost: certainly, or depending on posture checks with unknown results. */
 export interface PairTraffic {
   readonly sure: Traffic;
   readonly conditional: Traffic;
 }
 
-/** What one end gained and lost on the way to another. */
+/** Traffic from one endpoint to another that was gained and lost. */
 export interface PairDelta {
   readonly from: Named;
   readonly to: Named;
@@ -28,27 +28,26 @@ export interface PairDelta {
   readonly lost: PairTraffic;
 }
 
-/** Which pairs to list: those whose ends are these objects, or in these groups. */
+/** Selects pairs by their endpoints: an id of an endpoint, or of a group that contains it. */
 export interface PairFilter {
   readonly from?: string;
   readonly to?: string;
 }
 
 /**
- * The difference between two images in who reaches whom. Counts are exact; the pairs themselves are computed when they
- * are asked for.
+ * Difference between two images in who reaches whom. Counts are exact. The pairs themselves are computed on request.
  */
 export interface AccessDiff {
-  /** Pairs that gain some traffic. A pair may gain some and lose other. */
+  /** Pairs that gain some traffic. A pair may gain some traffic and lose other traffic. */
   readonly gained: PairCount;
   readonly lost: PairCount;
-  /** By the groups and objects that rules name: gains first, then in the order of their names. */
+  /** Changes by the groups and objects that rules name: gains first, then by name. */
   readonly groups: readonly GroupShift[];
-  /** In the order of ids. */
+  /** Generates the pairs in the order of their ids. */
   pairs(filter?: PairFilter): Generator<PairDelta>;
 }
 
-/** Compares two images of an account. Yields now and then, so that a large comparison does not keep others from being answered. */
+/** Compares two images of an account. Yields now and then, so that a large comparison does not block other requests. */
 export function* diffAccessInSteps(before: Access, after: Access): Generator<undefined, AccessDiff> {
   const comparison = compareAccess(before, after);
   const gained = { pairs: 0, conditional: 0 };
@@ -82,7 +81,7 @@ function count(
     sum.conditional += pairs - countPairs(members, uniteBits(...deltas.map(surely)));
 }
 
-/** Every member with every other endpoint; no endpoint makes a pair with itself. */
+/** Counts the pairs of each member with each other endpoint. An endpoint makes no pair with itself. */
 function countPairs(members: readonly number[], others: BitSet): number {
   return members.length * countBits(others) - members.filter((member) => hasBit(others, member)).length;
 }
@@ -112,7 +111,7 @@ function* listPairs(comparison: Comparison, { from, to }: PairFilter): Generator
   }
 }
 
-/** The ends of both images: in the order of their ids, and by name. */
+/** Returns functions that sort the slots of both images by id, and that name them. */
 function register(before: Access, after: Access) {
   const length = Math.max(before.endpoints.ids.length, after.endpoints.ids.length);
   const ids = Array.from({ length }, (_, slot) => after.endpoints.ids[slot] ?? before.endpoints.ids[slot] ?? '');
@@ -130,7 +129,9 @@ function register(before: Access, after: Access) {
   };
 }
 
-/** What a shift means for a target, in a letter: large when it is sure. */
+/**
+ * Returns a letter for the change of a target: `G` gained, `L` lost, in lower case when it is uncertain, `-` unchanged.
+ */
 function traceOf({ gained, gainedSurely, lost, lostSurely }: AccessDelta, target: number): string {
   if (hasBit(gained, target)) return hasBit(gainedSurely, target) ? 'G' : 'g';
   if (hasBit(lost, target)) return hasBit(lostSurely, target) ? 'L' : 'l';

@@ -21,28 +21,31 @@ import type { Flow } from '../ruleset/flows.ts';
 import type { Comparison } from './comparison.ts';
 import type { AccessDelta } from './deltas.ts';
 
-/** What the ends of one group, or one end, gain or lose on the way to those of another. */
+/** Access from the endpoints of one group, or from one endpoint, to those of another that is gained or lost. */
 export interface GroupShift {
   readonly change: 'gained' | 'lost';
   readonly from: Named;
   readonly to: Named;
-  /** All traffic that some pair gains or loses. */
+  /** Union of the traffic that the pairs gain or lose. */
   readonly traffic: Traffic;
   readonly pairs: number;
-  /** How many of these pairs only if posture checks turn out that way. */
+  /** Number of pairs whose change depends entirely on posture checks with unknown results. */
   readonly conditional: number;
-  /** Whether some other pair gains or loses a part of its traffic only if they do. */
+  /** Whether another pair gains or loses a part of its traffic only depending on such posture checks. */
   readonly partly: boolean;
 }
 
-/** Sums up gains by the rules that accept them now, and losses by the rules that accepted them. */
+/** Groups gains by the rules that accept the traffic now, and losses by the rules that accepted it before. */
 export interface Summary {
-  /** Members are alike; `shifts` are those of the first, still on the scratch. */
+  /**
+   * Adds a class of equivalent members. `deltas` are the changes of the first member, in scratch sets that are still
+   * valid.
+   */
   add(members: readonly number[], deltas: readonly AccessDelta[]): void;
   rows(): readonly GroupShift[];
 }
 
-/** Begins a summary. */
+/** Creates an empty summary. */
 export function sumUp(comparison: Comparison, scratch: ScratchBits): Summary {
   const { before, after } = comparison;
   const gains = new Side(comparison, scratch, { image: 'after', change: 'gained', surely: 'gainedSurely' });
@@ -62,13 +65,13 @@ interface Which {
   readonly surely: 'gainedSurely' | 'lostSurely';
 }
 
-/** Two names that rules connect, with the rules that do. */
+/** Two names that rules connect, with the sums of these rules. */
 interface Link {
   readonly from: string;
   readonly to: string;
   readonly sources: BitSet;
   readonly targets: BitSet;
-  /** How many rules connect them. */
+  /** Number of rules that connect them. */
   rules: number;
   readonly pieces: Set<number>;
   pairs: number;
@@ -76,7 +79,7 @@ interface Link {
   partly: boolean;
 }
 
-/** What a class shifted of one traffic; `sure` is `some` when nothing is open. */
+/** Change of one traffic for a class of peers. `sure` is the same set as `some` when nothing is uncertain. */
 interface Shifted {
   readonly some: BitSet;
   readonly sure: BitSet;
@@ -84,13 +87,13 @@ interface Shifted {
   readonly pieces: readonly number[];
 }
 
-/** The gains, or the losses; in one image, because the rules that accept them are of one. */
+/** The gains or the losses. Uses one image, because the rules that accept them belong to one image. */
 class Side {
   readonly #comparison: Comparison;
   readonly #which: Which;
   readonly #scratch: ScratchBits;
   readonly #links: ReadonlyMap<Flow, readonly Link[]>;
-  /** Holds one set at a time, so that none is made for each link of each class. */
+  /** Buffer for one set at a time, which avoids an allocation for each link of each class. */
   readonly #buffer: BitSet;
 
   constructor(comparison: Comparison, scratch: ScratchBits, which: Which) {
@@ -179,7 +182,7 @@ class Side {
     }
   }
 
-  /** Whether a pair shifts something surely and something else only perhaps. */
+  /** Whether a pair has both a certain and an uncertain change. */
   #isPartly({ targets }: Link, own: readonly number[], flows: readonly FlowDelta[]): boolean {
     const { change, surely } = this.#which;
     const open = flows.flatMap(({ flow, what }) =>
@@ -191,10 +194,10 @@ class Side {
     return own.some((member) => count > (hasBit(both, member) ? 1 : 0));
   }
 
-  /** How many pairs there are of own ends and ends that both the flows and the link mean. */
+  /** Counts the pairs of own endpoints and changed endpoints that both the flows and the link name. */
   #pairs({ targets }: Link, own: readonly number[], flows: readonly FlowDelta[], surely: boolean): number {
     const [first] = flows;
-    // Most links have one rule: what it shifted needs no set of its own.
+    // Most links have one rule, whose change needs no separate set.
     const shifted = flows.length === 1 && first !== undefined ? shiftedBy(first, surely) : this.#joined(flows, surely);
     const count = own.length * countCommonBits(shifted.ends, shifted.to, targets);
     if (count === 0) return 0;
@@ -212,7 +215,7 @@ class Side {
   }
 }
 
-/** Ends that a class shifted and that a rule means: those in both sets. */
+/** Changed endpoints that a rule names: those in both sets. */
 interface ShiftedEnds {
   readonly ends: BitSet;
   readonly to: BitSet;
@@ -231,7 +234,7 @@ function isOpen({ what }: FlowDelta): boolean {
   return what.some !== what.sure;
 }
 
-/** For each rule that accepts something, the names that it connects. */
+/** Returns the links of each accepting rule: one for each pair of its names. */
 function linksOf(access: Access): ReadonlyMap<Flow, readonly Link[]> {
   const known = new Map<string, Link>();
   const endpoints = new Map<string, BitSet>();

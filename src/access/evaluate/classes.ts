@@ -2,7 +2,7 @@ import type { BitSet } from '../../lib/bits/bit-set.ts';
 import { partition } from '../../lib/bits/partition.ts';
 import type { Access } from '../ruleset/access.ts';
 
-/** Peers in classes of those that may open the same connections, in each of the images. */
+/** Groups peers into classes. The peers of a class may open the same connections, in each of the images. */
 export function classesOf(images: readonly Access[], among: BitSet): readonly (readonly number[])[] {
   const sets = new Set<BitSet>();
   for (const { flows, guardedRoutes } of images) {

@@ -2,10 +2,10 @@ import type { Access } from '../ruleset/access.ts';
 import { countAccessiblePeers } from './neighbours.ts';
 import { touchedPeers } from './touched.ts';
 
-/** What was counted already, by the image that it holds for. */
+/** Cached counts, by image. */
 const counted = new WeakMap<Access, Map<string, number>>();
 
-/** To how many peers a peer may surely open a connection; counted once for each image. */
+/** Returns the number of peers to which a peer may certainly open a connection. Counted once per image. */
 export function accessibleCount(access: Access, peer: string): number {
   const counts = counted.get(access) ?? new Map<string, number>();
   counted.set(access, counts);
@@ -16,7 +16,7 @@ export function accessibleCount(access: Access, peer: string): number {
   return count;
 }
 
-/** Keeps what was counted for an image and holds for the one carried on from it. */
+/** Copies the counts of an image to the image that was updated from it, without the counts that may have changed. */
 export function reuseCounts(before: Access, after: Access): void {
   const counts = counted.get(before);
   if (counts === undefined || before === after) return;

@@ -4,20 +4,20 @@ import type { Access } from '../ruleset/access.ts';
 import type { EndpointSets } from '../ruleset/flows.ts';
 import { noTraffic, type Traffic } from './traffic.ts';
 
-/** What a flow says about the ends that a peer reaches by it. */
+/** Endpoints that one flow accepts or drops for a peer. */
 export interface Layer extends EndpointSets {
   readonly traffic: Traffic;
 }
 
-/** Everything that is said about what a peer may open connections to, before drops are weighed against accepts. */
+/** All flows that decide what a peer may open connections to, before drops are weighed against accepts. */
 export interface Layers {
   readonly accepts: readonly Layer[];
   readonly drops: readonly Layer[];
-  /** Guarded routes that are not handed to the peer, whatever policies say. */
+  /** Guarded routes that the peer does not receive. They are closed whatever the policies are. */
   readonly closed: BitSet;
 }
 
-/** What is said about a peer as one that opens connections. */
+/** Returns the flows that apply to a peer as the source of connections. */
 export function layersFrom(access: Access, at: number): Layers {
   const [accepts, drops]: [Layer[], Layer[]] = [[], []];
   for (const { from, to, drop, traffic } of access.flows) {
@@ -28,7 +28,10 @@ export function layersFrom(access: Access, at: number): Layers {
   return { accepts, drops, closed: withheldRoutes(access, at) };
 }
 
-/** Drops win: sure is what is surely accepted and can not be dropped, possible what may be accepted and is not surely dropped. */
+/**
+ * Weighs drops against accepts; drops win. `sure` is certainly accepted and cannot be dropped. `possible` may be
+ * accepted and is not certainly dropped.
+ */
 export function weigh({ accepts, drops, closed }: Layers): EndpointSets {
   const [sure, possible] = [united(accepts, 'sure'), united(accepts, 'possible')];
   for (const drop of drops) {
@@ -40,13 +43,18 @@ export function weigh({ accepts, drops, closed }: Layers): EndpointSets {
   return { sure, possible };
 }
 
-/** Traffic that passes for certain, and traffic that passes or may pass, depending on unknown facts. */
+/**
+ * Traffic that certainly passes (`sure`), and traffic that passes or may pass, depending on unknown facts (`possible`).
+ */
 export interface PassingTraffic {
   readonly sure: Traffic;
   readonly possible: Traffic;
 }
 
-/** What one end may open to another: nothing when one of them takes no part, or when they are the same. */
+/**
+ * Returns the traffic that one endpoint may open to another. Nothing when one of them is not live or does not exist, or
+ * when they are the same.
+ */
 export function trafficBetween(access: Access, from: string, to: string): PassingTraffic {
   const [source, target] = [access.endpoints.slots.get(from), access.endpoints.slots.get(to)];
   const nothing = { sure: noTraffic, possible: noTraffic };
@@ -61,13 +69,13 @@ export function trafficBetween(access: Access, from: string, to: string): Passin
   };
 }
 
-/** Guarded routes that are not handed to a peer, whatever policies say. */
+/** Returns the guarded routes that a peer does not receive, whatever the policies are. */
 export function withheldRoutes({ guardedRoutes }: Access, at: number): BitSet {
   const closed = guardedRoutes.filter(({ receivers }) => !hasBit(receivers, at)).map(({ slot }) => slot);
   return closed.length === 0 ? noBits : bitsOf(closed);
 }
 
-/** Peers to which a guarded route is not handed, whatever policies say. */
+/** Returns the peers that do not receive a guarded route, whatever the policies are. */
 export function peersWithoutRoute({ guardedRoutes, endpoints }: Access, at: number): BitSet {
   const guardedRoute = guardedRoutes.find(({ slot }) => slot === at);
   if (guardedRoute === undefined) return noBits;
@@ -76,7 +84,7 @@ export function peersWithoutRoute({ guardedRoutes, endpoints }: Access, at: numb
   return others;
 }
 
-/** A fresh set, which may be changed. */
+/** Returns a new set, which the caller may modify. */
 function united(layers: readonly Layer[], which: keyof EndpointSets): BitSet {
   const set: BitSet = new Int32Array(layers.reduce((longest, layer) => Math.max(longest, layer[which].length), 0));
   for (const layer of layers) addBits(set, layer[which]);

@@ -3,14 +3,17 @@ import type { State } from '../../model/declare/kind.ts';
 import type { Access } from '../ruleset/access.ts';
 import { type Part, partOf } from '../ruleset/object-readers.ts';
 
-/** An object that people know by its name. */
+/** An object with its name. */
 export interface Named {
   readonly type: Part;
   readonly id: string;
   readonly name: string;
 }
 
-/** The object of this id in the first of the states that has it; an unknown id is a peer that does not exist yet. */
+/**
+ * Returns the object with this id from the first state that contains it. An unknown id counts as a peer that does not
+ * exist yet.
+ */
 export function nameOf(id: string, ...states: readonly State[]): Named {
   for (const state of states) {
     const object = state.get(id);
@@ -20,7 +23,7 @@ export function nameOf(id: string, ...states: readonly State[]): Named {
   return { type: 'peer', id, name: id };
 }
 
-/** The ends that a rule means which names this group or this one object. */
+/** Returns the endpoints that a rule covers when it names this group or this single object. */
 export function endpointsNamed(access: Access, id: string): BitSet {
   const group = access.groups.get(id);
   if (group !== undefined) return uniteBits(group.members, group.guarded);
@@ -28,12 +31,12 @@ export function endpointsNamed(access: Access, id: string): BitSet {
   return slot === undefined ? noBits : bitsOf([slot]);
 }
 
-/** By name, then by id. */
+/** Compares by name, then by id. */
 export function compareNamed(a: Named, b: Named): number {
   return compareTexts(a.name, b.name) || compareTexts(a.id, b.id);
 }
 
-/** The order of code units, the same everywhere. */
+/** Compares by UTF-16 code units, which gives the same order in every locale. */
 export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

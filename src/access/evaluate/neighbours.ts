@@ -17,51 +17,51 @@ import type { EndpointSets } from '../ruleset/flows.ts';
 import type { RoutedDestination } from '../ruleset/routed-destinations.ts';
 import { reachedFrom, surelyReachedFrom, surelyReachedTo } from './reachability.ts';
 
-/** Ids of peers that a peer may open connections to, in order: for sure, and depending on posture checks. */
+/** Ids of peers that a peer may open connections to, in order: certainly, or depending on posture checks. */
 export interface AccessiblePeers {
   readonly sure: readonly string[];
   readonly conditional: readonly string[];
 }
 
-/** The peers to which a peer may open a connection. */
+/** Returns the peers to which a peer may open a connection. */
 export function accessiblePeers(access: Access, peer: string): AccessiblePeers {
   const { sure, possible } = peersReachedFrom(access, peer);
   return { sure: idsAt(access.endpoints, sure), conditional: idsAt(access.endpoints, subtractBits(possible, sure)) };
 }
 
-/** To how many peers a peer may surely open a connection. */
+/** Returns the number of peers to which a peer may certainly open a connection. */
 export function countAccessiblePeers(access: Access, peer: string): number {
   return countBits(peersReachedFrom(access, peer).sure);
 }
 
-/** The certain neighbourhood of a peer: drops are weighed, and what is open counts as closed. */
+/** The certain neighbourhood of a peer: drops are weighed, and uncertain access counts as closed. */
 export interface Neighbourhood {
-  /** Peers and proxies between which and this one there is a tunnel: one reaches the other, or leads the other somewhere. */
+  /** Peers and proxies with a tunnel to this peer: one reaches the other, or is a gateway for the other. */
   readonly neighbours: BitSet;
-  /** Destinations that it reaches by way of others. */
+  /** Destinations that the peer reaches through gateways. */
   readonly uses: readonly DestinationAt[];
-  /** Places to which it leads others. */
+  /** Destinations for which the peer is a gateway. */
   readonly serves: readonly DestinationAt[];
 }
 
-/** A resource or a route, and where it stands in sets. */
+/** A resource or a route, with its slot. */
 export interface DestinationAt {
   readonly at: number;
   readonly destination: RoutedDestination;
 }
 
-/** The endpoints that a peer certainly reaches, and those that certainly reach it. */
+/** `from`: endpoints that a peer certainly reaches. `to`: peers that certainly reach it. */
 export interface Reached {
   readonly from: BitSet;
   readonly to: BitSet;
 }
 
-/** The neighbourhood of a peer. */
+/** Returns the neighbourhood of a peer. */
 export function neighbourhoodOf(access: Access, at: number): Neighbourhood {
   return neighbourhoodBetween(access, at, { from: surelyReachedFrom(access, at), to: surelyReachedTo(access, at) });
 }
 
-/** The neighbourhood of a peer that reaches `from` and is reached by `to`. */
+/** Returns the neighbourhood of a peer that reaches `from` and is reached by `to`. */
 export function neighbourhoodBetween(access: Access, at: number, { from, to }: Reached): Neighbourhood {
   const { peer, proxy, resource, route } = access.endpoints.of;
   const uses = destinationsAmong(access, from, [resource, route]).filter(
@@ -91,7 +91,7 @@ function destinationsAmong(
   });
 }
 
-/** Peers that are led to a destination, not those that lead there. */
+/** Returns the peers that reach a destination through gateways, without the gateways. */
 function clientsOf(access: Access, { at, destination }: DestinationAt): BitSet {
   return subtractBits(surelyReachedTo(access, at), destination.gateways);
 }
@@ -104,10 +104,10 @@ function peersReachedFrom(access: Access, id: string): EndpointSets {
   return { sure: intersectBits(sure, peer), possible: intersectBits(possible, peer) };
 }
 
-/** Destinations that take part, with all peers that lead to any of them; known as long as they stay. */
+/** Live destinations with the union of their gateways, cached per image. */
 const leaders = new WeakMap<Access, { readonly all: BitSet; readonly destinations: readonly DestinationAt[] }>();
 
-/** The destinations that take part and to which a peer leads. */
+/** Returns the live destinations for which a peer is a gateway. */
 export function servedDestinations(access: Access, at: number): readonly DestinationAt[] {
   const known = leaders.get(access) ?? gatherLeaders(access);
   leaders.set(access, known);

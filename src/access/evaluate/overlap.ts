@@ -6,12 +6,15 @@ import { partitionTraffic } from './traffic-partition.ts';
 
 const allKey = trafficKey(allTraffic);
 
-/** Whether a dropping flow leaves nothing between its ends, whatever is accepted. */
+/** Whether a dropping flow covers all traffic, so that nothing passes between its endpoints. */
 export function isDenyAll({ trafficKey: key }: Flow): boolean {
   return key === allKey;
 }
 
-/** The dropping flows that are about some of the traffic of accepting ones, by the key of that; those that deny all left out. */
+/**
+ * Returns the dropping flows that overlap accepted traffic, by key of the accepted traffic. Flows that deny all traffic
+ * are left out.
+ */
 export function gatherDrops(access: Access, drops: readonly Flow[]): ReadonlyMap<string, readonly Flow[]> {
   const gathered = new Map<string, Flow[]>();
   for (const drop of drops) {
@@ -25,14 +28,14 @@ export function gatherDrops(access: Access, drops: readonly Flow[]): ReadonlyMap
   return gathered;
 }
 
-/** Whether some of the traffic of an accepting flow is dropped, by drops that do not deny all. */
+/** Whether a flow that does not deny all traffic drops some of the traffic of an accepting flow. */
 export function isHeld(access: Access, { trafficKey: key }: Flow, drops: readonly Flow[]): boolean {
   return drops.some((drop) => !isDenyAll(drop) && keysOverlappedBy(access, drop).includes(key));
 }
 
 /**
- * What dropping flows do to traffic that is accepted: it is let through in pieces, each where none of certain flows names
- * an end.
+ * Cuts accepted traffic into pieces by the drops. Returns for each piece the dropping flows that cover it: the piece
+ * passes to the endpoints that none of these flows names.
  */
 export function cutByDrops(
   access: Access,
@@ -46,24 +49,25 @@ export function cutByDrops(
   return pieces.map((piece) => piece.map((at) => flowAt(drops, at)));
 }
 
-/** The pieces by the places of the drops in their list. */
+/** Returns the pieces as positions of the drops in their list. */
 function cutTimes(traffic: Traffic, drops: readonly Flow[]): readonly (readonly number[])[] {
   const whole: number[] = [];
   const partial: number[] = [];
   for (const [at, drop] of drops.entries()) (overlapOf(drop.traffic, traffic) === 'whole' ? whole : partial).push(at);
   const shared = partial.map((at) => intersectIntervals(traffic, drops[at]?.traffic ?? []));
-  // What no drop is about passes to all that are left.
+  // Traffic outside all partial drops passes to every endpoint that no whole drop names, so the other pieces add no
+  // endpoint.
   if (subtractIntervals(traffic, joinIntervals(shared.flat())).length > 0) return [whole];
   const { pieces, parts } = partitionTraffic(shared);
   return pieces.map((_, piece) => [...whole, ...partial.filter((_, at) => parts[at]?.includes(piece))]);
 }
 
-/** What is known about the traffic of an image: what every end asks for, of the same few kinds. */
+/** Cached overlaps of the traffic of an image. The flows of all endpoints use the same few kinds of traffic. */
 interface Overlaps {
   readonly accepted: ReadonlyMap<string, Traffic>;
-  /** By the key of its traffic: the keys of the accepted traffic that a drop is about. */
+  /** Keys of the accepted traffic that a drop overlaps, by traffic key of the drop. */
   readonly overlapping: Map<string, readonly string[]>;
-  /** By the keys of accepted traffic and of drops: the places of the drops of each piece. */
+  /** Positions of the drops for each piece, by the keys of the accepted traffic and of the drops. */
   readonly cuts: Map<string, readonly (readonly number[])[]>;
 }
 
@@ -88,7 +92,7 @@ function keysOverlappedBy(access: Access, { traffic, trafficKey: key }: Flow): r
   return keys;
 }
 
-/** How much of accepted traffic a dropping flow is about. */
+/** Returns how much of the accepted traffic a dropping flow covers. */
 function overlapOf(drop: Traffic, accepted: Traffic): 'none' | 'part' | 'whole' {
   const shared = intersectIntervals(accepted, drop);
   if (shared.length === 0) return 'none';

@@ -3,8 +3,8 @@ import type { Question } from '../explain/explain.ts';
 import { parsePorts } from './traffic.ts';
 
 /**
- * Reads the traffic of a question, such as `tcp/443`, `udp/8000-8010`, `icmp`, or `443`, which is one of TCP; `undefined`
- * when the text says something else.
+ * Parses the traffic of a question, such as `tcp/443`, `udp/8000-8010`, `icmp`, or `443`, which means TCP. Returns
+ * `undefined` for any other text.
  */
 export function parseTraffic(text: string): Omit<Question, 'from' | 'to'> | undefined {
   const [, word = 'tcp', numbers] = /^(?:([a-z]+)(?:\/|$))?(.+)?$/.exec(text.trim().toLowerCase()) ?? [];

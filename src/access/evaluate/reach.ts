@@ -8,28 +8,28 @@ import { type DestinationAt, neighbourhoodOf } from './neighbours.ts';
 import { flowsAbout } from './reachability.ts';
 
 /**
- * What a peer has to know to take its part: all that is certain, in an order that stays. Lists of peers are shared between
- * answers of one image as long as they are equal, and may name the peer itself, which then means nothing.
+ * What a peer needs to know: all certain access, in a stable order. Equal lists of peers are shared between results of
+ * one image. They may contain the peer itself, which has no meaning.
  */
 export interface Reach {
   readonly peer: string;
-  /** Peers with which it keeps a tunnel. */
+  /** Ids of peers with which the peer keeps a tunnel. */
   readonly peers: readonly string[];
-  /** Peers with which it would, but whose user has to sign in again. */
+  /** Ids of peers with which it would keep a tunnel, but whose user has to sign in again. */
   readonly away: readonly string[];
-  /** What it may open to others, and others to it: drops first, because they win. */
+  /** Connections that it may open, and that may be opened to it. Drops come first, because they win. */
   readonly outbound: readonly FirewallRule[];
   readonly inbound: readonly FirewallRule[];
-  /** Where others lead it. */
+  /** Destinations that it reaches through gateways. */
   readonly uses: readonly UsedPlace[];
-  /** Where it leads others. */
+  /** Destinations for which it is a gateway. */
   readonly serves: readonly ServedPlace[];
 }
 
-/** One rule in one direction, with the peers on the other side. */
+/** One rule in one direction, with the ids of the peers on the other side. */
 export interface FirewallRule extends FlowEffect {
   readonly peers: readonly string[];
-  /** For `ssh`: the local users that each group of users may log in as; none given, any. */
+  /** For `ssh`: the local users that each group may log in as. Without groups: any local user. */
   readonly authorizedGroups?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -37,22 +37,22 @@ export interface FirewallRule extends FlowEffect {
 export interface PlaceInfo {
   readonly type: 'resource' | 'route';
   readonly id: string;
-  /** The name by which routes stand in for each other; of a resource its own. */
+  /** Name that is equal for routes that can replace each other; for a resource, its own name. */
   readonly name: string;
-  /** An address, a range or a domain of a resource, the range of a route; empty for routes to domains. */
+  /** Address, range or domain of a resource; range of a route. Empty for routes to domains. */
   readonly address: string;
   readonly domains: readonly string[];
   readonly keepRoute: boolean;
   readonly skipAutoApply: boolean;
 }
 
-/** A destination to which a peer is led. */
+/** A destination that a peer reaches through gateways. */
 export interface UsedPlace extends PlaceInfo {
-  /** The ways, in the order of their metric. */
+  /** Ways to the destination, ordered by metric. */
   readonly ways: readonly UsedWay[];
 }
 
-/** Peers that lead to a destination, by a router or by the route itself. */
+/** Gateways to a destination, from one router or from the route itself. */
 export interface UsedWay {
   readonly id: string;
   readonly peers: readonly string[];
@@ -60,13 +60,13 @@ export interface UsedWay {
   readonly masquerade: boolean;
 }
 
-/** A destination to which a peer leads others, and what it lets through. */
+/** A destination for which a peer is a gateway, and the traffic that it must let through. */
 export interface ServedPlace extends PlaceInfo {
   readonly ways: readonly Omit<UsedWay, 'peers'>[];
   readonly rules: readonly FirewallRule[];
 }
 
-/** What a peer has to know; `undefined` when there is no such peer. */
+/** Returns what a peer needs to know; `undefined` when the peer does not exist. */
 export function reachOf(access: Access, peer: string): Reach | undefined {
   const at = access.endpoints.slots.get(peer);
   if (at === undefined || !hasBit(access.endpoints.of.peer, at)) return undefined;
@@ -82,7 +82,7 @@ export function reachOf(access: Access, peer: string): Reach | undefined {
   };
 }
 
-/** What peers that are alike have to know in common; `neighbours` are those of any of them. */
+/** The part that equivalent peers have in common. `neighbours` may contain the peer itself. */
 type CommonReach = Pick<Reach, 'outbound' | 'inbound' | 'uses' | 'serves'> & { readonly neighbours: BitSet };
 
 function commonReach(access: Access, at: number): CommonReach {
@@ -100,7 +100,7 @@ function nothing(peer: string): Reach {
   return { peer, peers: [], away: [], outbound: [], inbound: [], uses: [], serves: [] };
 }
 
-/** The rules of flows that speak about an end, with the peers on the other side. */
+/** Returns the rules of the flows that apply to an endpoint, with the peers on the other side. */
 function rulesOf(access: Access, at: number, other: 'from' | 'to'): readonly FirewallRule[] {
   const own = other === 'to' ? 'from' : 'to';
   const drops: FirewallRule[] = [];
@@ -115,7 +115,7 @@ function rulesOf(access: Access, at: number, other: 'from' | 'to'): readonly Fir
   return [...drops, ...accepts];
 }
 
-/** Rules that were made, by the peers on the other side; equal as long as both live. */
+/** Cached rules, by flow and by the set of peers on the other side. */
 const made = new WeakMap<Flow, WeakMap<BitSet, FirewallRule>>();
 
 function ruleOf(access: Access, flow: Flow, others: BitSet): FirewallRule {
@@ -152,7 +152,7 @@ function servedPlace(access: Access, { at, destination }: DestinationAt, gateway
   return { ...placeInfo(destination.object), ways: ways.sort(compareWays), rules: rulesTo(access, at) };
 }
 
-/** What gateways let through to a destination: only receivers use a route, whatever policies say. */
+/** Returns the rules for traffic to a destination. Only receivers use a guarded route, whatever the policies are. */
 function rulesTo(access: Access, at: number): readonly FirewallRule[] {
   const guardedRoute = access.guardedRoutes.find(({ slot }) => slot === at);
   const rules = rulesOf(access, at, 'from');

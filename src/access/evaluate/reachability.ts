@@ -5,10 +5,13 @@ import { type EndpointSets, endpointsOf, type Flow, flowAt, sideOf } from '../ru
 import { peersWithoutRoute, withheldRoutes } from './layers.ts';
 import { cutByDrops, gatherDrops, isDenyAll } from './overlap.ts';
 
-/** Finds the flows that speak about an end, as one that opens connections or as one that is reached; as places in the list. */
+/**
+ * Returns the positions of the flows that apply to an endpoint, as source (`from`) or as destination (`to`) of
+ * connections.
+ */
 export function flowsAbout({ flows }: Access, at: number, own: 'from' | 'to'): readonly number[] {
   const found: number[] = [];
-  // A plain loop without names that vary: it runs for every peer over every flow.
+  // A plain loop without computed property names, because it runs for every peer over every flow.
   if (own === 'from') {
     for (let nth = 0; nth < flows.length; nth++) if (hasBit(flowAt(flows, nth).from.possible, at)) found.push(nth);
   } else {
@@ -17,10 +20,12 @@ export function flowsAbout({ flows }: Access, at: number, own: 'from' | 'to'): r
   return found;
 }
 
-/** Whether an end counts as another of its own kind: what peers that are alike have in common may name themselves. */
+/** Whether an endpoint may occur in its own result. `as another` is for results that equivalent peers share. */
 export type Itself = 'left out' | 'as another';
 
-/** What a peer may open some connection to, drops weighed; not itself. */
+/**
+ * Returns the endpoints to which a peer may open some connection, after weighing drops. The peer itself is left out.
+ */
 export function reachedFrom(access: Access, at: number): EndpointSets {
   const view = viewFrom(access, at, { itself: 'left out' });
   const about = flowsIn(access, flowsAbout(access, at, 'from'));
@@ -29,14 +34,17 @@ export function reachedFrom(access: Access, at: number): EndpointSets {
   return { sure, possible: isOpen ? weighAll(access, about, view, 'possible') : sure };
 }
 
-/** How ends are weighed: all of them or some, with or without the end itself. */
+/** Options for weighing: which endpoints to consider, and whether to include the endpoint itself. */
 export interface ReachOptions {
   readonly itself: Itself;
-  /** Through which ends are looked at, when it is about some only; the answer is one seen through it. */
+  /** Restricts the weighing to some endpoints. The result is then a projected set. */
   readonly projection?: BitProjection;
 }
 
-/** What a peer may surely open some connection to, drops weighed; `about` are the flows that speak about it. */
+/**
+ * Returns the endpoints to which a peer may certainly open some connection, after weighing drops. `about` are the flows
+ * that apply to it.
+ */
 export function surelyReachedFrom(
   access: Access,
   at: number,
@@ -46,7 +54,10 @@ export function surelyReachedFrom(
   return weighAll(access, about, viewFrom(access, at, options), 'sure');
 }
 
-/** Peers that may surely open some connection to an end, drops weighed; `about` are the flows that speak about it. */
+/**
+ * Returns the peers that may certainly open some connection to an endpoint, after weighing drops. `about` are the flows
+ * that apply to it.
+ */
 export function surelyReachedTo(
   access: Access,
   at: number,
@@ -61,7 +72,7 @@ export function surelyReachedTo(
   );
 }
 
-/** The flows at these places. */
+/** Returns the flows at these positions. */
 export function flowsIn({ flows }: Access, indexes: readonly number[]): readonly Flow[] {
   return indexes.map((nth) => flowAt(flows, nth));
 }
@@ -70,7 +81,7 @@ interface View extends ReachOptions {
   readonly at: number;
   readonly own: 'from' | 'to';
   readonly other: 'from' | 'to';
-  /** Ends that are closed whatever flows say. */
+  /** Endpoints that are closed whatever the flows are. */
   readonly closed: BitSet;
 }
 
@@ -78,7 +89,10 @@ function viewFrom(access: Access, at: number, options: ReachOptions): View {
   return { at, own: 'from', other: 'to', closed: withheldRoutes(access, at), ...options };
 }
 
-/** Weighs surely against possibly, and the other way round: who may be dropped is not surely reached. */
+/**
+ * Weighs certain accepts against possible drops (`sure`), or possible accepts against certain drops (`possible`): an
+ * endpoint that may be dropped is not certainly reached.
+ */
 function weighAll(access: Access, flows: readonly Flow[], view: View, which: keyof EndpointSets): BitSet {
   const { at, own, other, projection } = view;
   const see = (set: BitSet): BitSet => (projection === undefined ? set : projection.project(set));
@@ -112,9 +126,9 @@ function weighAll(access: Access, flows: readonly Flow[], view: View, which: key
   return found;
 }
 
-/** Accepting flows of the same traffic, of which something is dropped. */
+/** Accepting flows of the same traffic, a part of which is dropped. */
 interface Held {
-  /** One of them. */
+  /** Any of these flows. */
   readonly flow: Flow;
   readonly drops: readonly Flow[];
   readonly sets: BitSet[];

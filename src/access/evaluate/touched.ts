@@ -14,13 +14,16 @@ import { type EndpointSets, equalExtents, type Flow } from '../ruleset/flows.ts'
 import { looksEqual } from '../ruleset/routed-destinations.ts';
 import { neighbourhoodOf } from './neighbours.ts';
 
-/** Something before and after; an absent side means that it came or went. */
+/** A value before and after. An absent side means that it was added or removed. */
 interface Pair<T> {
   readonly before?: T | undefined;
   readonly after?: T | undefined;
 }
 
-/** Ids of peers whose `reachOf` may differ between an image and one carried on from it, in order; none is missing. */
+/**
+ * Returns the ids, in order, of peers whose `reachOf` may differ between an image and the image that was updated from
+ * it. None is missing.
+ */
 export function touchedPeers(before: Access, after: Access): readonly string[] {
   const { peer } = after.endpoints.of;
   if (!agreeOnSlots(before.endpoints, after.endpoints)) return idsAt(after.endpoints, peer);
@@ -36,7 +39,7 @@ export function touchedPeers(before: Access, after: Access): readonly string[] {
   return idsAt(after.endpoints, intersectBits(touched, peer));
 }
 
-/** Flows that are not the same value any more. */
+/** Returns the flows whose value is not identical any more. */
 function flowPairs(before: Access, after: Access): readonly Pair<Flow>[] {
   if (before.flows === after.flows) return [];
   const known = new Map(before.flows.map((flow) => [flow.id, flow]));
@@ -49,7 +52,10 @@ function flowPairs(before: Access, after: Access): readonly Pair<Flow>[] {
   return [...pairs, ...[...known.values()].map((flow) => ({ before: flow }))];
 }
 
-/** When only one end of a rule means others, those of that end that stay see nothing of it. */
+/**
+ * Returns the endpoints affected by a changed flow. When only one side of a rule changes, endpoints that stay on that
+ * side are not affected.
+ */
 function concernedByFlow(was: Access, is: Access, { before, after }: Pair<Flow>): readonly BitSet[] {
   const sides = [before, after].flatMap((flow) => flow ?? []);
   const gateways = [was, is].flatMap((image) => sides.flatMap(({ to }) => gatewaysOf(image, to.possible)));
@@ -60,7 +66,7 @@ function concernedByFlow(was: Access, is: Access, { before, after }: Pair<Flow>)
     before.by?.policy !== after.by?.policy
   )
     return [...gateways, ...sides.flatMap(({ from, to }) => [from.possible, to.possible])];
-  // Where temporary peers came or went that take no part, a set of the same ends has another name.
+  // When temporary peers that are not live are added or removed, the same set of endpoints gets another name.
   const isSame = (own: 'from' | 'to') =>
     equalExtents(before[own], after[own]) && before.temporarySides.includes(own) === after.temporarySides.includes(own);
   const moved = (own: 'from' | 'to', other: 'from' | 'to') =>
@@ -72,21 +78,21 @@ function differences(a: EndpointSets, b: EndpointSets): readonly BitSet[] {
   return [differingBits(a.sure, b.sure), differingBits(a.possible, b.possible)];
 }
 
-/** Peers that lead to any of these ends. */
+/** Returns the gateways of these endpoints. */
 function gatewaysOf({ endpoints, routedDestinations }: Access, among: BitSet): readonly BitSet[] {
   return numbersIn(intersectBits(among, uniteBits(endpoints.of.resource, endpoints.of.route))).flatMap(
     (at) => routedDestinations.get(endpoints.ids[at] ?? '')?.gateways ?? [],
   );
 }
 
-/** Ids of resources and routes that are reached otherwise. */
+/** Returns the ids of resources and routes that are reached in another way than before. */
 function changedPlaces(before: Access, after: Access): readonly string[] {
   if (before.routedDestinations === after.routedDestinations) return [];
   const ids = new Set([...before.routedDestinations.keys(), ...after.routedDestinations.keys()]);
   return [...ids].filter((id) => before.routedDestinations.get(id) !== after.routedDestinations.get(id));
 }
 
-/** Who leads to a destination, and who is led there, if they see it otherwise. */
+/** Returns the gateways and clients of a destination, if it changed for them. */
 function concernedByPlace(before: Access, after: Access, id: string): readonly BitSet[] {
   const [old, destination] = [before.routedDestinations.get(id), after.routedDestinations.get(id)];
   const gateways = [old?.gateways ?? noBits, destination?.gateways ?? noBits];
@@ -100,7 +106,7 @@ function ledTo({ endpoints, flows }: Access, id: string): readonly BitSet[] {
   return at === undefined ? [] : flows.filter(({ to }) => hasBit(to.possible, at)).map(({ from }) => from.possible);
 }
 
-/** A peer, and everybody who keeps a tunnel with it. */
+/** Returns a peer and all its neighbours. */
 function around(access: Access, id: string): readonly BitSet[] {
   const at = access.endpoints.slots.get(id);
   if (at === undefined || !hasBit(access.endpoints.of.peer, at)) return [];

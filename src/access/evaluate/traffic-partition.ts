@@ -2,14 +2,14 @@ import { numbersIn } from '../../lib/bits/bit-set.ts';
 import type { Interval } from '../../lib/bits/intervals.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Traffic cut up so that each of the given ones is made of whole pieces, with as few pieces as can be. */
+/** A partition of traffic in which each given traffic consists of whole pieces, with as few pieces as possible. */
 export interface TrafficPartition {
   readonly pieces: readonly Traffic[];
-  /** For each given traffic, which pieces make it. */
+  /** Pieces of each given traffic. */
   readonly parts: readonly (readonly number[])[];
 }
 
-/** Cuts up everything that the given traffic covers. */
+/** Partitions everything that the given traffic covers. */
 export function partitionTraffic(given: readonly Traffic[]): TrafficPartition {
   const edges = edgesOf(given);
   const found = new Map<string, { readonly covering: readonly number[]; readonly intervals: Interval[] }>();
@@ -29,7 +29,7 @@ export function partitionTraffic(given: readonly Traffic[]): TrafficPartition {
   return { pieces: [...found.values()].map(({ intervals }) => intervals), parts };
 }
 
-/** Positions where traffic begins or is over, rising, with which. */
+/** Returns the positions where traffic begins or ends, in ascending order, with the indexes of that traffic. */
 function edgesOf(
   given: readonly Traffic[],
 ): readonly { readonly position: number; readonly turns: readonly number[] }[] {

@@ -2,18 +2,18 @@ import { type Interval, joinIntervals, subtractIntervals } from '../../lib/bits/
 import type { Protocol, Rule } from '../ruleset/object-readers.ts';
 
 /**
- * What passes between two ends, as numbers on one line: each port of each protocol is one, and so are ICMP and the rest.
- * So traffic is united, intersected and subtracted as intervals are.
+ * Traffic between two endpoints, as numbers on one line: each port of each protocol is a number, and so are ICMP and
+ * all other protocols. So traffic is united, intersected and subtracted as intervals.
  */
 export type Traffic = readonly Interval[];
 
 /**
- * Where each protocol begins. `ssh` is logging in by the SSH server of the mesh; it takes place on TCP, so what lets it
- * through lets through TCP on the same ports, and what drops TCP drops it.
+ * Start of each protocol on the line. `ssh` means a login at the SSH server of the mesh, which uses TCP. A rule that
+ * accepts SSH therefore also accepts TCP on the same ports, and a rule that drops TCP also drops SSH.
  */
 const places = { tcp: 0, udp: 0x2_0000, ssh: 0x4_0000 } as const;
 const icmp: Interval = { start: 0x6_0001, end: 0x6_0001 };
-/** Protocols without a name here. */
+/** All other protocols. */
 const rest: Interval = { start: 0x6_0003, end: 0x6_0003 };
 
 type WithPorts = keyof typeof places;
@@ -21,13 +21,13 @@ type WithPorts = keyof typeof places;
 const allPorts: Traffic = [{ start: 1, end: 0xffff }];
 const sshPorts: Traffic = [{ start: 22, end: 22 }];
 
-/** Nothing. */
+/** No traffic. */
 export const noTraffic: Traffic = [];
 
-/** Everything. */
+/** All traffic. */
 export const allTraffic: Traffic = [at('tcp', allPorts), at('udp', allPorts), at('ssh', allPorts), [icmp, rest]].flat();
 
-/** The traffic that a rule is about. */
+/** Returns the traffic of a rule. */
 export function trafficOf({ action, protocol, ports }: Pick<Rule, 'action' | 'protocol' | 'ports'>): Traffic {
   switch (protocol) {
     case 'all':
@@ -49,32 +49,32 @@ export function trafficOf({ action, protocol, ports }: Pick<Rule, 'action' | 'pr
   }
 }
 
-/** The traffic that a question is about; without ports it is about all of them, for `ssh` about its usual one. */
+/** Returns the traffic of a question. Without ports, it is all ports, or the usual port for `ssh`. */
 export function trafficAsked(protocol: Protocol, ports: readonly Interval[] = []): Traffic {
   if (protocol === 'ssh') return at('ssh', given(ports, sshPorts));
   return trafficOf({ action: 'accept', protocol, ports });
 }
 
-/** Reads ports such as `443` or `8000-8010`; `undefined` when the text says something else. */
+/** Parses a port or a range, such as `443` or `8000-8010`. Returns `undefined` for any other text. */
 export function parsePorts(text: string): readonly Interval[] | undefined {
   const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
   const [start, end] = [Number(first), Number(last)];
   return start >= 1 && start <= end && end <= 0xffff ? [{ start, end }] : undefined;
 }
 
-/** Equal for equal traffic. */
+/** Returns a key that is equal for equal traffic. */
 export function trafficKey(traffic: Traffic): string {
   return traffic.map(({ start, end }) => (start === end ? `${start}` : `${start}-${end}`)).join();
 }
 
-/** A piece of traffic for people; without ports it is all of the protocol. */
+/** A part of traffic for display. Without ports, it is the whole protocol. */
 interface TrafficPart {
   readonly protocol: Protocol | 'other';
   readonly start?: number;
   readonly end?: number;
 }
 
-/** The traffic in pieces, protocol by protocol; one piece `all` when it is everything. */
+/** Returns the traffic as parts, protocol by protocol. All traffic is the single part `all`. */
 function trafficParts(traffic: Traffic): readonly TrafficPart[] {
   if (trafficKey(traffic) === allKey) return [{ protocol: 'all' }];
   return [
@@ -86,17 +86,23 @@ function trafficParts(traffic: Traffic): readonly TrafficPart[] {
   ];
 }
 
-/** Traffic that passes as text, such as `tcp/443, udp` or `all except tcp/22`: with SSH there is TCP on its ports. */
+/**
+ * Renders passing traffic as text, such as `tcp/443, udp` or `all except tcp/22`. SSH implies TCP on the same ports,
+ * which is left out.
+ */
 export function trafficText(traffic: Traffic): string {
   return textOf(traffic, passing, missing);
 }
 
-/** Traffic that does not pass, or not any more, as text: without TCP there is no SSH on its ports. */
+/**
+ * Renders traffic that does not pass, or no longer passes, as text. Missing TCP implies missing SSH on the same ports,
+ * which is left out.
+ */
 export function missingText(traffic: Traffic): string {
   return textOf(traffic, missing, passing);
 }
 
-/** What need not be said of a protocol, because another one says it too. */
+/** A protocol that is left out of the text where another protocol implies it. */
 interface Implication {
   readonly implied: WithPorts;
   readonly by: WithPorts;
@@ -135,7 +141,7 @@ function portsOf(protocol: WithPorts, traffic: Traffic): readonly TrafficPart[] 
     .map((part) => (part.start === 1 && part.end === 0xffff ? { protocol } : part));
 }
 
-/** Leaves out ports of one protocol that lie inside a part of the other, which says them too. */
+/** Leaves out ports of the implied protocol that a part of the other protocol covers. */
 function leaveOut(parts: readonly TrafficPart[], { implied, by }: Implication): readonly TrafficPart[] {
   const covers = parts.filter(({ protocol }) => protocol === by);
   return parts.filter(

@@ -5,14 +5,14 @@ import type { Consideration, Explanation, Obstacle } from './explain.ts';
 import type { Mismatch } from './matching.ts';
 import type { QueryEndpoint } from './query-endpoint.ts';
 
-/** The answer and its reason in a sentence. */
+/** Returns the answer and its reason as a sentence. */
 export function verdictText(explanation: Explanation): string {
   const { from, to, asked, verdict, passing, obstacles, considered } = explanation;
   const deciding = considered.filter(({ decides }) => decides);
   const open = `open ${trafficText(asked)} to ${endpointText(to)}`;
   const [obstacle] = obstacles;
   if (obstacle !== undefined) return `${endpointText(from)} may not ${open}: ${obstacleText(explanation, obstacle)}`;
-  // A rule that works both ways counts twice, and is one reason.
+  // A rule may match in both directions. It is named only once as a reason.
   const reasons = [...new Set(deciding.map((one) => `${ruleText(one)} ${effectText(explanation, one)}`))].join('; ');
   switch (verdict) {
     case 'allow':
@@ -32,10 +32,10 @@ export function verdictText(explanation: Explanation): string {
   }
 }
 
-/** How many rules are named that would let something through if they were not kept from it. */
+/** Maximum number of rules to name that would let the traffic through but for one mismatch. */
 const mostAlmost = 2;
 
-/** Rules that are kept from letting something through by one thing that people can change. */
+/** Names the rules that one mismatch keeps from letting the traffic through, such as a disabled policy. */
 function almostText(explanation: Explanation): string {
   const almost = explanation.considered.filter((one) => one.almost);
   const texts = almost
@@ -46,7 +46,10 @@ function almostText(explanation: Explanation): string {
   return texts.length === 0 ? '' : `; ${texts.join('; ')}`;
 }
 
-/** What a rule has to do with what was asked, in a sentence without its name. */
+/**
+ * Returns the effect of a rule on the traffic in question, or why it has none, as a sentence without the name of the
+ * rule.
+ */
 export function considerationText(explanation: Explanation, one: Consideration): string {
   const { mismatches, asked, decides, traffic } = one;
   if (mismatches.length > 0) return mismatches.map((mismatch) => mismatchText(explanation, one, mismatch)).join('; ');
@@ -55,7 +58,7 @@ export function considerationText(explanation: Explanation, one: Consideration):
   return `${effectText(explanation, one)}${decides ? '' : whyNot(explanation, one)}: ${membershipText(explanation, one)}`;
 }
 
-/** Why a rule that speaks about a connection does not decide. */
+/** Returns why a rule that applies to the connection does not decide the answer. */
 function whyNot(explanation: Explanation, { asked, drop, sure }: Consideration): string {
   const { obstacles, passing, considered } = explanation;
   const [obstacle] = obstacles;
@@ -91,7 +94,7 @@ function membershipText({ from, to }: Explanation, one: Consideration): string {
   return `${whereText(from, one.from)}, ${whereText(to, one.to)}`;
 }
 
-/** By what a rule means an end: groups that hold it or guard it, or itself. */
+/** Returns how a rule covers an endpoint: by groups that contain or guard it, or by the endpoint itself. */
 function whereText(endpoint: QueryEndpoint, names: readonly Named[]): string {
   const groups = names.filter(({ id }) => id !== endpoint.id);
   if (endpoint.imagined && endpoint.type === 'group')
@@ -126,7 +129,7 @@ function mismatchText(explanation: Explanation, one: Consideration, mismatch: Mi
   }
 }
 
-/** Why a group of the rule does not count for a temporary peer that is in it. */
+/** Explains why a group of the rule does not count for a temporary peer in the group. */
 function temporaryPeerText(endpoint: QueryEndpoint, { by }: Consideration, atSources: boolean): string {
   const groups = (atSources ? by?.rule.sources : by?.rule.destinations)?.groups ?? [];
   if (endpoint.groupsAmong(groups, 'drop').length === 0) return '';

@@ -13,10 +13,10 @@ export interface DescribedAccess {
   readonly to: DescribedEndpoint;
   readonly asked: string;
   readonly verdict: Verdict;
-  /** What passes of what was asked, and what does if posture checks turn out well. */
+  /** Part of the traffic in question that passes. `passesIfPostureAllows`: the part that depends on posture checks. */
   readonly passes?: string;
   readonly passesIfPostureAllows?: string;
-  /** The answer and its reason in a sentence. */
+  /** The answer and its reason, as a sentence. */
   readonly message: string;
   readonly obstacles: readonly Obstacle[];
   readonly rules: readonly DescribedRule[];
@@ -24,26 +24,26 @@ export interface DescribedAccess {
 
 /** One end of an explanation. */
 export interface DescribedEndpoint extends Named {
-  /** The id is no endpoint that takes part, or the group has no member that does: a hypothetical peer stands in. */
+  /** Set when a hypothetical peer stands in: for an id that is not an endpoint of the account, or for a group. */
   readonly imagined?: true;
 }
 
 /** A rule that was considered. */
 export interface DescribedRule {
-  /** The ingress port, where one lets it through. */
+  /** The ingress port, if the rule belongs to one. */
   readonly ingressPort?: Pick<Policy, 'id' | 'name' | 'declared'> & { readonly standsInFor?: Named };
-  /** Absent for ingress ports, and where a route without access control groups lets its receivers through. */
+  /** Absent for ingress ports, and for a route without access control groups, which lets all its receivers through. */
   readonly policy?: Pick<Policy, 'id' | 'name' | 'origin' | 'declared'>;
   readonly rule?: { readonly id: string; readonly name: string };
   readonly action: RuleAction;
-  /** `reverse`: from its destinations to its sources. */
+  /** `reverse`: from the destinations of the rule to its sources. */
   readonly direction: 'forward' | 'reverse';
   readonly traffic: string;
   readonly matches: boolean;
   readonly decides: boolean;
-  /** It would let something through, but for one thing that people can change. */
+  /** Set when the rule would let something through but for one mismatch that an operator can remove. */
   readonly almost?: true;
-  /** By which of its groups and objects the rule means each end. */
+  /** Groups and objects of the rule that cover each endpoint. */
   readonly from: readonly Named[];
   readonly to: readonly Named[];
   readonly checks: readonly CheckOutcome[];
@@ -51,7 +51,7 @@ export interface DescribedRule {
   readonly message: string;
 }
 
-/** The explanation for programs, with sentences for people. */
+/** Returns an explanation as plain data for API clients, with sentences for users. */
 export function describeAccess(explanation: Explanation): DescribedAccess {
   const { from, to, asked, verdict, passing, obstacles, considered } = explanation;
   const open = subtractIntervals(passing.possible, passing.sure);

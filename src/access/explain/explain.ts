@@ -7,31 +7,33 @@ import { type Protocol, partOf, readRoute } from '../ruleset/object-readers.ts';
 import { type Match, type Mismatch, matchRules, weighMatches } from './matching.ts';
 import { groupRepresentative, type InactiveReason, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 
-/** A question about two endpoints, which are given by their ids. */
+/** A question about two endpoints or groups, given by id. */
 export interface Question {
   readonly from: string;
   readonly to: string;
-  /** Everything, when it is not given. */
+  /** Absent: all traffic. */
   readonly protocol?: Protocol;
-  /** All ports, when none are given; for `ssh` its usual one. */
+  /** Absent or empty: all ports, or the usual port for `ssh`. */
   readonly ports?: readonly Interval[];
 }
 
-/** `mixed`: some of it is let through and some is not. */
+/** Answer to a question. `mixed`: a part of the traffic passes and a part does not. */
 export type Verdict = (typeof verdicts)[number];
 
-/** Why nothing can pass, whatever rules say. */
+/** Reason why nothing can pass, whatever the rules are. */
 export type Obstacle =
   | { readonly end: 'from' | 'to'; readonly why: InactiveReason }
   | { readonly end: 'from'; readonly why: 'opens_nothing' | 'same_end' | 'not_a_receiver' };
 
 /** A rule that was considered. */
 export interface Consideration extends Match {
-  /** The part of what was asked that the rule is about. */
+  /** The part of the traffic in question that the rule covers. */
   readonly asked: Traffic;
-  /** Without this rule the answer would be found elsewhere: it lets through what passes, or drops what would pass. */
+  /**
+   * Whether the rule decides the answer: it accepts traffic that passes, or drops traffic that would otherwise pass.
+   */
   readonly decides: boolean;
-  /** It would let something through, but for one thing that people can change. */
+  /** Whether the rule would let something through but for one mismatch that an operator can remove. */
   readonly almost: boolean;
 }
 
@@ -41,26 +43,28 @@ export interface Explanation {
   readonly to: QueryEndpoint;
   readonly asked: Traffic;
   readonly verdict: Verdict;
-  /** What passes of what was asked. */
+  /** The part of the traffic in question that passes. */
   readonly passing: PassingTraffic;
   readonly obstacles: readonly Obstacle[];
-  /** All rules: drops first, because they win, then by the names of policies. */
+  /** All rules: drops first, because they win, then by name of the policy. */
   readonly considered: readonly Consideration[];
 }
 
-/** Says what one end may open to another, and why. A group is answered for by a peer that is in it and in nothing else. */
+/**
+ * Explains what one endpoint may open to another. A hypothetical peer that is in no other group answers for a group.
+ */
 export function explainAccess(access: Access, question: Question): Explanation {
   const endpoint = (id: string) =>
     partOf(access.state.get(id)) === 'group' ? groupRepresentative(access, id) : queryEndpointOf(access, id);
   return explainPair(access, endpoint(question.from), endpoint(question.to), trafficOfQuestion(question));
 }
 
-/** The traffic that a question is about. */
+/** Returns the traffic of a question. */
 export function trafficOfQuestion({ protocol = 'all', ports = [] }: Question): Traffic {
   return trafficAsked(protocol, ports);
 }
 
-/** The same for ends that are known already. */
+/** Same as `explainAccess`, for endpoints that are resolved already. */
 export function explainPair(access: Access, from: QueryEndpoint, to: QueryEndpoint, asked: Traffic): Explanation {
   const obstacles = obstaclesBetween(access, from, to);
   const matches = matchRules(access, from, to);
@@ -73,7 +77,7 @@ export function explainPair(access: Access, from: QueryEndpoint, to: QueryEndpoi
   const matters = {
     accept: passing.possible,
     drop: accepted,
-    // What is certain anyway is not decided by a rule that depends on something.
+    // A rule that depends on unknown facts does not decide about traffic whose result is certain anyway.
     openAccept: subtractIntervals(passing.possible, passing.sure),
     openDrop: intersectIntervals(accepted, weighed.possible),
   };
@@ -99,7 +103,7 @@ function isAlmost({ drop, mismatches }: Match): boolean {
   return !drop && mismatches.length === 1 && curable.some((one) => mismatches.includes(one));
 }
 
-/** The verdict on traffic of which so much passes. */
+/** Returns the verdict on traffic, from the part of it that passes. */
 function verdictOn(asked: Traffic, { sure, possible }: PassingTraffic): Verdict {
   if (subtractIntervals(asked, sure).length === 0) return 'allow';
   if (possible.length === 0) return 'deny';

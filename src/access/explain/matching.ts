@@ -17,43 +17,43 @@ import {
 import { type CheckName, checkResults, combine, type PostureResult } from '../ruleset/posture.ts';
 import type { QueryEndpoint } from './query-endpoint.ts';
 
-/** Why a rule does not speak about a connection. */
+/** Reason why a rule does not apply to a connection. */
 export type Mismatch =
   | 'policy_disabled'
   | 'rule_disabled'
   | 'source_differs'
   | 'destination_differs'
   | 'posture_failed'
-  /** It would, if it were bidirectional. */
+  /** The rule would apply if it were bidirectional. */
   | 'one_way';
 
-/** What a posture check says about the peer of the sources. */
+/** Result of a posture check for the peer on the source side of the rule. */
 export interface CheckOutcome {
   readonly check: Named;
   readonly result: PostureResult;
-  /** The parts of the check that decide: those that fail, else those that are unknown. */
+  /** Parts of the check that decide the result: the failed parts, else the unknown parts. */
   readonly parts: readonly CheckName[];
 }
 
-/** A rule held against a connection, in one direction. */
+/** Result of matching a rule with a connection, in one direction. */
 export interface Match {
-  /** Absent where a route without access control groups lets its receivers through. */
+  /** Absent for a route without access control groups, which lets all its receivers through. */
   readonly by?: { readonly policy: Policy; readonly rule: Rule };
   readonly reverse: boolean;
   readonly drop: boolean;
   readonly traffic: Traffic;
-  /** By which of its names the rule means each end. */
+  /** Groups and objects of the rule that cover each endpoint. */
   readonly from: readonly Named[];
   readonly to: readonly Named[];
   readonly checks: readonly CheckOutcome[];
-  /** Where an ingress port is forwarded by a peer that stands in for another one: that one. */
+  /** The offline ingress peer that the forwarding peer stands in for. */
   readonly standsInFor?: Named;
-  /** Empty when the rule speaks about the connection, or may do so. */
+  /** Empty when the rule applies to the connection, or may apply. */
   readonly mismatches: readonly Mismatch[];
   readonly sure: boolean;
 }
 
-/** Every rule held against a connection: drops first, because they win, then by the names of policies. */
+/** Matches every rule with a connection. Returns drops first, because they win, then sorted by name of the policy. */
 export function matchRules(access: Access, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
   const policies = [...access.state.ofKind(kindOf.policy).map(readPolicy), ...ingressTo(access, to)];
   const matches = policies.flatMap((policy) =>
@@ -62,12 +62,12 @@ export function matchRules(access: Access, from: QueryEndpoint, to: QueryEndpoin
   return [...matchOwn(access, from, to), ...matches].sort(compareMatches);
 }
 
-/** The ingress ports of the peer that is asked about, in the form of policies. */
+/** Returns the ingress ports of the destination peer, in the form of policies. */
 function ingressTo(access: Access, { id }: QueryEndpoint): readonly Policy[] {
   return access.state.childrenOf(id, kindOf.ingressPort).flatMap((port) => policyOfIngressPort(port, access) ?? []);
 }
 
-/** What passes when these rules are weighed. */
+/** Returns the traffic that passes when these rules are weighed. */
 export function weighMatches(matches: readonly Match[]): PassingTraffic {
   const traffic = (drop: boolean, surely: boolean) =>
     joinIntervals(
@@ -81,7 +81,10 @@ export function weighMatches(matches: readonly Match[]): PassingTraffic {
   };
 }
 
-/** A rule in the direction that matches; in its own when none does, in both when both do. */
+/**
+ * Matches a rule in each direction that covers both endpoints, or forward if none does. A rule that is not
+ * bidirectional is matched forward only.
+ */
 function matchRule(
   access: Access,
   policy: Policy,
@@ -142,7 +145,7 @@ function namesFor({ groups, one }: Side, endpoint: QueryEndpoint, { action }: Ru
   return [...(one === endpoint.id && !endpoint.imagined ? [one] : []), ...endpoint.groupsAmong(groups, action)];
 }
 
-/** A posture check that is gone passes for no peer. */
+/** Evaluates posture checks. A deleted check fails for every peer. */
 function askChecks(
   access: Access,
   ids: readonly string[],
@@ -157,7 +160,7 @@ function askChecks(
   });
 }
 
-/** What a route lets through by itself: all of its receivers, unless groups guard it. */
+/** Matches the route itself: without access control groups, it lets all its receivers through. */
 function matchOwn(access: Access, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
   const object = access.state.get(to.id);
   if (object === undefined || partOf(object) !== 'route') return [];
@@ -182,7 +185,7 @@ function compareMatches(a: Match, b: Match): number {
   return Number(b.drop) - Number(a.drop) || compareTexts(orderOf(a), orderOf(b));
 }
 
-/** By the name of the policy, its id, the rule, and the direction. */
+/** Sort key: name of the policy, its id, the rule, and the direction. */
 function orderOf({ by, reverse }: Match): string {
   return by === undefined ? '' : [by.policy.name, by.policy.id, by.rule.key, reverse ? '1' : '0'].join('\0');
 }

@@ -8,26 +8,29 @@ import type { RuleAction } from '../ruleset/object-readers.ts';
 import { groupFields, partOf, readGroup, readPeer, readResource, readRoute } from '../ruleset/object-readers.ts';
 import { disapprovalOf } from '../ruleset/verdicts.ts';
 
-/** Why an end can be at no end of a connection, whatever rules say. */
+/** Reason why an endpoint cannot take part in a connection, whatever the rules are. */
 export type InactiveReason = 'waiting' | 'kept_out' | 'disabled' | 'unreachable';
 
-/** One endpoint of a question: one that exists, or a hypothetical one. */
+/** An endpoint of a question: an existing one, or a hypothetical one. */
 export interface QueryEndpoint extends Named {
-  /** A peer that is in these groups and is not there (yet): it answers for a group without members. */
+  /** True for a hypothetical peer: a peer that does not exist yet, or one that answers for a group. */
   readonly imagined: boolean;
   readonly opens: boolean;
   readonly inactive?: InactiveReason;
-  /** Why endpoint security keeps it out. */
+  /** Reason why endpoint security keeps the peer out. */
   readonly disapproval?: string;
-  /** The groups among these that hold it, `All` included, as a rule that accepts or one that drops means them. */
+  /**
+   * Returns those of the groups that contain the endpoint, `All` included. For `drop`, groups also contain their
+   * temporary peers.
+   */
   groupsAmong(groups: readonly string[], action?: RuleAction): readonly string[];
-  /** The groups among these that guard it, when it is a route. */
+  /** Returns those of the groups that guard the endpoint, if it is a route. */
   guardsAmong(groups: readonly string[]): readonly string[];
-  /** What is known about a peer; resources and routes have no facts. */
+  /** Posture facts of a peer. Resources and routes have none. */
   readonly facts?: PeerFacts;
 }
 
-/** The end of this id. A peer that is not there yet is imagined with the groups that list it. */
+/** Returns the endpoint with this id. A peer that does not exist yet is in the groups that list its id. */
 export function queryEndpointOf(access: Access, id: string): QueryEndpoint {
   const at = access.endpoints.slots.get(id);
   const object = access.state.get(id);
@@ -55,7 +58,7 @@ function isMeant(group: Membership | undefined, at: number, action: RuleAction =
   return hasBit(group.members, at) || (action === 'drop' && hasBit(group.temporaryPeers, at));
 }
 
-/** A peer that is in this group and in no other but those that hold everybody. */
+/** Returns a hypothetical peer that is in this group and otherwise only in groups that contain all peers. */
 export function groupRepresentative(access: Access, group: string): QueryEndpoint {
   return imagine(access, nameOf(group, access.state), [group]);
 }

@@ -16,27 +16,28 @@ import { type Explanation, explainPair, type Question, trafficOfQuestion, type V
 import { groupRepresentative, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 import { countMemberPairs, countPair, countPairs, countPairsWith, type VerdictCounts } from './verdict-counts.ts';
 
-/** What is found about all pairs of a question. */
+/** Result for all pairs of a question. */
 export interface TestResult {
-  /** What holds for every pair; `mixed` when they differ, or when only a part of the traffic passes. */
+  /** Verdict for every pair. `mixed` when the pairs differ, or when only a part of the traffic passes. */
   readonly verdict: Verdict;
   readonly pairs: Readonly<Record<Verdict, number>>;
-  /** The first pair of this verdict in the order of ids, explained. */
+  /** Explains the first pair with this verdict, in the order of ids. */
   example(verdict: Verdict): Explanation | undefined;
 }
 
-/** What a test finds: `conditional` when that depends on posture checks about which not enough is known. */
+/** Outcome of a test. `conditional` when it depends on posture checks with unknown results. */
 export interface TestOutcome {
   readonly outcome: (typeof testOutcomes)[number];
   readonly result: TestResult;
-  /** The pair that decides, explained; absent when there is no pair at all. */
+  /** Explanation of the pair that decides. Absent when there is no pair. */
   readonly decided?: Explanation;
 }
 
 /**
- * Asks about each end or, for a group, about every peer and resource in it that takes part. A group without any is
- * answered for by a peer that is in it and in nothing else, so that a test means something before anybody has enrolled.
- * `temporaryPeers`: those who are there to reach one peer are asked about too, although groups let them do nothing.
+ * Answers a question for each endpoint or, for a group, for each live peer and resource in it. A hypothetical peer that
+ * is in no other group answers for a group without live members, so that tests work before any peer has enrolled.
+ * `temporaryPeers`: also includes peers that exist only to reach one other peer, although rules that accept do not
+ * apply to them through groups.
  */
 export function testAccess(access: Access, question: Question, { temporaryPeers = false } = {}): TestResult {
   const asked = trafficOfQuestion(question);
@@ -56,9 +57,12 @@ export function testAccess(access: Access, question: Question, { temporaryPeers 
   };
 }
 
-/** Holds a result against what is expected: of `allow` every pair, of `deny` none and no part of the traffic. */
+/**
+ * Compares a result with the expectation: `allow` expects that every pair is allowed; `deny` expects that nothing
+ * passes between any pair.
+ */
 export function judgeAccess(result: TestResult, expect: 'allow' | 'deny'): TestOutcome {
-  // The pair that speaks most clearly against what is expected comes first, else one that holds.
+  // The pair that contradicts the expectation most clearly comes first, else a pair that meets it.
   const order: readonly Verdict[] =
     expect === 'allow' ? ['deny', 'mixed', 'conditional', 'allow'] : ['allow', 'mixed', 'conditional', 'deny'];
   const worst = order.find((verdict) => result.pairs[verdict] > 0);
@@ -67,7 +71,7 @@ export function judgeAccess(result: TestResult, expect: 'allow' | 'deny'): TestO
   return { outcome, result, ...(decided === undefined ? {} : { decided }) };
 }
 
-/** Ends that are there, or one that is imagined or takes no part. */
+/** Live endpoints, or one endpoint that is hypothetical or not live. */
 type Side = BitSet | QueryEndpoint;
 
 function sideOf(access: Access, id: string, among: { readonly opening: BitSet; readonly meant: BitSet }): Side {
@@ -82,7 +86,7 @@ function sideOf(access: Access, id: string, among: { readonly opening: BitSet; r
   return at !== undefined && hasBit(opening, at) ? bitsOf([at]) : queryEndpointOf(access, id);
 }
 
-/** A peer has no pair with itself: when it is the only one in the group, a hypothetical member answers. */
+/** A peer makes no pair with itself. When it is the only one in the group, a hypothetical member answers. */
 function countVerdictsOfOthers(
   access: Access,
   asked: Traffic,
@@ -113,6 +117,6 @@ function overall(counts: VerdictCounts): Verdict {
   const found = verdicts.filter((verdict) => counts.pairs[verdict] > 0);
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
-  // What is conditional may turn out to be allowed, and then all is.
+  // A conditional pair may turn out to be allowed, and then all pairs are.
   return found.length === 2 && found[0] === 'allow' && found[1] === 'conditional' ? 'conditional' : 'mixed';
 }

@@ -9,7 +9,7 @@ import { describeAccess } from './describe.ts';
 import { type Explanation, trafficOfQuestion } from './explain.ts';
 import { judgeAccess, type TestOutcome, testAccess } from './test-access.ts';
 
-/** What an access test of an account finds. */
+/** Result of an access test of an account. */
 export interface TestReport {
   readonly test: StoredObject;
   readonly from: Named;
@@ -18,13 +18,13 @@ export interface TestReport {
   readonly asked: string;
   readonly expect: 'allow' | 'deny';
   readonly outcome: TestOutcome['outcome'];
-  /** What is expected and what is found, with the rules that decide and where they are declared. */
+  /** Expectation and result, with the rules that decide and where they are declared. */
   readonly message: string;
-  /** Where the ends are known. */
+  /** States in which to look up the endpoints. */
   readonly states: readonly State[];
 }
 
-/** Runs these tests on an image; yields between them, so that many do not keep others from being answered. */
+/** Runs the tests on an image. Yields after each test, so that many tests do not block other requests. */
 export function* runTests(access: Access, tests: readonly StoredObject[]): Generator<undefined, readonly TestReport[]> {
   const reports: TestReport[] = [];
   for (const test of tests) {
@@ -34,15 +34,15 @@ export function* runTests(access: Access, tests: readonly StoredObject[]): Gener
   return reports;
 }
 
-/** The tests of a state. */
+/** Returns the access tests of a state. */
 export function testsIn({ state }: Pick<Access, 'state'>): readonly Stored<typeof testKind>[] {
   return state.ofKind(testKind);
 }
 
 function runTest(access: Access, test: StoredObject): TestReport {
   const { expect, ...question } = readTest(test);
-  // Traffic that no member of a group may send is denied to temporary peers too; traffic that all members may send need
-  // not be permitted to them.
+  // Traffic that no group member may send must be denied to temporary peers too. Traffic that all members may send need
+  // not be allowed to temporary peers.
   const result = testAccess(access, question, { temporaryPeers: expect === 'deny' });
   const { outcome, decided } = judgeAccess(result, expect);
   const [from, to] = [nameOf(question.from, access.state), nameOf(question.to, access.state)];
@@ -56,7 +56,7 @@ function foundText(outcome: TestReport['outcome'], decided: Explanation | undefi
   if (decided === undefined) return ', and nobody is there to ask about';
   const { message, rules } = describeAccess(decided);
   const deciding = rules.filter(({ decides }) => decides);
-  // Where no rule lets it through, the one that nearly does is what there is to look at.
+  // When no rule lets the traffic through, the message names the places of the rules that almost do.
   const places = (deciding.length > 0 ? deciding : rules.filter(({ almost }) => almost === true))
     .flatMap(({ policy }) => policy?.declared ?? [])
     .map(({ file, line }) => `${file}:${line}`);

@@ -22,24 +22,24 @@ import { kindOf, type Policy, readPolicy, type Side } from '../ruleset/object-re
 import { explainPair, type Verdict } from './explain.ts';
 import { type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 
-/** Two ends of a question. */
+/** The two endpoints of a question. */
 export interface Pair {
   readonly from: QueryEndpoint;
   readonly to: QueryEndpoint;
 }
 
-/** How many pairs there are of each verdict, and the first of each in the order of ids. */
+/** Number of pairs for each verdict, and the first pair of each verdict in the order of ids. */
 export interface VerdictCounts {
   readonly pairs: Readonly<Record<Verdict, number>>;
   first(verdict: Verdict): Pair | undefined;
 }
 
-/** All pairs together. */
+/** Returns the total number of pairs. */
 export function countPairs({ pairs }: VerdictCounts): number {
   return pairs.allow + pairs.conditional + pairs.deny + pairs.mixed;
 }
 
-/** Asks about every pair of two sets of ends that take part, each peer with everybody but itself. */
+/** Answers the question for every pair of two sets of live endpoints. No peer is paired with itself. */
 export function countMemberPairs(access: Access, asked: Traffic, from: BitSet, to: BitSet): VerdictCounts {
   const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0 };
   const classes = classesOf([access], from);
@@ -55,7 +55,10 @@ export function countMemberPairs(access: Access, asked: Traffic, from: BitSet, t
   return { pairs, first: (verdict) => firstPair(access, asked, classes, to, verdict) };
 }
 
-/** Asks about a party that is imagined, or takes no part, and every end of a set; `opens` says which opens connections. */
+/**
+ * Answers the question for a hypothetical or non-live endpoint and each endpoint of a set. `opens` is the side that
+ * opens connections.
+ */
 export function countPairsWith(
   access: Access,
   asked: Traffic,
@@ -79,14 +82,14 @@ export function countPairsWith(
   return { pairs, first: (verdict) => firsts.get(verdict)?.pair };
 }
 
-/** Asks about one pair. */
+/** Answers the question for one pair. */
 export function countPair(access: Access, asked: Traffic, from: QueryEndpoint, to: QueryEndpoint): VerdictCounts {
   const { verdict } = explainPair(access, from, to, asked);
   const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0, [verdict]: 1 };
   return { pairs, first: (which) => (which === verdict ? { from, to } : undefined) };
 }
 
-/** Who is reached how, of some ends. */
+/** Splits a set of endpoints by verdict. */
 function spread(line: Layers, asked: Traffic, to: BitSet): Readonly<Record<Verdict, BitSet>> {
   const [accepts, drops] = [within(line.accepts, asked), within(line.drops, asked)];
   const { pieces, parts } = partitionTraffic([asked, ...[...accepts, ...drops].map(({ traffic }) => traffic)]);
@@ -112,7 +115,7 @@ function spread(line: Layers, asked: Traffic, to: BitSet): Readonly<Record<Verdi
   };
 }
 
-/** Layers as far as they are about this traffic. */
+/** Restricts layers to the given traffic, and drops empty layers. */
 function within(layers: readonly Layer[], asked: Traffic): readonly Layer[] {
   return layers
     .map((layer) => ({ ...layer, traffic: intersectIntervals(asked, layer.traffic) }))
@@ -143,10 +146,7 @@ function firstPair(
   return { from: queryEndpointOf(access, idAt(best.from)), to: queryEndpointOf(access, target) };
 }
 
-/**
- * Endpoints in classes that are equal for a query endpoint: no rule that names it treats members of a class
- * differently.
- */
+/** Groups endpoints into classes. No rule that names the query endpoint treats the members of a class differently. */
 function classesFor(access: Access, endpoint: QueryEndpoint, among: BitSet): readonly (readonly number[])[] {
   const sets: BitSet[] = [access.endpoints.of.peer, ...access.guardedRoutes.map(({ receivers }) => receivers)];
   for (const policy of access.state.ofKind(kindOf.policy).map(readPolicy)) {
@@ -160,7 +160,7 @@ function names({ groups, one }: Side, endpoint: QueryEndpoint): boolean {
   return one === endpoint.id || endpoint.groupsAmong(groups).length > 0 || endpoint.guardsAmong(groups).length > 0;
 }
 
-/** The sets by which a policy distinguishes endpoints. */
+/** Returns the sets by which a policy distinguishes endpoints. */
 function distinctions(access: Access, { rules, postures }: Policy): readonly BitSet[] {
   const named = rules
     .flatMap(({ sources, destinations }) => [sources, destinations])

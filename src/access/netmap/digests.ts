@@ -2,29 +2,31 @@ import type { BitSet } from '../../lib/bits/bit-set.ts';
 import type { Entry } from './section.ts';
 
 /**
- * What lists of peers add up to. Once many are asked for, the sums of all selections of eight neighbouring slots are kept,
- * so that a list of thousands takes some hundred steps.
+ * Sums of the digests of lists of peers. After `fewLists` lists, the sums of all subsets of each eight neighbouring
+ * slots are cached, so that a list of thousands of peers takes only some hundred steps.
  */
 export interface Digests {
-  /** By eighth slot: for each selection of eight entries, four numbers. */
+  /**
+   * For each block of eight slots: five numbers for each of its 256 subsets, the number of entries and the four sums.
+   */
   readonly sums: (Int32Array | undefined)[];
   asked: number;
 }
 
-/** The entry at a slot, for those who are in the list. */
+/** Returns the entry at a slot, or undefined if the slot is not in the list. */
 type EntryAt = (slot: number) => Entry | undefined;
 
-/** How many lists are added up one entry after the other before sums are kept. */
+/** Number of lists that are summed entry by entry before sums are cached. */
 const fewLists = 64;
 
-/** Digests that are carried on from others, but for what these slots hold. */
+/** Copies cached sums, without the blocks of the changed slots. */
 export function reuseDigests(from: Digests | undefined, changed: Iterable<number>): Digests {
   const sums = from === undefined ? [] : [...from.sums];
   for (const slot of changed) if (slot >= 0) sums[slot >>> 3] = undefined;
   return { sums, asked: 0 };
 }
 
-/** The digest of the list of these slots: that of the same entries as a section. */
+/** Returns the digest of the list of these slots. It equals the digest of a `Listing` of the same entries. */
 export function digestOfSlots(digests: Digests, slots: BitSet, entryAt: EntryAt): string {
   digests.asked += 1;
   const keep = digests.asked > fewLists;
@@ -60,7 +62,7 @@ export function digestOfSlots(digests: Digests, slots: BitSet, entryAt: EntryAt)
   return `${count} ${a} ${b} ${c} ${d}`;
 }
 
-/** Adds up all selections of eight slots; empty slots count for nothing. */
+/** Computes and caches the sums of all subsets of a block of eight slots. Empty slots add nothing. */
 function keepSums({ sums }: Digests, block: number, entryAt: EntryAt): Int32Array {
   const kept = new Int32Array(256 * 5);
   for (let chosen = 1; chosen < 256; chosen++) {

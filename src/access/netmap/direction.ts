@@ -15,19 +15,19 @@ import { editListing, type Listing, listed } from './listing.ts';
 import { rulesOf } from './rules.ts';
 import { type Entry, inOrder, type Section } from './section.ts';
 
-/** The side of a flow at which a peer is. */
+/** The side of a flow on which a peer is. */
 export type OwnSide = 'from' | 'to';
 
-/** What is said about a peer in one direction: as one that opens connections, or as one that is reached. */
+/** The map of a peer in one direction: as source of connections (`from`) or as their destination (`to`). */
 export interface DirectionMap {
-  /** The endpoints that it certainly reaches, or that certainly reach it. */
+  /** Endpoints that the peer certainly reaches, or that certainly reach it. */
   readonly reached: BitSet;
   readonly rules: Listing;
-  /** The sets that the rules name. */
+  /** The peer sets that the rules name. */
   readonly sets: Listing;
 }
 
-/** What is said about a peer; from what an earlier image said as far as that may be. */
+/** Returns the map of a peer in one direction. Reuses the map of the previous image where possible. */
 export function directionOf(
   access: Access,
   previous: PreviousMaps | undefined,
@@ -50,7 +50,7 @@ function buildDirection(access: Access, at: number, own: OwnSide): DirectionMap 
   return { reached, rules: listed(rules), sets: listed(inOrder([...sets.values()])) };
 }
 
-/** Only what flows say that came and went is looked at, and only for the ends that they name on the other side. */
+/** Considers only the added and removed flows, and only the endpoints that they name on the other side. */
 function updateDirection(access: Access, at: number, own: OwnSide, old: DirectionMap, edit: FlowEdit): DirectionMap {
   const added = edit.added.filter((flow) => concerns(flow, at, own));
   const flowRules = flowRulesTo(access, at, own, added);
@@ -76,7 +76,7 @@ function updateReached(access: Access, at: number, own: OwnSide, old: BitSet, { 
   const concerned = [...edit.removed, ...added].filter((flow) => concerns(flow, at, own));
   const drops = flowTableOf(access).drops.filter((flow) => concerns(flow, at, own));
   const accepts = added.filter((flow) => !flow.drop && isListedFor(flow, at, own) && !isHeld(access, flow, drops));
-  // Who is accepted for sure need not be weighed, unless a gate may be closed all the same.
+  // Endpoints that are certainly accepted need not be weighed, unless a guarded route may be closed to them.
   const isAccepted = (flow: Flow) => accepts.some((accept) => hasAllBits(others(accept).sure, others(flow).possible));
   const named = concerned.map((flow) => others(flow).possible);
   const isSure = access.guardedRoutes.length === 0 && concerned.every(isAccepted);
@@ -96,7 +96,7 @@ function weigh(access: Access, at: number, own: OwnSide, about: readonly Flow[],
   return (own === 'from' ? surelyReachedFrom : surelyReachedTo)(access, at, about, options);
 }
 
-/** The rules of flows for an endpoint at this side of them. */
+/** Returns the rules of the flows for an endpoint on its own side of them. */
 function flowRulesTo(access: Access, at: number, own: OwnSide, flows: readonly Flow[]): readonly FlowRule[] {
   return flows.flatMap((flow) => {
     if (!isListedFor(flow, at, own)) return [];
@@ -105,7 +105,7 @@ function flowRulesTo(access: Access, at: number, own: OwnSide, flows: readonly F
   });
 }
 
-/** All flows that may be about an end. */
+/** Returns all flows that may apply to an endpoint. */
 function about(access: Access, at: number, own: OwnSide): readonly Flow[] {
   return flowsIn(access, flowsAbout(access, at, own));
 }

@@ -6,36 +6,36 @@ import { effectOf, type Flow, flowAt } from '../ruleset/flows.ts';
 import type { Policy } from '../ruleset/object-readers.ts';
 import { type Entry, inOrder, type Section, writeEntry, writeSet } from './section.ts';
 
-/** The side of a flow at which others are. */
+/** The side of a flow on which the other peers are. */
 export type OtherSide = 'from' | 'to';
 
-/** A flow as the map of a peer at one of its ends states it: the rule, and the set of peers on the other side. */
+/** A flow as written in the map of a peer at one of its ends: the rule, and the set of peers on the other side. */
 export interface FlowRule {
   readonly rule: Entry;
   readonly set: Entry;
 }
 
-/** The peers that may use a guarded route, which all rules to it are limited to. */
+/** The receivers of a guarded route. All rules to the route are limited to them. */
 export interface Limit {
   readonly id: string;
   readonly receivers: BitSet;
 }
 
-/** The rules of an image's flows that were made already, by the positions of the flows in its list. */
+/** Cached rules of the flows of an image, by position of the flow. */
 export interface FlowTable {
   readonly rules: Readonly<Record<OtherSide, (FlowRule | undefined)[]>>;
-  /** Whether their rules are in the order of their ids as they stand. */
+  /** Whether the rules are sorted by id when their flows are. */
   readonly inOrder: boolean;
   readonly drops: readonly Flow[];
-  /** Flows by which users may log in. */
+  /** Flows that let users log in by SSH. */
   readonly logins: readonly Flow[];
-  /** The ingress ports that peers forward, or by which they are reached: by slot, in the order of ids. */
+  /** Ingress ports that a peer forwards or is reached by, by slot of the peer. Ordered by id. */
   readonly forwards: ReadonlyMap<number, Section>;
 }
 
 const tables = new WeakMap<Access['flows'], FlowTable>();
 
-/** The table of an image. */
+/** Returns the table of an image. It is cached with the list of flows. */
 export function flowTableOf({ flows }: Access): FlowTable {
   const known = tables.get(flows);
   if (known !== undefined) return known;
@@ -55,7 +55,7 @@ function forwardsIn(flows: Access['flows']): FlowTable['forwards'] {
   const found = new Map<number, Set<Entry>>();
   for (const { by, from, to } of flows) {
     if (by?.policy.ingress === undefined) continue;
-    // Two flows have the same entry where a port is forwarded for both protocols.
+    // A port that is forwarded for both protocols has two flows with the same entry.
     for (const slot of numbersIn(uniteBits(from.sure, to.sure)))
       found.set(slot, (found.get(slot) ?? new Set()).add(forwardOf(by.policy)));
   }
@@ -79,10 +79,10 @@ function forwardOf(policy: Policy): Entry {
   return entry;
 }
 
-/** What every peer asks for that a flow speaks about, good as long as the flow lives. */
+/** Cached rules, by flow: every peer that a flow applies to needs them. */
 const written = { from: new WeakMap<Flow, FlowRule>(), to: new WeakMap<Flow, FlowRule>() };
 
-/** The rule of the flow at a position of the list. */
+/** Returns the rule of the flow at a position of the list. */
 export function flowRuleAt(access: Access, table: FlowTable, nth: number, other: OtherSide): FlowRule {
   const known = table.rules[other][nth];
   if (known !== undefined) return known;
@@ -91,7 +91,7 @@ export function flowRuleAt(access: Access, table: FlowTable, nth: number, other:
   return rule;
 }
 
-/** The rule of a flow; of an earlier image too, as long as its ends have the same slots. */
+/** Returns the rule of a flow. The flow may belong to an earlier image whose endpoints have the same slots. */
 export function flowRuleOf(access: Access, flow: Flow, other: OtherSide): FlowRule {
   const known = written[other].get(flow);
   if (known !== undefined) return known;
@@ -100,7 +100,7 @@ export function flowRuleOf(access: Access, flow: Flow, other: OtherSide): FlowRu
   return rules;
 }
 
-/** The rule of a flow for the routers of a destination that only some peers may use. */
+/** Returns the rule of a flow for the gateways of a destination that only some peers may use. */
 export function flowRuleWithin(access: Access, nth: number, limit: Limit): FlowRule {
   const flow = flowAt(access.flows, nth);
   return makeFlowRule(flow, writePeers(access, flow, 'from', limit));
@@ -110,10 +110,13 @@ function makeFlowRule(flow: Flow, set: Entry): FlowRule {
   return { set, rule: writeRule(flow, set.id) };
 }
 
-/** Sets that were written, by what they hold; good as long as that lives. */
+/** Cached peer sets, by the slots that they contain. */
 const sets = new WeakMap<BitSet, Map<string, Entry>>();
 
-/** The peers at the other side of a flow. The same names mean the same peers in one image, whatever flow has them. */
+/**
+ * Returns the set of peers on the other side of a flow. Equal names mean equal peers within an image, so flows share
+ * their sets.
+ */
 function commonSet(access: Access, flow: Flow, other: OtherSide): Entry {
   const bits = flow[other][flow.drop ? 'possible' : 'sure'];
   const known = sets.get(bits) ?? new Map<string, Entry>();
@@ -134,18 +137,18 @@ function writePeers({ endpoints }: Access, flow: Flow, other: OtherSide, limit?:
   return writeSet(setId(flow, other, limit), idsAt(endpoints, among));
 }
 
-/** The names by which the set of peers on the other side is known. */
+/** Returns the id of the set of peers on the other side, which is built from the names of the set. */
 export function setId(flow: Flow, other: OtherSide, limit?: Limit): string {
   const names = [...(other === 'from' ? flow.fromNames : flow.toNames)].sort().join('+');
-  // Posture checks are about the sources of a rule, which a flow in reverse goes to.
+  // Posture checks apply to the sources of a rule, which are the destinations of a reverse flow.
   const checked = (other === 'from') !== flow.reverse ? (flow.by?.policy.postures ?? []) : [];
   const checks = checked.length === 0 ? '' : `/${[...checked].sort().join('+')}${flow.drop ? '?' : ''}`;
-  // Rules that drop mean temporary peers too, who are in no set of those that accept.
+  // Rules that drop also cover temporary peers, which are in no set of the rules that accept.
   const temporary = flow.temporarySides.includes(other) ? '!' : '';
   return `${names}${temporary}${checks}${limit === undefined ? '' : `@${limit.id}`}`;
 }
 
-/** The id of the rule of a flow. */
+/** Returns the id of the rule of a flow. */
 export function ruleId({ id, by, reverse }: Flow): string {
   return by === undefined ? id : `${by.policy.id}/${by.rule.key}${reverse ? '/reverse' : ''}`;
 }

@@ -9,32 +9,32 @@ import { expiredIn, type NetmapBuilder } from './netmap-builder.ts';
 import { reusePeerClasses } from './peer-classes.ts';
 import type { SharedMap } from './shared.ts';
 
-/** What is known from the image before about peers whose maps may be others now. */
+/** Data of the previous image about peers whose maps may have changed. */
 export interface PreviousMaps {
   readonly maps: readonly (SharedMap | undefined)[];
-  /** Peers of which something else is said as those that open connections, and as those that are reached. */
+  /** Peers for which flows changed, by the side on which they are. */
   readonly moved: Readonly<Record<OwnSide, BitSet>>;
-  /** The flows that were added and removed, when they are few. */
+  /** Added and removed flows. Absent when there are many. */
   readonly edits: Readonly<Record<OwnSide, FlowEdit>> | undefined;
-  /** What tunnels depend on besides, to be compared. */
+  /** Tunnels also depend on these. Compared with the new image. */
   readonly routedDestinations: Access['routedDestinations'];
   readonly expired: BitSet;
 }
 
-/** Flows that came and went, for the peers at one side of them. */
+/** Added and removed flows, from the view of the peers on one side of them. */
 export interface FlowEdit {
-  /** Flows that were removed, and the ids of their rules. */
+  /** Removed flows, and the ids of their rules. */
   readonly removed: readonly Flow[];
   readonly rules: ReadonlySet<string>;
   readonly added: readonly Flow[];
-  /** On the ends that they name on the other side. */
+  /** Projection onto the endpoints that these flows name on the other side. */
   readonly projection: BitProjection;
 }
 
-/** With more flows that came or went what is said about a peer is put together again. */
+/** Maximum number of changed flows for updating maps. With more flows, they are built again. */
 const fewFlows = 64;
 
-/** Keeps the maps of peers that nothing touched, and what was said about the others. */
+/** Keeps the maps of unaffected peers, and the data from which the maps of the affected peers can be updated. */
 export function reuseMaps(old: NetmapBuilder, next: NetmapBuilder, touched: BitSet): void {
   const [before, after] = [old.access, next.access];
   if (next.peerClasses.asked > 0 || !agreeOnSlots(before.endpoints, after.endpoints)) return;

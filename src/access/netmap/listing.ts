@@ -9,21 +9,21 @@ import {
   sameEntry,
 } from './section.ts';
 
-/** A list of a map: entries in the order of their ids, and what their digests add up to. */
+/** A list of a map: entries in the order of their ids, and the sum of their digests. */
 export interface Listing {
   readonly entries: Section;
   readonly sum: Sum;
-  /** Equal for equal lists, whatever server worked them out. */
+  /** Equal for equal lists, whichever server computed them. */
   readonly digest: string;
 }
 
-/** What the digests of entries add up to, and how many they are: adding up is faster than hashing thousands again. */
+/** Number of entries, and the sums of their digests. Adding up is faster than hashing thousands of entries again. */
 type Sum = readonly [count: number, a: number, b: number, c: number, d: number];
 
-/** Nothing. */
+/** An empty list. */
 export const nothingListed: Listing = { entries: noEntries, ...digested([0, 0, 0, 0, 0]) };
 
-/** Makes a list of entries that are in order. */
+/** Makes a list of entries that are already in order. */
 export function listed(entries: Section): Listing {
   if (entries.length === 0) return nothingListed;
   let [a, b, c, d] = [0, 0, 0, 0];
@@ -36,7 +36,7 @@ export function listed(entries: Section): Listing {
   return { entries, ...digested([entries.length, a, b, c, d]) };
 }
 
-/** Both lists as one; of an entry that both have, that of the second. */
+/** Merges two lists. The entry of the second list wins when both have the same id. */
 export function joinListings(a: Listing, b: Listing): Listing {
   if (a.entries.length === 0 || b.entries.length === 0) return a.entries.length === 0 ? b : a;
   const entries = joinSections(a.entries, b.entries);
@@ -46,8 +46,8 @@ export function joinListings(a: Listing, b: Listing): Listing {
 }
 
 /**
- * A list without some entries and with others, which take the place of those of the same id; the same value when nothing is
- * other. Only few entries are looked at: what is far away in memory takes longest.
+ * Returns a list without some entries and with others, which replace entries of the same id. Returns the same value
+ * when nothing changes. Visits only a few entries, because memory access takes most of the time.
  */
 export function editListing(listing: Listing, remove: Iterable<string>, put: Section): Listing {
   const { entries } = listing;
@@ -58,7 +58,7 @@ export function editListing(listing: Listing, remove: Iterable<string>, put: Sec
     const at = placeIn(entries, id);
     const old = entries[at]?.id === id ? entries[at] : undefined;
     const entry = fresh.get(id);
-    // An entry with equal content stays the same value, so that it need not be compared again.
+    // An entry with equal content keeps its identity, so that it need not be compared again.
     if (old === entry || (old !== undefined && entry !== undefined && sameEntry(old, entry))) continue;
     if (old !== undefined) sum = addTo(sum, old, -1);
     if (entry !== undefined) sum = addTo(sum, entry, 1);
@@ -67,11 +67,11 @@ export function editListing(listing: Listing, remove: Iterable<string>, put: Sec
   return cuts.length === 0 ? listing : { entries: cutIn(entries, cuts), ...digested(sum) };
 }
 
-/** One entry that comes, goes or takes the place of another. */
+/** An entry that is added, removed or replaced. */
 interface Cut {
   readonly at: number;
   readonly id: string;
-  /** How many of the old entries go there. */
+  /** Number of old entries that are left out at this position. */
   readonly skip: 0 | 1;
   readonly entry: Entry | undefined;
 }
@@ -89,7 +89,7 @@ function cutIn(entries: Section, cuts: Cut[]): Section {
   return edited;
 }
 
-/** What has to be done to one list to get the other; `undefined` when nothing has. */
+/** Returns the change that turns one list into the other; `undefined` when they are equal. */
 export function changeOfListing(before: Listing, after: Listing): SectionChange | undefined {
   return before.digest === after.digest ? undefined : changeOfSection(before.entries, after.entries);
 }
@@ -103,7 +103,7 @@ function addTo([count, a, b, c, d]: Sum, { digest }: Entry, times: 1 | -1): Sum 
   return [count + times, add(a, 0), add(b, 1), add(c, 2), add(d, 3)];
 }
 
-/** Where an entry of this id is, or would be. */
+/** Returns the position of the entry with this id, or the position where it would be inserted. */
 function placeIn(section: Section, id: string): number {
   let [from, to] = [0, section.length];
   while (from < to) {

@@ -8,13 +8,13 @@ import { changeOfPeers, writePeerSet } from './peer-set.ts';
 import { type Entry, hexOf, type Section, type SectionChange, sameDigest, sameEntry, writeEntry } from './section.ts';
 import { listNames, peerLists, type SharedMap, sharedMapOf } from './shared.ts';
 
-/** The network map of a peer: the part that it alone is sent, and the part that it shares with others. */
+/** Network map of a peer: the part sent to this peer only (`self`), and the part that peers of the same class share. */
 export interface PeerMap {
   readonly self: Entry;
   readonly shared: SharedMap;
 }
 
-/** The map of a peer; `undefined` when there is no such peer. */
+/** Returns the network map of a peer, or `undefined` when there is no such peer. */
 export function mapOf(access: Access, peer: string): PeerMap | undefined {
   const at = access.endpoints.slots.get(peer);
   const object = access.state.find('Peer', peer);
@@ -24,17 +24,17 @@ export function mapOf(access: Access, peer: string): PeerMap | undefined {
   return { self: selfOf(builder, object, at, state), shared: sharedMapOf(builder, at, state === 'active') };
 }
 
-/** Equal for equal maps, whatever server worked them out. */
+/** Returns a digest of a network map. Equal maps have equal digests on every server. */
 export function mapDigest({ self, shared }: PeerMap): string {
   return hexOf(shared.digest) + hexOf(self.digest);
 }
 
-/** The part of a map that one peer alone is sent, as members of a JSON object. */
+/** Returns the peer's own part of a map as members of a JSON object, without the braces. */
 export function ownText({ self }: PeerMap): string {
   return `"self":${self.text}`;
 }
 
-/** The part of a map that is shared with other peers, as members of a JSON object. */
+/** Returns the shared part of a map as members of a JSON object, without the braces. */
 export function sharedText({ settings, dns, around, lists }: SharedMap): string {
   const written = [
     ...peerLists.map((name) => `"${name}":[${joined(writePeerSet(around[name]))}]`),
@@ -43,14 +43,14 @@ export function sharedText({ settings, dns, around, lists }: SharedMap): string 
   return [`"settings":${settings.text}`, `"dns":${dns.text}`, ...written].join(',');
 }
 
-/** The difference of the own part, as members of a JSON object; empty when there is none. */
+/** Returns the change of the own part as members of a JSON object, or an empty string when nothing changed. */
 export function ownChange(before: PeerMap, after: PeerMap): string {
   return sameEntry(before.self, after.self) ? '' : ownText(after);
 }
 
 const changes = new WeakMap<SharedMap, WeakMap<SharedMap, string>>();
 
-/** The difference of the shared part, as members of a JSON object; empty when there is none. */
+/** Returns the change of the shared part as members of a JSON object, or an empty string when nothing changed. */
 export function sharedChange(before: SharedMap, after: SharedMap): string {
   if (before === after || sameDigest(before.digest, after.digest)) return '';
   const known = changes.get(before) ?? new WeakMap<SharedMap, string>();
@@ -81,7 +81,7 @@ function joined(entries: Section): string {
   return entries.map(({ text }) => text).join(',');
 }
 
-/** What the map says about its own peer in addition to the peer's object. */
+/** Members of `self` that do not follow from the peer's object. */
 interface Standing {
   readonly state: string;
   readonly network_ranges: readonly string[];

@@ -17,32 +17,38 @@ import type { PeerEntries, PeerSet } from './peer-set.ts';
 import type { Entry } from './section.ts';
 import type { SharedMap } from './shared.ts';
 
-/** Something that is meant for the peers of some groups; `what` is another value when it changed. */
+/** Setting or object that applies to the peers of some groups. `what` is a different value when the content changed. */
 export interface Audience {
   readonly id: string;
   readonly what: unknown;
   readonly peers: BitSet;
 }
 
-/** An audience of something of DNS. */
+/** Audience of a DNS zone or nameserver group. */
 export interface DnsAudience extends Audience {
   readonly what: Entry;
   readonly of: 'zones' | 'nameservers';
   readonly search: readonly string[];
 }
 
-/** How it is found out which peers are alike. */
+/** State of the search for peers with equal maps. */
 export interface PeerClasses {
-  /** How many classes were asked for, and the classes of all peers once that was worth computing. */
+  /**
+   * Number of classes requested so far. `classes` lists the classes of all peers by slot, once enough were requested.
+   */
   asked: number;
   classes: Int32Array | undefined;
-  /** The places of flows that have an end among 32 peers next to each other, by the number of these. */
+  /**
+   * Positions of the flows that have an endpoint among 32 adjacent slots, by the number of that block (`slot >>> 5`).
+   */
   readonly near: Map<number, readonly number[]>;
-  /** For how many images it is taken for granted that hardly two are. */
+  /**
+   * Number of images, this one included, for which the search is skipped because hardly any two peers had equal maps.
+   */
   skippedImages: number;
 }
 
-/** An image of an account with all that its maps contain in addition; created once for an image. */
+/** A compiled image (`Access`) with everything else that its maps contain. Created once per image. */
 export interface NetmapBuilder {
   readonly access: Access;
   readonly settings: ClientSettings;
@@ -53,24 +59,24 @@ export interface NetmapBuilder {
   readonly logging: Audience;
   /** Peers that may publish services. */
   readonly exposing: Audience;
-  /** Peers whose user has to sign in again; looked for when they are asked for. */
+  /** Peers whose user has to sign in again. Computed at first use, see `expiredIn`. */
   expired: BitSet | undefined;
   peerEntries: PeerEntries;
   digests: Digests;
   /** The shared parts of maps, by peer class. */
   readonly shared: Map<string | number, SharedMap>;
-  /** The same by slot, as far as it was asked for, or is known from before the image. */
+  /** Shared parts by slot: those that were requested, or that the previous image had and no change touched. */
   maps: (SharedMap | undefined)[];
-  /** What is known from before about peers whose maps may be others now. */
+  /** Data of the previous image from which the maps of touched peers are updated. */
   previous: PreviousMaps | undefined;
   readonly peerClasses: PeerClasses;
-  /** The entries of DNS that are in no list, by their text. */
+  /** The `dns` entries of shared maps, by their content. */
   readonly entries: Map<string, Entry>;
 }
 
 const builders = new WeakMap<Access, NetmapBuilder>();
 
-/** The netmap builder of an image. */
+/** Returns the netmap builder of an image. Creates it at the first call. */
 export function netmapBuilderOf(access: Access): NetmapBuilder {
   const known = builders.get(access) ?? createNetmapBuilder(access);
   builders.set(access, known);
@@ -78,8 +84,8 @@ export function netmapBuilderOf(access: Access): NetmapBuilder {
 }
 
 /**
- * The netmap builder of an image carried on from another: what is said about peers stays written. `peers` are the ids of those that
- * came, changed or went.
+ * Passes written peers, and digests, from the builder of an image on to the builder of its successor. `peers` lists the
+ * ids of peers and proxies that were added, changed or removed in between.
  */
 export function reuseNetmapBuilder(before: Access, after: Access, peers: readonly string[]): void {
   const [old, next] = [builders.get(before), netmapBuilderOf(after)];
@@ -94,14 +100,14 @@ export function reuseNetmapBuilder(before: Access, after: Access, peers: readonl
   for (const slot of slots) if (slot >= 0) next.peerEntries.entries[slot] = undefined;
 }
 
-/** Everything that is meant for the peers of some groups. */
+/** Returns all audiences of an image. */
 export function audiencesOf({ dns, unmanaged, logging, exposing }: NetmapBuilder): readonly Audience[] {
   return [...dns, unmanaged, logging, exposing];
 }
 
 /**
- * Peers whose user has to sign in again, as their objects or observations say: they get no map, and are in no other
- * map.
+ * Returns the peers whose user has to sign in again, by their objects or by observation. Their own maps are empty, and
+ * other maps list them in `away` instead of `peers`.
  */
 export function expiredIn(builder: NetmapBuilder): BitSet {
   const { state, endpoints, observedPeers } = builder.access;
@@ -117,13 +123,13 @@ export function expiredIn(builder: NetmapBuilder): BitSet {
   return builder.expired;
 }
 
-/** The peers of a set as other maps list them. */
+/** Returns a set of peers and proxies, written as other maps list them. */
 export function peersIn(builder: NetmapBuilder, slots: BitSet): PeerSet {
   const { peerEntries, digests } = builder;
   return { peerEntries, slots, digest: digestOfSlots(digests, slots, (slot) => entryAt(builder, slot)) };
 }
 
-/** How other maps list the peer or proxy at a slot; nothing where there is none. */
+/** Returns the entry of the peer or proxy at a slot, or `undefined` when the slot has neither. */
 function entryAt({ access, settings, peerEntries }: NetmapBuilder, slot: number): Entry | undefined {
   const known = peerEntries.entries[slot];
   if (known !== undefined) return known;
@@ -135,7 +141,7 @@ function entryAt({ access, settings, peerEntries }: NetmapBuilder, slot: number)
   return entry;
 }
 
-/** The audiences that a peer belongs to. */
+/** Whether a peer belongs to an audience. */
 export function isFor(audience: Audience, at: number): boolean {
   return hasBit(audience.peers, at);
 }

@@ -1,6 +1,6 @@
 /**
- * Reads stored objects for maps: what maps contain about peers, names and the account in addition to access. Each
- * object is read and written once, as long as it lives.
+ * Reads stored objects for maps: whatever maps contain about peers, names and the account in addition to access. Each
+ * object is read and written once, and cached for as long as it lives.
  */
 import type { JsonObject } from '../../lib/json.ts';
 import type { State } from '../../model/declare/kind.ts';
@@ -10,7 +10,7 @@ import { isOfKind, type Stored } from '../../model/state/stored.ts';
 import { partReader, readerOf } from '../ruleset/cached-readers.ts';
 import { type Entry, writeEntry } from './section.ts';
 
-/** What maps are made of besides the parts of access, and the kind that each part is stored as. */
+/** Kinds that maps depend on in addition to the kinds of access (`kindOf`), by part. */
 export const mapKindOf = {
   account: 'Account',
   zone: 'DNSZone',
@@ -20,10 +20,10 @@ export const mapKindOf = {
   user: 'User',
 } as const;
 
-/** Which part of maps an object is, `undefined` when it is none. */
+/** Returns which part of maps an object is, or `undefined` when maps do not depend on its kind. */
 export const mapPartOf = partReader(mapKindOf);
 
-/** The settings of an account that clients follow, and the domain below which its peers have their names. */
+/** Account settings that clients follow, and the domain that contains the names of its peers. */
 export interface ClientSettings {
   readonly domain: string;
   readonly entry: Entry;
@@ -32,7 +32,7 @@ export interface ClientSettings {
   readonly ranges: readonly string[];
 }
 
-/** Reads the settings of the account. */
+/** Returns the client settings of the account, or defaults when the state has no account object. */
 export function readSettings(state: State): ClientSettings {
   const [account] = state.ofKind(mapKindOf.account);
   return account === undefined ? absentSettings : settingsOf(account);
@@ -70,7 +70,7 @@ function writeSettings(domain: string, settings: Settings): ClientSettings {
   };
 }
 
-/** What a peer's own map says about it, and what other maps say about it. */
+/** A peer as its own map lists it (`self`), and as other maps list it (`entry`). */
 export interface PeerText {
   readonly entry: Entry;
   readonly self: JsonObject;
@@ -83,7 +83,7 @@ export function isExpired({ derived }: Stored<'Peer'>): boolean {
 
 const peerTexts = new WeakMap<StoredObject, { readonly domain: string; readonly text: PeerText }>();
 
-/** Writes a peer or a proxy, under a domain. */
+/** Writes a peer or a proxy with its DNS names below `domain`. Cached per object and domain. */
 export function writePeer(peer: Stored<'Peer'> | Stored<'ProxyPeer'>, domain: string): PeerText {
   const known = peerTexts.get(peer);
   if (known?.domain === domain) return known.text;
@@ -107,17 +107,17 @@ export function writePeer(peer: Stored<'Peer'> | Stored<'ProxyPeer'>, domain: st
   return text;
 }
 
-/** What a proxy has in common with a peer. */
+/** Returns the members of a proxy's spec that a peer has too. */
 function addressed({ spec: { ip = '', wg_pub_key = '' } }: Stored<'ProxyPeer'>) {
   return { ip, wg_pub_key };
 }
 
-/** Something of DNS that is meant for the peers of groups. */
+/** DNS zone or nameserver group that is distributed to the peers of groups. */
 export interface Distributed {
   readonly object: StoredObject;
   readonly entry: Entry;
   readonly groups: readonly string[];
-  /** Domains with which short names are completed. */
+  /** Search domains, with which short names are completed. */
   readonly search: readonly string[];
 }
 
@@ -126,7 +126,7 @@ const zoneTexts = new WeakMap<
   { readonly records: readonly StoredObject[]; readonly zone: Distributed }
 >();
 
-/** The zones that are enabled, with their records. */
+/** Returns the enabled zones with their records. */
 export function readZones(state: State): readonly Distributed[] {
   return state.ofKind(mapKindOf.zone).flatMap((object) => {
     if (object.spec.enabled !== true) return [];
@@ -156,7 +156,7 @@ function writeZone(object: Stored<'DNSZone'>, records: readonly Stored<'DNSRecor
   };
 }
 
-/** The nameserver groups that are enabled. */
+/** Returns the enabled nameserver groups. */
 export function readNameservers(state: State): readonly Distributed[] {
   return state
     .ofKind(mapKindOf.nameservers)
@@ -176,12 +176,12 @@ const writeNameservers = readerOf(mapKindOf.nameservers, (object): Distributed =
   };
 });
 
-/** Groups whose peers keep the DNS configuration of their machine. */
+/** Returns the ids of the groups whose peers keep the DNS configuration of their machine. */
 export function readUnmanaged(state: State): readonly string[] {
   return state.ofKind(mapKindOf.dns).flatMap(({ spec }) => spec.disabled_management_groups ?? []);
 }
 
-/** Users who are in a group by what they are given, and are let in; in order. */
+/** Returns the ids, sorted, of users with a group among their auto groups. Blocked users are left out. */
 export function usersOf(group: string, state: State): readonly string[] {
   return state
     .referrersBy(mapKindOf.user, 'auto_groups', group)

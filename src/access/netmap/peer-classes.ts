@@ -5,15 +5,20 @@ import type { Access } from '../ruleset/access.ts';
 import { flowAt } from '../ruleset/flows.ts';
 import { isFor, type NetmapBuilder } from './netmap-builder.ts';
 
-/** How many peers are asked about one by one before it is worked out for all of an image at once, which takes as long. */
+/**
+ * Number of peers that are classified one by one. At this number all peers of the image are classified at once, which
+ * takes about as long.
+ */
 const fewPeers = 300;
 
-/** For how many images the search for equal peers is skipped after hardly any two were equal. */
+/**
+ * Number of images for which the search for equal peers is skipped after an image in which hardly any two were equal.
+ */
 const imagesToSkip = 16;
 
 /**
- * A class that two peers of one image have in common only if their maps share a part. Where hardly any two peers are
- * alike, the search is skipped: then each peer has a class of its own.
+ * Returns the class of a peer. Two peers of one image have the same class only if the shared parts of their maps are
+ * equal. Where hardly any two peers are equal, the search is skipped and each peer has its own class.
  */
 export function peerClassOf(builder: NetmapBuilder, at: number): string | number {
   const { peerClasses } = builder;
@@ -23,7 +28,7 @@ export function peerClassOf(builder: NetmapBuilder, at: number): string | number
   return peerClasses.classes?.[at] ?? markedBy(builder, at);
 }
 
-/** Learns from the image before whether it is worth while to look for peers that are alike. */
+/** Decides from the previous image whether to search for equal peers in the next one. */
 export function reusePeerClasses(
   { peerClasses: old, shared }: NetmapBuilder,
   { peerClasses: next }: NetmapBuilder,
@@ -33,7 +38,7 @@ export function reusePeerClasses(
   else if (areDistinct) next.skippedImages = imagesToSkip;
 }
 
-/** By slot: which class of peers that are alike each one is of. */
+/** Returns the class of each peer, by slot. */
 function classesOf({ access, unmanaged, dns }: NetmapBuilder): Int32Array {
   const { flows, guardedRoutes, routedDestinations, live, endpoints } = access;
   const sets = new Set<BitSet>([unmanaged.peers, live]);
@@ -52,7 +57,7 @@ function markedBy({ access, unmanaged, dns, peerClasses }: NetmapBuilder, at: nu
   const { flows } = access;
   const near = peerClasses.near.get(at >>> 5) ?? nearFlows(access, at >>> 5);
   peerClasses.near.set(at >>> 5, near);
-  // A plain loop that makes nothing but numbers: it runs for every peer.
+  // A plain loop that creates only numbers: it runs for every peer.
   for (const index of near) {
     const { from, to } = flowAt(flows, index);
     const directionBits =
@@ -63,7 +68,7 @@ function markedBy({ access, unmanaged, dns, peerClasses }: NetmapBuilder, at: nu
     if (directionBits !== 0) mark(marks, index * 16 + directionBits);
   }
   mark(marks, -1);
-  // Two gateways of a destination may stand in other ways to it.
+  // Two gateways of one destination may belong to different ways to it.
   for (const { at: slot, destination } of servedDestinations(access, at))
     for (const [nth, { peers }] of destination.ways.entries()) if (hasBit(peers, at)) mark(marks, slot, nth);
   mark(marks, -1);
@@ -73,10 +78,10 @@ function markedBy({ access, unmanaged, dns, peerClasses }: NetmapBuilder, at: nu
   return textOf(marks);
 }
 
-/** The flows that have an end among the 32 peers whose numbers lie next to each other, by their places. */
+/** Returns the positions of the flows that have an endpoint among the 32 slots of one word of the bit sets. */
 function nearFlows({ flows }: Access, word: number): readonly number[] {
   const near: number[] = [];
-  // Plain words, no lists: this runs for all flows, for every few peers that are asked about.
+  // Plain words, no lists: this runs over all flows for each block of 32 slots.
   for (let index = 0; index < flows.length; index++) {
     const { from, to } = flowAt(flows, index);
     const opening = (from.possible[word] ?? 0) | (from.sure[word] ?? 0);
@@ -85,12 +90,12 @@ function nearFlows({ flows }: Access, word: number): readonly number[] {
   return near;
 }
 
-/** Puts numbers of 32 bits as two characters each. */
+/** Appends 32-bit numbers as two 16-bit character codes each. */
 function mark(marks: number[], ...numbers: readonly number[]): void {
   for (const number of numbers) marks.push(number & 0xffff, number >>> 16);
 }
 
-/** More arguments than this at once may be too many. */
+/** Maximum number of arguments per call. Engines limit it. */
 const mostArguments = 8192;
 
 function textOf(marks: readonly number[]): string {

@@ -10,27 +10,30 @@ import {
 import { agreeOnSlots, type Endpoints, idsAt, slotsInOrder } from '../ruleset/endpoints.ts';
 import { changeOfSection, type Entry, type Section, type SectionChange, sameEntry } from './section.ts';
 
-/** How other maps list each peer, by its slot; filled as it is needed, and one value while no peer changes. */
+/**
+ * Entries of peers and proxies as other maps list them, by slot. Filled on demand. Images share one value while no peer
+ * changes.
+ */
 export interface PeerEntries {
   readonly endpoints: Endpoints;
   readonly entries: (Entry | undefined)[];
 }
 
-/** Peers as other maps list them. The list is written when it is sent: it may be as long as the account has peers. */
+/** Set of peers as other maps list them. Written out only when it is sent: it may contain every peer of the account. */
 export interface PeerSet {
   readonly peerEntries: PeerEntries;
   readonly slots: BitSet;
-  /** Equal for equal lists. */
+  /** Equal for equal sets of entries. */
   readonly digest: string;
 }
 
-/** The entries of the peers of a set, in the order of their ids. */
+/** Returns the entries of a peer set, in the order of their ids. */
 export function writePeerSet({ peerEntries, slots }: Pick<PeerSet, 'peerEntries' | 'slots'>): Section {
-  // The book was filled for all of the set when the set was made.
+  // `peersIn` filled `entries` for the whole set when it created the set.
   return slotsInOrder(peerEntries.endpoints, slots).map((slot) => peerEntries.entries[slot] as Entry);
 }
 
-/** What has to be done to one list to get the other; `undefined` when nothing has. */
+/** Returns the change that turns one peer set into another, or `undefined` when they are equal. */
 export function changeOfPeers(before: PeerSet, after: PeerSet): SectionChange | undefined {
   if (before.digest === after.digest) return undefined;
   const [old, peerEntries] = [before.peerEntries, after.peerEntries];

@@ -5,7 +5,10 @@ import { expiredIn, netmapBuilderOf, peersIn } from './netmap-builder.ts';
 import { writePeerSet } from './peer-set.ts';
 import { noEntries, type Section } from './section.ts';
 
-/** The peers that may open connections to a proxy, as other maps list them, in order. */
+/**
+ * Returns the peers that may open connections to a proxy, as other maps list them, sorted by id. Peers whose login has
+ * expired are left out.
+ */
 export function peersReachingProxy(access: Access, proxy: string): Section {
   const at = access.endpoints.slots.get(proxy);
   if (at === undefined || !hasBit(access.endpoints.of.proxy, at)) return noEntries;

@@ -12,14 +12,17 @@ import { type Entry, type Section, writeEntry } from './section.ts';
 
 const used = new WeakMap<RoutedDestination, Entry>();
 
-/** Where others lead a peer: each destination with the ways there in the order of their metric, and the peers that lead. */
+/** Returns the destinations that a peer reaches through others. Each lists its ways by metric, with their gateways. */
 export function routesTo(access: Access, destinations: readonly DestinationAt[]): Section {
   return destinations
     .map(({ destination }) => used.get(destination) ?? writeUsed(access, destination))
     .sort(compareIds);
 }
 
-/** Where a peer leads others, with what it lets through. */
+/**
+ * Returns the destinations for which a peer is a gateway. Each lists the peer's own ways, and the rules for traffic to
+ * it.
+ */
 export function routesBy(access: Access, gateway: number, destinations: readonly DestinationAt[], sets: Sets): Section {
   return destinations
     .map((led) => {

@@ -7,12 +7,12 @@ import { flowAt, sideOf } from '../ruleset/flows.ts';
 import { flowRuleAt, flowRuleWithin, flowTableOf, type Limit, type OtherSide } from './flow-rules.ts';
 import type { Entry, Section } from './section.ts';
 
-/** The sets of peers that the rules of one map name; filled while rules are written. */
+/** Collects the peer sets that the rules of one map name. Filled while rules are written. */
 export interface Sets {
   add(set: Entry): void;
 }
 
-/** The rules of flows that speak about an end, each naming the set of peers on the other side. */
+/** Returns the rules of the flows about an endpoint. Each rule names the set of peers on the other side. */
 export function rulesOf(access: Access, at: number, { about, other, sets, limit }: RulesAbout): Section {
   const table = flowTableOf(access);
   const rules: Entry[] = [];
@@ -30,14 +30,17 @@ export function rulesOf(access: Access, at: number, { about, other, sets, limit 
 }
 
 interface RulesAbout {
-  /** The flows, by their places in the list of the image. */
+  /** Positions of the flows in the image's list. */
   readonly about: readonly number[];
   readonly other: OtherSide;
   readonly sets: Sets;
   readonly limit?: Limit | undefined;
 }
 
-/** What gateways let through to a destination: only receivers use a route, whatever policies say. */
+/**
+ * Returns the rules that gateways apply to traffic to a destination. Only its receivers use a route, whatever policies
+ * permit.
+ */
 export function rulesTo(access: Access, { at, destination }: DestinationAt, sets: Sets): Section {
   const guardedRoute = access.guardedRoutes.find(({ slot }) => slot === at);
   const limit =

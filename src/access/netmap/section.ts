@@ -1,28 +1,28 @@
 import { sha256 } from '../../lib/node-pure.ts';
 import { compareTexts } from '../evaluate/named.ts';
 
-/** One thing that a map says, written once for all maps that say it. */
+/** One item of a map's list, written once for all maps that contain it. */
 export interface Entry {
-  /** Unique within its section, the same from map to map. */
+  /** Unique within its section, and stable from map to map. */
   readonly id: string;
-  /** JSON. */
+  /** The item as JSON. */
   readonly text: string;
-  /** Equal for equal text: four numbers of 32 bits. */
+  /** Equal for equal text. Four 32-bit numbers. */
   readonly digest: Digest;
-  /** Of a set: its members, so that a change can be sent as the members that differ. */
+  /** Members of a peer set, so that a change can be sent as the members that differ. Absent for other entries. */
   readonly members?: readonly string[];
 }
 
 export type Digest = readonly [number, number, number, number];
 
-/** Entries of one sort in the order of their ids. Equal sections of one image are the same value wherever that is cheap. */
+/** Entries of one list, sorted by id. Equal sections of one image are the same value where that is cheap to ensure. */
 export type Section = readonly Entry[];
 
-/** What differs in a section. */
+/** Change of a section. */
 export interface SectionChange {
   readonly put: readonly Entry[];
   readonly remove: readonly string[];
-  /** Sets that stay, with the members that came and went. */
+  /** Peer sets that remain, with the members that were added and removed. */
   readonly edit: readonly {
     readonly id: string;
     readonly add: readonly string[];
@@ -30,21 +30,21 @@ export interface SectionChange {
   }[];
 }
 
-/** Nothing. */
+/** An empty section. */
 export const noEntries: Section = [];
 
-/** Entries in the order of their ids. */
+/** Sorts entries by id. */
 export function inOrder(entries: Section): Section {
   return entries.length === 0 ? noEntries : [...entries].sort((a, b) => compareTexts(a.id, b.id));
 }
 
-/** Writes an entry. */
+/** Writes a value as an entry. */
 export function writeEntry(id: string, value: object): Entry {
   const text = JSON.stringify(value);
   return { id, text, digest: digestOf(text) };
 }
 
-/** The digest of a text. */
+/** Returns the digest of a text: the first 128 bits of its SHA-256. */
 export function digestOf(text: string): Digest {
   const hash = sha256(text);
   const word = (at: number): number => Number.parseInt(hash.slice(at * 8, at * 8 + 8), 16) | 0;
@@ -53,7 +53,7 @@ export function digestOf(text: string): Digest {
 
 const hexes = new WeakMap<Digest, string>();
 
-/** The first half of a digest as text. */
+/** Returns the first half of a digest in hexadecimal (16 characters). */
 export function hexOf(digest: Digest): string {
   const known = hexes.get(digest);
   if (known !== undefined) return known;
@@ -62,22 +62,22 @@ export function hexOf(digest: Digest): string {
   return hex;
 }
 
-/** Whether both digests are the same. */
+/** Whether two digests are equal. */
 export function sameDigest(a: Digest, b: Digest): boolean {
   return a === b || (a[0] === b[0] && a[1] === b[1] && a[2] === b[2] && a[3] === b[3]);
 }
 
-/** Whether both say the same. */
+/** Whether two entries have the same text, judged by their digests. */
 export function sameEntry(a: Entry, b: Entry): boolean {
   return a === b || sameDigest(a.digest, b.digest);
 }
 
-/** Writes a set of ids; they are in order. */
+/** Writes a peer set as an entry. `members` must be sorted. */
 export function writeSet(id: string, members: readonly string[]): Entry {
   return { ...writeEntry(id, { id, peers: members }), members };
 }
 
-/** Both sections as one; of an entry that both have, that of the second. */
+/** Merges two sections. Where both have an entry with the same id, the entry of `b` wins. */
 export function joinSections(a: Section, b: Section): Section {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   const joined: Entry[] = [];
@@ -91,7 +91,7 @@ export function joinSections(a: Section, b: Section): Section {
   return joined;
 }
 
-/** What has to be done to one section to get the other; `undefined` when nothing has. */
+/** Returns the change that turns one section into another, or `undefined` when they are equal. */
 export function changeOfSection(before: Section, after: Section): SectionChange | undefined {
   if (before === after) return undefined;
   const [put, remove, edit]: [Entry[], string[], SectionChange['edit'][number][]] = [[], [], []];
@@ -117,7 +117,7 @@ export function changeOfSection(before: Section, after: Section): SectionChange 
   return put.length + remove.length + edit.length === 0 ? undefined : { put, remove, edit };
 }
 
-/** The members that came and went; `undefined` when saying the set again is as short. */
+/** Returns the members that were added and removed, or `undefined` when writing the whole set again is as short. */
 function changeOfSet({ members: before }: Entry, { members: after }: Entry) {
   if (before === undefined || after === undefined) return undefined;
   const [add, remove] = [without(after, before), without(before, after)];

@@ -11,7 +11,10 @@ import type { PeerSet } from './peer-set.ts';
 import { routesBy, routesTo } from './routes.ts';
 import { type Digest, digestOf, type Entry, inOrder, noEntries, type Section, writeEntry } from './section.ts';
 
-/** The lists of peers in a map, and its other lists, in the order in which they are written. */
+/**
+ * Names of the peer lists in a map (`peerLists`) and of its other lists (`listNames`), in the order in which they are
+ * written.
+ */
 export const peerLists = ['peers', 'away'] as const;
 export const listNames = [
   ...(['sets', 'outbound', 'inbound', 'routes', 'leads'] as const),
@@ -20,26 +23,34 @@ export const listNames = [
 
 type ListName = (typeof listNames)[number];
 
-/** The part of network maps that equal peers share. Lists of peers may name the peer that reads them. */
+/**
+ * Part of network maps that is shared by peers of one class. Its lists of peers may contain the reading peer itself.
+ */
 export interface SharedMap {
   readonly settings: Entry;
   readonly dns: Entry;
   readonly around: Readonly<Record<(typeof peerLists)[number], PeerSet>>;
   readonly lists: Readonly<Record<ListName, Listing>>;
   readonly digest: Digest;
-  /** From what it was made, so that a later image may go on from there; absent for those who take no part. */
+  /**
+   * Rules by direction from which the map was built, so that a later image can update them. Absent for peers that are
+   * not active: they wait for approval, or their login has expired.
+   */
   readonly directions: Directions | undefined;
 }
 
 type Directions = Readonly<Record<OwnSide, DirectionMap>>;
 
-/** What the map of a peer holds besides rules. */
+/** Content of a peer's map in addition to rules: the destinations that it is a gateway for, and DNS. */
 interface PeerTopics {
   readonly leads: readonly DestinationAt[];
   readonly dns: readonly DnsAudience[];
 }
 
-/** The part of a peer's map that it shares with all peers of its class. */
+/**
+ * Returns the part of a peer's map that it shares with all peers of its class. `takesPart` is false for peers that are
+ * not active. They get an empty map.
+ */
 export function sharedMapOf(builder: NetmapBuilder, at: number, takesPart: boolean): SharedMap {
   const present = builder.maps[at];
   if (present !== undefined) return present;
@@ -111,14 +122,20 @@ function contentOf(builder: NetmapBuilder, at: number, topics: PeerTopics): Cont
   };
 }
 
-/** The sets that rules name, those of places besides. */
+/**
+ * Returns the peer sets that rules name, including the rules of `leads` (`more`). Returns the old list when none
+ * changed.
+ */
 function setsOf(old: SharedMap | undefined, { from, to }: Directions, more: Listing): Listing {
   const isSame = old?.directions?.from.sets === from.sets && old.directions.to.sets === to.sets;
   if (isSame && more === nothingListed && old.lists.leads === nothingListed) return old.lists.sets;
   return joinListings(joinListings(from.sets, to.sets), more);
 }
 
-/** The peers with which there are tunnels, and where they lead; what they were when nothing of that changed. */
+/**
+ * Returns the peers that share a tunnel with this one, and its routes through them. Returns the old values when nothing
+ * that they depend on changed.
+ */
 function tunnelsOf(builder: NetmapBuilder, at: number, { from, to }: Directions, leads: Listing) {
   const { access, peerEntries, previous } = builder;
   const expired = expiredIn(builder);
@@ -129,7 +146,7 @@ function tunnelsOf(builder: NetmapBuilder, at: number, { from, to }: Directions,
     old.around.peers.peerEntries === peerEntries &&
     previous?.routedDestinations === access.routedDestinations &&
     previous.expired === expired;
-  // Who leads others depends on what these reach.
+  // A gateway's tunnels also depend on which peers reach its destinations, so they are always recomputed.
   if (isSame && leads === nothingListed && old.lists.leads === nothingListed)
     return { around: old.around, routes: old.lists.routes };
   const { neighbours, uses } = neighbourhoodBetween(access, at, { from: from.reached, to: to.reached });
@@ -141,7 +158,7 @@ function tunnelsOf(builder: NetmapBuilder, at: number, { from, to }: Directions,
   return { around, routes: listed(routesTo(access, uses)) };
 }
 
-/** By group: the users that rules let log in. */
+/** Returns, by group, the users that rules allow to log in on a peer. */
 function usersWhoLogIn(access: Access, at: number): Section {
   const { logins } = flowTableOf(access);
   const groups = new Set(

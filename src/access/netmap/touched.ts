@@ -9,8 +9,9 @@ import { type Audience, audiencesOf, netmapBuilderOf, reuseNetmapBuilder } from 
 import { mapPartOf } from './object-readers.ts';
 
 /**
- * Ids of peers whose maps may differ between an image and one carried on from it, in order; none is missing. `changed` are
- * ids of objects that came, changed or went, as they are given to `updateAccess`.
+ * Returns the ids, sorted, of all peers whose maps may differ between an image and its successor. Complete, but may
+ * contain peers whose maps are equal. `changed` are the ids of added, changed or removed objects, as passed to
+ * `updateAccess`.
  */
 export function touchedMaps(before: Access, after: Access, changed: Iterable<string>): readonly string[] {
   const everyone = after.endpoints.of.peer;
@@ -26,7 +27,7 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
     if (isMachine && before.state.get(id) !== after.state.get(id)) peers.push(id);
   }
   reuseNetmapBuilder(before, after, peers);
-  // To look around each of very many peers takes longer than to compare all maps.
+  // Finding the neighbours of very many peers takes longer than comparing all maps.
   const isAll = all || peers.length * 16 > after.endpoints.order.length;
   const touched = isAll
     ? everyone
@@ -43,7 +44,7 @@ export function touchedMaps(before: Access, after: Access, changed: Iterable<str
   return idsAt(after.endpoints, touched);
 }
 
-/** Peers for which an audience changed: they are in it now, were in it before, or its content changed. */
+/** Returns the peers for which an audience changed: they joined it, left it, or its content changed. */
 function audienceChanges(before: Access, after: Access): readonly BitSet[] {
   const known = new Map(audiencesOf(netmapBuilderOf(before)).map((audience) => [audience.id, audience]));
   const deltas: BitSet[] = [];
@@ -59,13 +60,13 @@ function audienceChange(old: Audience | undefined, audience: Audience): BitSet {
   return uniteBits(old?.peers ?? noBits, audience.peers);
 }
 
-/** A peer, and everybody who keeps a tunnel with it. */
+/** Returns a peer, and all peers that share a tunnel with it. */
 function around(access: Access, id: string): readonly BitSet[] {
   const at = access.endpoints.slots.get(id);
   return at === undefined ? [] : [bitsOf([at]), neighbourhoodOf(access, at).neighbours];
 }
 
-/** Peers that users may log in to: their maps list the members of the groups that rules name. */
+/** Returns the peers that users may log in to by SSH. Their maps list the members of the groups that the rules name. */
 function loggedInto({ flows }: Access): readonly BitSet[] {
   return flows
     .filter(({ by }) => by?.rule.protocol === 'ssh' && Object.keys(by.rule.authorized).length > 0)

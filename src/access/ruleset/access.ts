@@ -10,28 +10,28 @@ import type { PostureBits } from './postures.ts';
 import type { GuardedRoute, RoutedDestination } from './routed-destinations.ts';
 
 /**
- * Who reaches whom in one state of an account, ready to be queried. Made by `compileAccess`, updated by `updateAccess`;
- * never edited.
+ * Compiled access of one state of an account, called an image: which endpoints reach which. Made by `compileAccess`,
+ * updated by `updateAccess`, immutable.
  */
 export interface Access {
   readonly state: State;
   readonly observedPeers: ObservedPeers;
   readonly endpoints: Endpoints;
   readonly groups: PersistentMap<Membership>;
-  /** Groups that hold everybody. */
+  /** Ids of groups that contain every peer. */
   readonly universalGroups: readonly string[];
-  /** Resources and routes by id: who leads there, and who may be led. */
+  /** Resources and routes by id, with their gateways and the peers that may use them. */
   readonly routedDestinations: PersistentMap<RoutedDestination>;
-  /** Routes that groups guard. */
+  /** Routes that have access control groups. */
   readonly guardedRoutes: readonly GuardedRoute[];
-  /** Endpoints that take part: approved peers, and enabled resources and routes with at least one gateway. */
+  /** Endpoints that take part: approved peers, proxies, and enabled resources and routes with at least one gateway. */
   readonly live: BitSet;
-  /** Who forwards which ingress ports in place of ingress peers that are offline. */
+  /** Ingress ports that are forwarded by another ingress peer because their own is offline, by id. */
   readonly takeovers: Takeovers;
-  /** By id of the posture check. */
+  /** Posture checks by id, with the peers that pass. */
   readonly postures: PersistentMap<PostureBits>;
-  /** What each policy, ingress port and unguarded route lets through; by its id. */
+  /** Flows of each policy, ingress port and unguarded route, by the id of that object. */
   readonly flowsBy: PersistentMap<readonly Flow[]>;
-  /** All of them, in the order of their ids. */
+  /** All flows of `flowsBy`, sorted by the ids of these objects. */
   readonly flows: readonly Flow[];
 }

@@ -10,7 +10,7 @@ import { kindOf, type Part, partOf } from './object-readers.ts';
 import { updateImage } from './update-image.ts';
 import { affectedPeers } from './verdicts.ts';
 
-/** Computes who reaches whom. `like` makes the result comparable with an image that has these endpoints. */
+/** Compiles the access of a state. `like` reserves the slots of another image, so that both images can be compared. */
 export function compileAccess(
   state: State,
   observedPeers: ObservedPeers = nothingObserved,
@@ -19,7 +19,7 @@ export function compileAccess(
   return runToEnd(compileAccessInSteps(state, observedPeers, like));
 }
 
-/** The same, which yields now and then, so that a large account does not keep others from being answered. */
+/** Same as `compileAccess`, but yields regularly, so that a large account does not block other requests. */
 export function* compileAccessInSteps(
   state: State,
   observedPeers: ObservedPeers = nothingObserved,
@@ -41,8 +41,9 @@ export function* compileAccessInSteps(
 }
 
 /**
- * The image after a change, at the cost of what the change touches. `changed` are the ids of objects that came, changed or
- * went, of peers about which other facts are observed now, and of integrations that decide otherwise now; ids that mean nothing for access may be among them.
+ * Returns the image after a change, at the cost of what the change touches. `changed` lists the ids of objects that
+ * were added, changed or removed, of peers with new facts, and of integrations with new verdicts. Ids that are
+ * irrelevant for access are ignored.
  */
 export function updateAccess(
   previous: Access,
@@ -53,7 +54,7 @@ export function updateAccess(
   return runToEnd(updateAccessInSteps(previous, state, changed, observedPeers));
 }
 
-/** The same, which yields now and then. */
+/** Same as `updateAccess`, but yields regularly. */
 export function* updateAccessInSteps(
   previous: Access,
   state: State,
@@ -84,7 +85,7 @@ export function* updateAccessInSteps(
       touched[part].add(id);
       continue;
     }
-    // A router changes what the resources of its network are reached by.
+    // A changed router changes the ways to the resources of its network.
     for (const router of objects) {
       for (const resource of state.childrenOf(router?.parent ?? '', kindOf.resource)) touched.resource.add(resource.id);
     }

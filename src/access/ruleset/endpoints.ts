@@ -10,32 +10,32 @@ import {
 } from '../../lib/bits/bit-set.ts';
 import { emptyMap, type PersistentMap } from '../../lib/persistent-map.ts';
 
-/** What can stand at an end of a connection: peers open and answer them, all others are only reached. */
+/** Type of an endpoint of a connection. Peers open and accept connections. The other types only accept them. */
 export type EndpointPart = 'peer' | 'proxy' | 'resource' | 'route';
 
 /**
- * The ends of an account, each at a slot of its own, by which bit sets name it. An end keeps its slot as long as it is
- * there; a free slot is not given again in the step that freed it, so neighbouring images agree about every slot.
+ * Endpoints of an account. Each has a slot, its number in bit sets, and keeps it until it is removed. A slot that
+ * becomes free is not reused in the same step, so consecutive images agree on every slot.
  */
 export interface Endpoints {
-  /** The id at each slot; a slot may be free. */
+  /** Id at each slot. `undefined` when the slot is free. */
   readonly ids: readonly (string | undefined)[];
   readonly slots: PersistentMap<number>;
-  /** The slots that are taken, in the order of their ids. */
+  /** Occupied slots, sorted by id. */
   readonly order: readonly number[];
   readonly of: Readonly<Record<EndpointPart, BitSet>>;
-  /** Peers that are here for what was made for them alone: groups may hold them, and let them do nothing. */
+  /** Peers that exist to reach one other peer. Groups may contain them but grant them nothing. */
   readonly temporaryPeers: BitSet;
 }
 
-/** An endpoint that is added. */
+/** Endpoint to add. */
 export interface NewEndpoint {
   readonly id: string;
   readonly part: EndpointPart;
   readonly temporary?: boolean;
 }
 
-/** No endpoints. */
+/** Endpoints of an empty account. */
 export const noEndpoints: Endpoints = {
   ids: [],
   slots: emptyMap(),
@@ -44,12 +44,12 @@ export const noEndpoints: Endpoints = {
   temporaryPeers: noBits,
 };
 
-/** The same slots, kept for those who may come. */
+/** Returns no endpoints, but keeps the slots reserved for the same ids. */
 export function reserveSlots({ ids, slots, order }: Endpoints): Endpoints {
   return { ...noEndpoints, ids, slots, order };
 }
 
-/** Whether sets of both may be compared: no endpoint has two slots, and no slot two endpoints. */
+/** Whether bit sets of both images can be compared: no endpoint has two slots, and no slot has two endpoints. */
 export function agreeOnSlots(a: Endpoints, b: Endpoints): boolean {
   if (a.ids === b.ids) return true;
   return !a.ids.some((id, at) => {
@@ -58,7 +58,7 @@ export function agreeOnSlots(a: Endpoints, b: Endpoints): boolean {
   });
 }
 
-/** The ends when some have gone and some have come. */
+/** Returns the endpoints after some were removed (`gone`) and some were added (`come`). */
 export function changeEndpoints(
   endpoints: Endpoints,
   gone: readonly string[],
@@ -102,7 +102,7 @@ export function changeEndpoints(
   return { ids, slots, order, of, temporaryPeers };
 }
 
-/** The slots of those of these ids that are there. */
+/** Returns the slots of endpoints by id. Unknown ids are skipped. */
 export function slotsOf(endpoints: Endpoints, ids: Iterable<string>): BitSet {
   const found: number[] = [];
   for (const id of ids) {
@@ -112,14 +112,14 @@ export function slotsOf(endpoints: Endpoints, ids: Iterable<string>): BitSet {
   return bitsOf(found);
 }
 
-/** The ids at these slots, in their order. */
+/** Returns the ids at slots, sorted. */
 export function idsAt(endpoints: Endpoints, slots: BitSet): readonly string[] {
   return slotsInOrder(endpoints, slots).map((slot) => endpoints.ids[slot] ?? '');
 }
 
-/** The slots of a set in the order of their ids; only those that are taken. */
+/** Returns the occupied slots of a set, sorted by id. */
 export function slotsInOrder(endpoints: Endpoints, slots: BitSet): readonly number[] {
-  // Going through all ends is worth it from an eighth of them on; below that, sorting is faster.
+  // Scanning all endpoints is faster for a set of more than an eighth of them. For smaller sets sorting is faster.
   const order = countBits(slots) * 8 > endpoints.order.length ? endpoints.order : sortSlots(endpoints, slots);
   const found: number[] = [];
   for (const slot of order) if (hasBit(slots, slot)) found.push(slot);
@@ -133,7 +133,7 @@ function sortSlots(endpoints: Endpoints, slots: BitSet): readonly number[] {
 
 const ranks = new WeakMap<readonly number[], Int32Array>();
 
-/** The rank of each slot in the order of ids. */
+/** Returns the rank of each slot in the order of ids. */
 function ranksOf({ ids, order }: Endpoints): Int32Array {
   const known = ranks.get(order);
   if (known !== undefined) return known;
@@ -143,7 +143,10 @@ function ranksOf({ ids, order }: Endpoints): Int32Array {
   return fresh;
 }
 
-/** The order without those who left and with those who joined; some of these had their slot before they came. */
+/**
+ * Returns `order` without the slots that left and with those that joined. A joined slot may be in `order` already,
+ * because it was reserved.
+ */
 function mergeSlots(
   { order }: Endpoints,
   ids: readonly (string | undefined)[],

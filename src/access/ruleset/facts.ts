@@ -1,41 +1,44 @@
 import { noVerdicts, type Verdicts } from './verdicts.ts';
 
-/** What is known about a peer at the moment. What is absent is not known: checks that need it are undecided. */
+/** Facts that are known about a peer now. Absent facts are unknown, so checks that need them are undecided. */
 export interface PeerFacts {
-  /** The operating system in one word: `linux`, `darwin`, `windows`, `android`, `ios` or another. */
+  /** Operating system: `linux`, `darwin`, `windows`, `android`, `ios` or another single word. */
   readonly system?: string;
   readonly systemVersion?: string;
   readonly kernelVersion?: string;
   readonly clientVersion?: string;
-  /** Two letters of ISO 3166-1. */
+  /** ISO 3166-1 alpha-2 code. */
   readonly country?: string;
-  /** The English name. */
+  /** English name. */
   readonly city?: string;
   /** Addresses of its network interfaces, with or without a prefix. */
   readonly addresses?: readonly string[];
-  /** The public address from which it is connected. */
+  /** Public address from which the peer is connected. */
   readonly connectionAddress?: string;
-  /** Paths of executables that are there and run. */
+  /** Paths of executables that exist and are running. */
   readonly processes?: readonly string[];
-  /** Certificates that are valid and whose keys it proved to hold: each in PEM, behind it those that lead to an authority. */
+  /**
+   * Valid certificates whose private key the peer proved to have. Each is a list of PEM texts: the certificate, then
+   * the certificates that chain it to an authority.
+   */
   readonly certificates?: readonly (readonly string[])[];
 }
 
-/** What access depends on besides the objects of the account. */
+/** Facts that access depends on in addition to the objects of the account. */
 export interface ObservedPeers {
-  /** By id of the peer. Nothing is known about a peer that is not there. */
+  /** Facts by peer id. Nothing is known about a peer that is absent. */
   readonly facts: ReadonlyMap<string, PeerFacts>;
-  /** Peers that wait for approval, besides those whose object says so: they take no part. */
+  /** Ids of peers that wait for approval, in addition to those whose object says so. They take no part. */
   readonly waiting: ReadonlySet<string>;
-  /** Peers whose user has to sign in again: what they may do stays, but they are away. */
+  /** Ids of peers whose user has to sign in again. They keep their access, but count as away. */
   readonly expired: ReadonlySet<string>;
-  /** Peers that forward ports from outside the mesh, or might, and are offline. */
+  /** Ids of offline peers that forward ports from outside the mesh, or that may have to. */
   readonly offline: ReadonlySet<string>;
-  /** What endpoint-security products say: peers that one of them keeps out take no part. */
+  /** Verdicts of endpoint-security products. Peers that any product keeps out take no part. */
   readonly verdicts: Verdicts;
 }
 
-/** Nothing is known about anybody: what follows from the objects alone. */
+/** No observations: access follows from the objects alone. */
 export const nothingObserved: ObservedPeers = {
   facts: new Map(),
   waiting: new Set(),

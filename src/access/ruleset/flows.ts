@@ -17,43 +17,46 @@ import type { Policy, Protocol, Rule, RuleAction, Side } from './object-readers.
 import type { PostureBits } from './postures.ts';
 import type { RoutedDestination } from './routed-destinations.ts';
 
-/** Ends that are meant for sure, and those that are meant or may be: where nothing is open both are the same set. */
+/**
+ * Endpoints at one side of a flow: those included for certain (`sure`), and those certainly or possibly included
+ * (`possible`). The same set when no posture check is undecided.
+ */
 export interface EndpointSets {
   readonly sure: BitSet;
   readonly possible: BitSet;
 }
 
-/** One rule in one direction: peers that may open connections, or must not, and what they reach. */
+/** One rule in one direction: peers that may, or must not, open connections, and the endpoints that they connect to. */
 export interface Flow {
-  /** Unique in the account, the same from image to image. */
+  /** Unique in the account, and stable from image to image. */
   readonly id: string;
-  /** The rule; absent where a route without guards lets its receivers through. */
+  /** The rule. Absent for a flow of an unguarded route. */
   readonly by?: { readonly policy: Policy; readonly rule: Rule };
-  /** From the destinations of the rule to its sources. */
+  /** True for the opposite direction of a bidirectional rule: from its destinations to its sources. */
   readonly reverse: boolean;
   readonly drop: boolean;
-  /** The sides at which temporary peers are meant by their groups: only those who drop mean them. */
+  /** Sides whose groups also cover temporary peers. Only in flows of drop rules. */
   readonly temporarySides: readonly ('from' | 'to')[];
   readonly traffic: Traffic;
   readonly trafficKey: string;
   readonly from: EndpointSets;
   readonly to: EndpointSets;
-  /** The groups, or the one object, that each end was named by. */
+  /** Ids of the groups, or of the single object, by which the rule names each side. */
   readonly fromNames: readonly string[];
   readonly toNames: readonly string[];
 }
 
-/** What a flow lets through or drops, and by which rule; a route without guards has none and lets everything through. */
+/** What a flow accepts or drops, and by which rule. An unguarded route has no rule and accepts everything. */
 export interface FlowEffect {
   readonly policy?: { readonly id: string; readonly name: string };
   readonly rule?: { readonly id: string; readonly name: string };
   readonly action: RuleAction;
   readonly protocol: Protocol;
-  /** None: all of them. */
+  /** Empty: all ports. */
   readonly ports: readonly Interval[];
 }
 
-/** The effect of a flow, as answers and maps show it. */
+/** Returns the effect of a flow, as responses and maps show it. */
 export function effectOf({ by, drop }: Flow): FlowEffect {
   if (by === undefined) return { action: 'accept', protocol: 'all', ports: [] };
   const { policy, rule } = by;
@@ -66,17 +69,23 @@ export function effectOf({ by, drop }: Flow): FlowEffect {
   };
 }
 
-/** The ends at one side of a flow, by plain names: a name that varies takes ten times as long, and maps ask all the time. */
+/**
+ * Returns one side of a flow. Property names are written out, because a computed name takes ten times as long and maps
+ * call this very often.
+ */
 export function sideOf(flow: Flow, side: 'from' | 'to'): EndpointSets {
   return side === 'from' ? flow.from : flow.to;
 }
 
-/** Ends that are meant for sure, or also those that may be; by plain names too. */
+/**
+ * Returns the endpoints that are included for certain, or also those possibly included. Property names are written out,
+ * as in `sideOf`.
+ */
 export function endpointsOf(extent: EndpointSets, which: keyof EndpointSets): BitSet {
   return which === 'sure' ? extent.sure : extent.possible;
 }
 
-/** What flows are worked out from. */
+/** Inputs from which flows are compiled. */
 export interface FlowInput {
   readonly endpoints: Endpoints;
   readonly groups: PersistentMap<Membership>;
@@ -84,7 +93,7 @@ export interface FlowInput {
   readonly postures: PersistentMap<PostureBits>;
 }
 
-/** The flows of a policy: none when it is disabled or permits no traffic. */
+/** Returns the flows of a policy, an empty list when it is disabled or permits no traffic. */
 export function flowsOfPolicy(policy: Policy, input: FlowInput): readonly Flow[] {
   if (!policy.enabled) return [];
   const passing = passingOf(policy.postures, input);
@@ -94,7 +103,10 @@ export function flowsOfPolicy(policy: Policy, input: FlowInput): readonly Flow[]
     .filter(({ from, to }) => !isEmptyBits(from.possible) && !isEmptyBits(to.possible));
 }
 
-/** What lets the receivers of a route through that no group guards. */
+/**
+ * Returns the flow that lets receivers use a route without access control groups. Empty when no receiver, or the route
+ * itself, takes part.
+ */
 export function flowsOfRoute(
   id: string,
   groups: readonly string[],
@@ -110,7 +122,7 @@ export function flowsOfRoute(
   return [{ ...common, from: certain(receivers), to: certain(to) }];
 }
 
-/** Whether two flows mean the same. */
+/** Whether two flows have the same rule, traffic and endpoints. */
 export function equalFlows(a: Flow, b: Flow): boolean {
   return (
     a === b ||
@@ -125,14 +137,14 @@ export function equalFlows(a: Flow, b: Flow): boolean {
   );
 }
 
-/** The flow at one of the places that its list handed out. */
+/** Returns the flow at a position of the list. Throws `RangeError` when there is none. */
 export function flowAt(flows: readonly Flow[], place: number): Flow {
   const flow = flows[place];
   if (flow === undefined) throw new RangeError(`there are ${flows.length} flows, none at ${place}`);
   return flow;
 }
 
-/** Whether both mean the same ends. */
+/** Whether both contain the same endpoints. */
 export function equalExtents(a: EndpointSets, b: EndpointSets): boolean {
   return equalBits(a.sure, b.sure) && equalBits(a.possible, b.possible);
 }
@@ -198,7 +210,7 @@ function namesOf({ groups, one }: Side): readonly string[] {
   return one === undefined ? groups : [...groups, one];
 }
 
-/** The peers that pass all checks; `undefined` when there are no checks. A check that is gone passes for no peer. */
+/** Returns the peers that pass all checks, or `undefined` when there are no checks. No peer passes a deleted check. */
 function passingOf(postures: readonly string[], input: FlowInput): EndpointSets | undefined {
   if (postures.length === 0) return undefined;
   return postures
@@ -217,7 +229,7 @@ function limit(extent: EndpointSets, passing: EndpointSets | undefined): Endpoin
   return equalBits(sure, possible) ? certain(sure) : { sure, possible };
 }
 
-/** Checks are about peers: resources and proxies beside them stay. */
+/** Removes peers that do not pass. Resources and proxies remain, because checks apply only to peers. */
 function limitPeers(extent: EndpointSets, passing: EndpointSets | undefined, endpoints: Endpoints): EndpointSets {
   if (passing === undefined) return extent;
   const others = subtractBits(extent.sure, endpoints.of.peer);

@@ -3,17 +3,17 @@ import type { State } from '../../model/declare/kind.ts';
 import { type Endpoints, slotsOf } from './endpoints.ts';
 import { groupFields, partOf, readGroup } from './object-readers.ts';
 
-/** Who is meant when a rule names a group. */
+/** Endpoints that a rule covers when it names a group. */
 export interface Membership {
   /** Peers, proxies and resources. */
   readonly members: BitSet;
-  /** Peers in the group that it lets do nothing: rules that drop mean them all the same. */
+  /** Temporary peers in the group. The group grants them nothing, but drop rules cover them. */
   readonly temporaryPeers: BitSet;
-  /** Routes that only the peers which may reach the group may use. */
+  /** Routes that have the group among their access control groups: only peers that may reach the group may use them. */
   readonly guarded: BitSet;
 }
 
-/** The membership of a group. */
+/** Returns the membership of a group, or `undefined` when the group does not exist. */
 export function membershipOf(id: string, state: State, endpoints: Endpoints): Membership | undefined {
   const object = state.get(id);
   if (object === undefined) return undefined;

@@ -9,7 +9,10 @@ import { kindOf, type Policy, partOf, type Rule, readIngressPeer, readIngressPor
 import { holds, type PeersStep } from './step-peers.ts';
 import type { UpdateStep } from './update-image.ts';
 
-/** Who stands in for whom now; the same value as before when that is the same. */
+/**
+ * Returns which ingress ports are forwarded by another ingress peer because their own is offline. Returns the previous
+ * value when nothing changed.
+ */
 export function stepTakeovers(
   { previous, state, observedPeers, touched }: UpdateStep,
   endpoints: Endpoints,
@@ -29,7 +32,9 @@ export function stepTakeovers(
   return differences(previous.takeovers, takeovers).length === 0 ? previous.takeovers : takeovers;
 }
 
-/** Ids of ingress ports that may be forwarded otherwise than before: by another peer, to other ports or not at all. */
+/**
+ * Returns the ids of ingress ports whose forwarding may have changed: by another peer, to other ports, or no longer.
+ */
 export function ingressPortsToUpdate(
   step: UpdateStep,
   peers: ReadonlySet<string>,
@@ -47,7 +52,7 @@ export function ingressPortsToUpdate(
   return ports;
 }
 
-/** Ids of ingress ports for which another one stands in. */
+/** Returns the ids of ingress ports whose takeover differs. */
 function differences(before: Takeovers, after: Takeovers): readonly string[] {
   if (before === after) return [];
   const ids = [...new Set([...before.keys(), ...after.keys()])];
@@ -61,8 +66,8 @@ function equalForwardings(a: Forwarding | undefined, b: Forwarding | undefined):
 const policies = new WeakMap<StoredObject, Policy>();
 
 /**
- * What an ingress port lets through, in the form of a policy: the peer that forwards it may open connections to the ports
- * that it leads to. Nothing while no ingress peer forwards it.
+ * Returns an ingress port in the form of a policy: the peer that forwards it may open connections to the target's
+ * ports. Returns `undefined` while no ingress peer forwards it.
  */
 export function policyOfIngressPort(
   port: StoredObject,

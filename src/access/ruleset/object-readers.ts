@@ -1,6 +1,6 @@
 /**
- * The door between stored objects and access: the only file here that knows what kinds and their fields are called. It
- * reads each object once, as long as that object lives.
+ * Reads stored objects for access. Only this file knows the names of kinds and their fields here. Each object is read
+ * once, and cached for as long as it lives.
  */
 
 import { type Interval, joinIntervals } from '../../lib/bits/intervals.ts';
@@ -13,7 +13,7 @@ import type { Stored } from '../../model/state/stored.ts';
 import { partReader, readerOf } from './cached-readers.ts';
 import type { Checks } from './posture.ts';
 
-/** What access is made of, and the kind that each part is stored as. */
+/** Kinds that access depends on, by part. */
 export const kindOf = {
   peer: 'Peer',
   proxy: 'ProxyPeer',
@@ -30,16 +30,19 @@ export const kindOf = {
 
 export type Part = keyof typeof kindOf;
 
-/** Which part of access an object is, `undefined` when it is none. */
+/** Returns which part of access an object is, or `undefined` when access does not depend on its kind. */
 export const partOf = partReader(kindOf);
 
-/** The fields by which parts name groups other than in rules. */
+/**
+ * Fields other than those of rules that name groups (`resource`, `guarded`), and the field that lists a group's
+ * members.
+ */
 export const groupFields = { resource: 'groups', guarded: 'access_control_groups', member: 'peers' } as const;
 
-/** A peer as far as access goes. */
+/** Properties of a peer that matter for access. */
 export interface Peer {
   readonly approved: boolean;
-  /** It is there to reach one other peer: what groups are let do is not for it. */
+  /** True for a peer that exists to reach one other peer. Groups grant it nothing. */
   readonly temporary: boolean;
 }
 
@@ -47,12 +50,12 @@ export const readPeer = readerOf(kindOf.peer, ({ spec, derived }): Peer => {
   return { approved: spec.approval_required !== true, temporary: derived.temporary === true };
 });
 
-/** Who is in a group: the listed peers, or simply all; the proxies of a cluster, if it is theirs. */
+/** Members of a group: the listed peers, or all peers. For the group of a cluster's proxies, these proxies. */
 export interface Group {
   readonly all: boolean;
   readonly peers: readonly string[];
   readonly proxies: readonly string[];
-  /** Whether it has this peer; does not walk the peers. */
+  /** Whether the group contains a peer. Does not iterate over the peers. */
   holds(peer: string): boolean;
 }
 
@@ -63,20 +66,20 @@ export const readGroup = readerOf(kindOf.group, (group): Group => {
   return { all, peers: members.keys(), proxies, holds: (peer) => all || members.get(peer) !== undefined };
 });
 
-/** An integration as far as its product decides about peers. */
+/** Endpoint-security integration, as far as its product decides about peers. */
 interface Validator {
-  /** About whose peers it decides. */
+  /** Ids of the groups whose peers it decides about. Empty when it is disabled. */
   readonly groups: readonly string[];
 }
 
-/** The kinds of such integrations have these fields in common. */
+/** Reads an integration of any endpoint-security kind: all of them have these fields. */
 export const readValidator = readerOf('EdrVendorA', ({ spec }): Validator => {
   return { groups: spec.enabled === true ? (spec.groups ?? []) : [] };
 });
 
-/** The checks of a posture check. */
+/** Reads the checks of a posture check. */
 export const readChecks = readerOf(kindOf.posture, ({ spec }): Checks => {
-  // Stored specs are canonical, so the checks have the shape that their fields give them.
+  // Stored specs are canonical, so the checks have the shape that their fields declare.
   return (spec.checks ?? {}) as Checks;
 });
 
@@ -84,52 +87,52 @@ export type Protocol = (typeof protocols)[number];
 
 export type RuleAction = (typeof ruleActions)[number];
 
-/** One end of a rule: the members of groups, or one object. */
+/** One side of a rule: the members of groups, or one object. */
 export interface Side {
   readonly groups: readonly string[];
   readonly one?: string;
 }
 
-/** One rule of a policy. */
+/** Rule of a policy, as access reads it. */
 export interface Rule {
   readonly id: string;
-  /** Unique within the policy, also where names repeat. */
+  /** Unique within the policy, even where rule names repeat. */
   readonly key: string;
   readonly name: string;
   readonly enabled: boolean;
   readonly action: RuleAction;
   readonly bidirectional: boolean;
   readonly protocol: Protocol;
-  /** None: all of them. */
+  /** Empty: all ports. */
   readonly ports: readonly Interval[];
-  /** For `ssh`: the local users that each group of users may log in as; none given, any. */
+  /** For `ssh`: the local users that the users of each group may log in as, by group id. None given: any. */
   readonly authorized: Readonly<Record<string, readonly string[]>>;
   readonly sources: Side;
   readonly destinations: Side;
 }
 
-/** Ports of a peer that are reached from outside the mesh, by way of another peer. */
+/** Ports of a peer that are reachable from outside the mesh through another peer. */
 export interface Ingress {
-  /** The peer that forwards them, and the one whose ports they are. */
+  /** Ids of the peer that forwards the ports, and of the peer whose ports they are (`target`). */
   readonly gateway: string;
   readonly target: string;
   readonly mappings: readonly PortMapping[];
-  /** The peer that would forward them if it were online. */
+  /** Id of the peer that forwards them when it is online. Absent when that is `gateway`. */
   readonly standsInFor?: string;
 }
 
-/** A policy with its rules. */
+/** Policy with its rules, as access reads it. Ingress ports have this form too. */
 export interface Policy {
   readonly id: string;
   readonly name: string;
   readonly enabled: boolean;
   readonly postures: readonly string[];
   readonly rules: readonly Rule[];
-  /** How ports are forwarded, when it stands for an ingress port. */
+  /** Forwarding of the ports. Present when the policy represents an ingress port. */
   readonly ingress?: Ingress;
-  /** The object that it follows from, such as a private service. */
+  /** Id of the object that the policy is derived from, such as a private service. */
   readonly origin?: string;
-  /** Where it is declared. */
+  /** Places of its declarations. */
   readonly declared: readonly { readonly source: string; readonly file: string; readonly line: number }[];
 }
 
@@ -177,7 +180,7 @@ function readSide(groups: readonly string[] = [], one?: { readonly id?: string }
   return { groups, ...(one?.id === undefined ? {} : { one: one.id }) };
 }
 
-/** What a network leads to: an address, a range or a domain. */
+/** Destination in a network: an address, a range or a domain. */
 export interface Resource {
   readonly network: string;
   readonly address: string;
@@ -195,7 +198,7 @@ export const readResource = readerOf(
   }),
 );
 
-/** The peers by way of which something is reached. */
+/** Peers through which a destination is reached. */
 export interface Gateway {
   readonly enabled: boolean;
   readonly peer: string;
@@ -209,7 +212,7 @@ export const readRouter = readerOf(kindOf.router, ({ spec, parent = '' }): Gatew
   ...readGateway(spec),
 }));
 
-/** A route: its own gateway, who receives it, and which groups guard it. */
+/** Route: its gateway, the groups that receive it (`groups`), and its access control groups (`guards`). */
 export interface Route extends Gateway {
   readonly networkId: string;
   readonly network: string;
@@ -234,7 +237,7 @@ export const readRoute = readerOf(
   }),
 );
 
-/** An ingress port: what was allocated, on which ingress peer, and for which peer. */
+/** Reads an ingress port: the allocated ports, the ingress peer they are allocated on, and the peer they lead to. */
 export const readIngressPort = readerOf(kindOf.ingressPort, (port) => ({
   id: port.id,
   name: port.name,
@@ -245,13 +248,13 @@ export const readIngressPort = readerOf(kindOf.ingressPort, (port) => ({
   declared: placesOf(port),
 }));
 
-/** An ingress peer as far as access goes. */
+/** Reads the properties of an ingress peer that matter for access. */
 export const readIngressPeer = readerOf(kindOf.ingressPeer, ({ spec }) => ({ peer: spec.peer_id ?? '' }));
 
-/** The kind of tests. They ask about access and make none. */
+/** Kind of access tests. They query access and grant none. */
 export const testKind = 'AccessTest';
 
-/** A test: a question, and the answer that is expected. */
+/** Access test: a query and the expected result. */
 export interface AccessTest {
   readonly from: string;
   readonly to: string;
@@ -271,7 +274,7 @@ export const readTest = readerOf(testKind, ({ spec }): AccessTest => {
   };
 });
 
-/** Whether a test binds requests about single objects too. */
+/** Whether a test also blocks API requests that change single objects, not only plans of documents. */
 export function isEnforced({ spec }: Stored<typeof testKind>): boolean {
   return spec.enforce === 'always';
 }

@@ -7,7 +7,7 @@ import type { PeerFacts } from './facts.ts';
 /** Whether a peer passes; `unknown` when that depends on unknown facts. */
 export type PostureResult = (typeof postureResults)[number];
 
-/** The checks of a posture check, as they are stored. A check that is not given is absent. */
+/** Checks of a posture check, as stored. Checks that are not set are absent. */
 export interface Checks {
   readonly client_version_check?: { readonly min_version: string };
   readonly os_version_check?: Readonly<Partial<Record<string, MinVersion>>>;
@@ -17,7 +17,7 @@ export interface Checks {
   readonly certificate_check?: { readonly ca_certificates: readonly string[] };
 }
 
-/** The name of one of the checks. */
+/** Name of a check. */
 export type CheckName = keyof Checks;
 
 type Action = 'allow' | 'deny';
@@ -25,16 +25,19 @@ type MinVersion = { readonly min_version?: string; readonly min_kernel_version?:
 type Location = { readonly country_code: string; readonly city_name?: string };
 type Process = { readonly linux_path?: string; readonly mac_path?: string; readonly windows_path?: string };
 
-/** Says for any peer whether it passes. */
+/** Decides whether a peer with given facts passes. */
 export type Posture = (facts: PeerFacts) => PostureResult;
 
-/** Reads the checks once, to ask them about many peers. A peer passes when it passes every check that is given. */
+/**
+ * Compiles checks into a function, so that many peers can be tested. A peer passes when it passes every check that is
+ * set.
+ */
 export function readPosture(checks: Checks): Posture {
   const given = givenChecks(checks).map(([, check]) => check);
   return (facts) => combine(given.map((check) => check(facts)));
 }
 
-/** What each given check says about a peer. */
+/** Returns the result of each check that is set. */
 export function checkResults(
   checks: Checks,
   facts: PeerFacts,
@@ -42,7 +45,7 @@ export function checkResults(
   return givenChecks(checks).map(([check, ask]) => ({ check, result: ask(facts) }));
 }
 
-/** Whether all pass: one that fails settles it, otherwise one that is unknown leaves it open. */
+/** Combines results: any failure makes it `fail`, otherwise any unknown makes it `unknown`. */
 export function combine(results: readonly PostureResult[]): PostureResult {
   if (results.includes('fail')) return 'fail';
   return results.includes('unknown') ? 'unknown' : 'pass';
@@ -69,7 +72,7 @@ function readClientVersion({ min_version }: { readonly min_version: string }): P
 
 const checkedSystems = ['android', 'ios', 'darwin', 'linux', 'windows'];
 
-/** A system of these that is not named does not pass; one that cannot be named is none of the check's business. */
+/** A known system without an entry does not pass. Systems that the check cannot list always pass. */
 function readSystemVersion(systems: Readonly<Partial<Record<string, MinVersion>>>): Posture {
   return ({ system, systemVersion, kernelVersion }) => {
     if (system === undefined) return 'unknown';
@@ -77,7 +80,7 @@ function readSystemVersion(systems: Readonly<Partial<Record<string, MinVersion>>
     const least = systems[system];
     if (least === undefined) return 'fail';
     if (least.min_kernel_version === undefined) return atLeast(systemVersion, least.min_version ?? '0');
-    // What distributions put behind the numbers of a kernel says nothing about its age.
+    // Suffixes that distributions append to a kernel version do not indicate its age.
     const numbers = system === 'linux' ? leadingNumbers : (text: string) => text;
     return atLeast(
       kernelVersion === undefined ? undefined : numbers(kernelVersion),
@@ -86,7 +89,7 @@ function readSystemVersion(systems: Readonly<Partial<Record<string, MinVersion>>
   };
 }
 
-/** A version that cannot be read is as good as none. */
+/** Compares versions. A version that cannot be parsed counts as unknown. */
 function atLeast(version: string | undefined, least: string): PostureResult {
   const order = version === undefined ? undefined : compareVersions(version, least);
   if (order === undefined) return 'unknown';
@@ -120,7 +123,10 @@ function fold(name: string): string {
   return name.normalize('NFC').trim().toLowerCase();
 }
 
-/** A range matches when it holds any address of the peer; a peer that has none does not pass, whatever the action. */
+/**
+ * A range matches when it contains any address of the peer. A peer without addresses does not pass, whatever the
+ * action.
+ */
 function readRanges({ ranges, action }: { readonly ranges: readonly string[]; readonly action: Action }): Posture {
   const read = ranges.flatMap(readRange);
   return ({ addresses, connectionAddress }) => {
@@ -139,7 +145,7 @@ function readRange(text: string): readonly Cidr[] {
   return result.ok ? [result.cidr] : [];
 }
 
-/** The address in front of a prefix or a zone, IPv4 also where it is written as IPv6. */
+/** Parses an address, ignoring a prefix length or zone. IPv4-mapped IPv6 counts as IPv4. */
 function readAddress(text: string): readonly Address[] {
   const bare = text.replace(/[/%].*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
   const address = parseAddress(bare);
@@ -152,7 +158,7 @@ const pathOn: Readonly<Record<string, keyof Process>> = {
   windows: 'windows_path',
 };
 
-/** On a system for which a program has no path, it cannot run. */
+/** A program without a path for the peer's system cannot run there, so the check fails. */
 function readProcesses({ processes }: { readonly processes: readonly Process[] }): Posture {
   return ({ system, processes: running }) => {
     if (system === undefined) return 'unknown';

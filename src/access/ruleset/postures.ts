@@ -3,7 +3,10 @@ import type { Endpoints } from './endpoints.ts';
 import type { PeerFacts } from './facts.ts';
 import { type Checks, type Posture, readPosture } from './posture.ts';
 
-/** Which peers pass a posture check for sure, and which do so or may do so. */
+/**
+ * A posture check with the peers that pass for certain (`sure`), and those that certainly or possibly pass
+ * (`possible`).
+ */
 export interface PostureBits {
   readonly checks: Checks;
   readonly posture: Posture;
@@ -13,13 +16,16 @@ export interface PostureBits {
 
 type Facts = ReadonlyMap<string, PeerFacts>;
 
-/** Asks a check about every peer. */
+/** Evaluates a posture check for every peer. */
 export function askAll(checks: Checks, endpoints: Endpoints, facts: Facts): PostureBits {
   const posture = readPosture(checks);
   return { checks, posture, ...ask(posture, numbersIn(endpoints.of.peer), endpoints, facts) };
 }
 
-/** Asks about some slots again: peers whose facts changed, who came or who went. The same value when nothing changed. */
+/**
+ * Evaluates a posture check again for some slots, of peers that were added or removed or whose facts changed. Returns
+ * `known` when nothing changed.
+ */
 export function askAgain(known: PostureBits, slots: BitSet, endpoints: Endpoints, facts: Facts): PostureBits {
   const peers = numbersIn(slots).filter((at) => endpoints.ids[at] !== undefined);
   const asked = ask(known.posture, peers, endpoints, facts);

@@ -6,33 +6,33 @@ import type { Endpoints } from './endpoints.ts';
 import type { Membership } from './groups.ts';
 import { type Gateway, kindOf, readResource, readRoute, readRouter } from './object-readers.ts';
 
-/** Peers that lead to a destination, as far as they take part, and how. */
+/** Live gateways to a destination by one router or route, with its metric. */
 export interface Way {
-  /** The router or route that says so. */
+  /** Id of the router or route. */
   readonly id: string;
   readonly peers: BitSet;
   readonly metric: number;
   readonly masquerade: boolean;
 }
 
-/** A resource or a route, with all that lead there. */
+/** Resource or route with all its gateways. */
 export interface RoutedDestination {
   readonly object: StoredObject;
   readonly enabled: boolean;
   readonly ways: readonly Way[];
   /** The peers of all ways. */
   readonly gateways: BitSet;
-  /** Peers that receive a route; everybody may be led to a resource. */
+  /** Peers that receive a route. Absent for a resource, which any peer may use. */
   readonly receivers?: BitSet;
 }
 
-/** A route that policies open: only its receivers may be let through. */
+/** Route with access control groups: policies open it, but only to its receivers. */
 export interface GuardedRoute {
   readonly slot: number;
   readonly receivers: BitSet;
 }
 
-/** What the ways of an account are worked out from. */
+/** Inputs from which destinations are compiled. */
 export interface DestinationInput {
   readonly state: State;
   readonly endpoints: Endpoints;
@@ -41,7 +41,7 @@ export interface DestinationInput {
   readonly live: BitSet;
 }
 
-/** The destination of a resource, `undefined` when there is none. */
+/** Returns the destination of a resource, or `undefined` when the resource does not exist. */
 export function destinationOfResource(id: string, input: DestinationInput): RoutedDestination | undefined {
   const object = input.state.get(id);
   if (object === undefined) return undefined;
@@ -53,7 +53,7 @@ export function destinationOfResource(id: string, input: DestinationInput): Rout
   return { object, enabled, ways, gateways: uniteBits(...ways.map(({ peers }) => peers)) };
 }
 
-/** The destination of a route, `undefined` when there is none. */
+/** Returns the destination of a route, or `undefined` when the route does not exist. */
 export function destinationOfRoute(id: string, input: DestinationInput): RoutedDestination | undefined {
   const object = input.state.get(id);
   if (object === undefined) return undefined;
@@ -63,12 +63,12 @@ export function destinationOfRoute(id: string, input: DestinationInput): RoutedD
   return { object, enabled: route.enabled, ways: [way], gateways: way.peers, receivers };
 }
 
-/** Whether a destination is reached as before. */
+/** Whether two destinations have the same object, ways and receivers. */
 export function equalDestinations(a: RoutedDestination, b: RoutedDestination): boolean {
   return looksEqual(a, b) && equalBits(a.receivers ?? noBits, b.receivers ?? noBits);
 }
 
-/** Whether those who are led to a destination see it as before. */
+/** Whether two destinations look the same in the maps of peers that use them: the same object and ways. */
 export function looksEqual(a: RoutedDestination, b: RoutedDestination): boolean {
   return (
     a.object === b.object && a.ways.length === b.ways.length && a.ways.every((way, at) => equalWays(way, b.ways[at]))
@@ -85,7 +85,7 @@ function wayOf(id: string, { peer, peerGroups, metric, masquerade }: Gateway, in
   return { id, peers: intersectBits(peers, input.live), metric, masquerade };
 }
 
-/** The peers of groups; resources in them lead nowhere. */
+/** Returns the peers in groups. Resources in them are left out, because they are not gateways. */
 function peersIn(groups: readonly string[], { endpoints, groups: known }: DestinationInput): BitSet {
   return intersectBits(uniteBits(...groups.map((id) => known.get(id)?.members ?? noBits)), endpoints.of.peer);
 }

@@ -13,18 +13,18 @@ import type { GroupsStep } from './step-groups.ts';
 import type { PeersStep } from './step-peers.ts';
 import type { UpdateStep } from './update-image.ts';
 
-/** Resources and routes of a step. */
+/** Resources and routes after a step. */
 export interface DestinationsStep {
   readonly all: PersistentMap<RoutedDestination>;
   readonly guardedRoutes: readonly GuardedRoute[];
-  /** All ends that take part, peers and proxies included. */
+  /** All endpoints that take part, including peers and proxies. */
   readonly live: BitSet;
-  /** Ids of resources and routes that may be reached otherwise than before. */
+  /** Ids of resources (`resources`) and routes (`routes`) whose ways may have changed. */
   readonly resources: ReadonlySet<string>;
   readonly routes: ReadonlySet<string>;
 }
 
-/** Which gateways lead to which destinations now, and which destinations have a gateway that takes part. */
+/** Recomputes the gateways of destinations, and which destinations have a gateway that takes part. */
 export function stepDestinations(
   step: UpdateStep,
   {
@@ -74,7 +74,7 @@ function guardedRoutesOf(
   });
 }
 
-/** Resources of networks to which some of these peers and groups lead. */
+/** Returns the resources of networks whose routers name any of these peers or groups. */
 function ledBy(step: UpdateStep, peers: ReadonlySet<string>, groups: ReadonlySet<string>): readonly string[] {
   const routers = new Set([
     ...[...peers].flatMap((id) => step.namedBy(id, 'router', 'peer')),

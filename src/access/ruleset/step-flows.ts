@@ -16,7 +16,7 @@ import type { PeersStep } from './step-peers.ts';
 import type { PosturesStep } from './step-postures.ts';
 import type { UpdateStep } from './update-image.ts';
 
-/** What the stages before found. */
+/** Results of the earlier stages. */
 interface Found {
   readonly endpoints: Endpoints;
   readonly peers: PeersStep;
@@ -26,10 +26,10 @@ interface Found {
   readonly takeovers: Takeovers;
 }
 
-/** How many policies are read before others get a turn. */
+/** Number of policies that are compiled before the generator yields. */
 const mostAtOnce = 100;
 
-/** What policies, ingress ports and routes let through now. Flows that stay as they were are the same values. */
+/** Recomputes the flows of policies, ingress ports and routes. Unchanged flows stay the same values. */
 export function* stepFlows(step: UpdateStep, found: Found): Generator<undefined, Pick<Access, 'flows' | 'flowsBy'>> {
   const { previous, state } = step;
   const input: FlowInput = {
@@ -62,7 +62,10 @@ export function* stepFlows(step: UpdateStep, found: Found): Generator<undefined,
   return same ? { flowsBy: previous.flowsBy, flows: previous.flows } : { flowsBy, flows: inOrder(flowsBy) };
 }
 
-/** The policy of this id, or what stands for an ingress port; nothing when it is gone, or not forwarded. */
+/**
+ * Returns the policy with this id, or an ingress port in the form of a policy. Returns `undefined` when it was deleted
+ * or is not forwarded.
+ */
 function policyOf(id: string, access: Pick<Access, 'state' | 'takeovers'>): Policy | undefined {
   const object = access.state.get(id);
   if (object === undefined) return undefined;
@@ -81,7 +84,7 @@ function unguardedFlows(
   return guards.length > 0 ? [] : flowsOfRoute(id, groups, destination, input);
 }
 
-/** Puts flows in, in place of equal ones nothing; says whether there was nothing to do. */
+/** Stores flows, and keeps the stored value of each equal flow. Returns true when nothing changed. */
 function keepEqual(draft: MapDraft<readonly Flow[]>, id: string, flows: readonly Flow[]): boolean {
   const before = draft.get(id) ?? [];
   const known = new Map(before.map((flow) => [flow.id, flow]));
@@ -95,13 +98,13 @@ function keepEqual(draft: MapDraft<readonly Flow[]>, id: string, flows: readonly
   return false;
 }
 
-/** Resources and routes that take part now and did not, or the other way round. */
+/** Ids of resources and routes that began or stopped to take part. */
 interface Flipped {
   readonly resources: readonly string[];
   readonly routes: readonly string[];
 }
 
-/** Policies that may let others through than before. */
+/** Returns the ids of policies whose flows may have changed. */
 function policiesToUpdate(
   step: UpdateStep,
   { endpoints, peers, groups, destinations, postures }: Found,
@@ -118,7 +121,7 @@ function policiesToUpdate(
   return policies;
 }
 
-/** The groups by which rules name resources and routes, before or after. */
+/** Returns the groups by which rules name resources and routes, before or after the step. */
 function groupsNamedBy({ previous, state }: UpdateStep, { resources, routes }: Flipped): readonly string[] {
   const read = (ids: readonly string[], groups: (object: StoredObject) => readonly string[]) =>
     [previous.state, state].flatMap((side) => ids.flatMap((id) => side.get(id) ?? []).flatMap(groups));

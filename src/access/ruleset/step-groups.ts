@@ -6,19 +6,19 @@ import { type Membership, membershipOf } from './groups.ts';
 import { groupFields, partOf, readGroup, readResource, readRoute } from './object-readers.ts';
 import type { UpdateStep } from './update-image.ts';
 
-/** The groups of a step. */
+/** Groups after a step. */
 export interface GroupsStep {
   readonly all: PersistentMap<Membership>;
-  /** Groups that hold everybody. */
+  /** Ids of groups that contain every peer. */
   readonly universal: readonly string[];
-  /** Groups that mean others than before, or whose members take part otherwise. */
+  /** Ids of groups whose membership changed, or whose members began or stopped to take part. */
   readonly changed: ReadonlySet<string>;
 }
 
-/** How many groups are looked at before others get a turn. */
+/** Number of groups that are recomputed before the generator yields. */
 const mostAtOnce = 200;
 
-/** The members of each group now. */
+/** Recomputes the members of groups. */
 export function* stepGroups(
   step: UpdateStep,
   endpoints: Endpoints,
@@ -49,7 +49,7 @@ export function* stepGroups(
   return { all, universal, changed };
 }
 
-/** Groups that resources and routes name which changed, before or after. */
+/** Returns the groups that touched resources and routes name, before or after the step. */
 function namedByPlaces({ previous, state, touched }: UpdateStep): readonly string[] {
   const sides = [previous.state, state];
   const resources = [...touched.resource].flatMap((id) => sides.flatMap((side) => side.get(id) ?? []));

@@ -4,15 +4,15 @@ import { partOf, readPeer } from './object-readers.ts';
 import type { UpdateStep } from './update-image.ts';
 import { disapprovalOf } from './verdicts.ts';
 
-/** The peers of a step. */
+/** Peers after a step. */
 export interface PeersStep {
-  /** Those that take part. */
+  /** Peers that take part. */
   readonly live: BitSet;
-  /** Ids of those that came, went, or take part or not otherwise than before. */
+  /** Ids of peers that were added or removed, or that began or stopped to take part. */
   readonly changed: ReadonlySet<string>;
 }
 
-/** Who is there now. */
+/** Returns the endpoints after the step. */
 export function stepEndpoints({ previous, state, touched }: UpdateStep): Endpoints {
   const gone: string[] = [];
   const come: NewEndpoint[] = [];
@@ -28,7 +28,9 @@ export function stepEndpoints({ previous, state, touched }: UpdateStep): Endpoin
   return changeEndpoints(previous.endpoints, gone, come);
 }
 
-/** Which peers take part now: those that need no approval any more, and that endpoint security does not keep out. */
+/**
+ * Returns which peers take part after the step: those that are approved and that endpoint security does not keep out.
+ */
 export function stepPeers({ previous, state, observedPeers, touched }: UpdateStep, endpoints: Endpoints): PeersStep {
   const ids = [...touched.peer];
   const approved = ids.filter((id) => {
@@ -51,7 +53,7 @@ function isThere(endpoints: Endpoints, id: string): boolean {
   return Object.values(endpoints.of).some((set) => holds(endpoints, set, id));
 }
 
-/** Whether an end is in a set. */
+/** Whether a set contains an endpoint. */
 export function holds(endpoints: Endpoints, set: BitSet, id: string): boolean {
   const at = endpoints.slots.get(id);
   return at !== undefined && hasBit(set, at);

@@ -5,14 +5,14 @@ import { readChecks } from './object-readers.ts';
 import { askAgain, askAll, type PostureBits } from './postures.ts';
 import type { UpdateStep } from './update-image.ts';
 
-/** The posture checks of a step. */
+/** Posture checks after a step. */
 export interface PosturesStep {
   readonly all: PersistentMap<PostureBits>;
-  /** Checks that others pass than before. */
+  /** Ids of checks that were edited, or that other peers pass than before. */
   readonly changed: ReadonlySet<string>;
 }
 
-/** Who passes which check now. */
+/** Recomputes which peers pass which check. */
 export function stepPostures(
   { previous, state, observedPeers, touched }: UpdateStep,
   endpoints: Endpoints,

@@ -9,22 +9,25 @@ import { stepGroups } from './step-groups.ts';
 import { stepEndpoints, stepPeers } from './step-peers.ts';
 import { stepPostures } from './step-postures.ts';
 
-/** Ids that a step has to look at again. */
+/** Ids of the objects that a step has to recompute, by part. */
 export type Touched = Readonly<Record<Exclude<Part, 'network' | 'router'>, ReadonlySet<string>>>;
 
-/** What every stage of a step may look at. */
+/** Inputs of every stage of a step. */
 export interface UpdateStep {
   readonly previous: Access;
   readonly state: State;
   readonly observedPeers: ObservedPeers;
   readonly touched: Touched;
-  /** The ids of objects of a part that name this one, in one of these fields if any are given, before or after. */
+  /**
+   * Returns the ids of objects of a part that reference `id`, before or after the step. If `fields` are given, only
+   * references by one of these count.
+   */
   namedBy(id: string, part: Part, ...fields: readonly string[]): readonly string[];
 }
 
 /**
- * Carries an image on to another state. Each stage looks only at what the stages before found changed. `everything` says
- * that all there is is touched, so that nothing need be looked for. Yields now and then.
+ * Returns the image of a new state. Each stage only looks at what earlier stages found changed. `everything` states
+ * that `touched` lists all objects, so that references need not be followed. Yields regularly.
  */
 export function* updateImage(
   previous: Access,

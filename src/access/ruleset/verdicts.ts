@@ -4,18 +4,19 @@ import type { StoredObject } from '../../model/state/object.ts';
 import { isInGroup } from './groups.ts';
 import { groupFields, kindOf, readGroup, readPeer, readValidator } from './object-readers.ts';
 
-/** What endpoint-security products say about the peers of an account. */
+/** Verdicts of endpoint-security products about the peers of an account. */
 export interface Verdicts {
   /**
-   * By id, the integrations whose products decide about the peers of their groups: those that were asked about all of them
-   * at least once. The text says why no peer of them is let in at the moment; it is empty while the verdicts count.
+   * Integrations whose products decide about the peers of their groups, by id: those that were queried about all of
+   * these peers at least once. The value is the reason why none of their peers is admitted now, or empty while the
+   * verdicts count.
    */
   readonly deciding: ReadonlyMap<string, string>;
-  /** By id of the peer, and by id of the integration: what is wrong with it, an empty text when nothing is. */
+  /** Problem of a peer, by peer id and integration id. Empty when there is no problem. */
   readonly of: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
-/** The verdicts as far as single peers are asked about. */
+/** Verdicts, for reading single peers only. */
 export interface VerdictsOfPeers {
   readonly deciding: Verdicts['deciding'];
   readonly of: Pick<Verdicts['of'], 'get'>;
@@ -24,9 +25,12 @@ export interface VerdictsOfPeers {
 /** No product decides about any peer. */
 export const noVerdicts: Verdicts = { deciding: new Map(), of: new Map() };
 
-/** Why endpoint security keeps a peer out, `undefined` when it does not: every product that decides about it must agree. */
+/**
+ * Returns why endpoint security keeps a peer out, or `undefined` when it does not. Every product that decides about the
+ * peer must approve it.
+ */
 export function disapprovalOf(peer: StoredObject, state: State, { deciding, of }: VerdictsOfPeers): string | undefined {
-  // A temporary peer has no machine of its own, and is here for one other peer alone.
+  // A temporary peer has no machine of its own, and exists for one other peer only.
   if (deciding.size === 0 || readPeer(peer).temporary) return undefined;
   const own = of.get(peer.id) ?? {};
   for (const [id, untrusted] of deciding) {
@@ -39,26 +43,26 @@ export function disapprovalOf(peer: StoredObject, state: State, { deciding, of }
 
 const notAskedYet = 'endpoint security has not checked the peer yet';
 
-/** Whether a peer is in the groups of an integration. */
+/** Whether an integration decides about a peer: the peer is in one of its groups. */
 export function decidesAbout(state: State, id: string, peer: string): boolean {
   return groupsOf(state, id).some((group) => isInGroup(state, group, peer));
 }
 
-/** The groups about whose peers an integration decides. */
+/** Returns the groups whose peers an integration decides about. */
 function groupsOf(state: State, id: string): readonly string[] {
   const object = state.get(id);
   return object === undefined ? [] : readValidator(object).groups;
 }
 
-/** A state with the verdicts that are known in it. */
+/** State, with the verdicts that apply to it. */
 interface Side {
   readonly state: State;
   readonly verdicts: Verdicts;
 }
 
 /**
- * The peers that take part or not otherwise after a change of an object: all those of the groups of an integration, or those
- * that joined or left a group about whose peers one decides.
+ * Returns the peers that endpoint security may admit or keep out after a change of an object. For an integration, all
+ * peers of its groups. For a group whose peers an integration decides about, the peers that joined or left.
  */
 export function affectedPeers(id: string, ...[before, after]: readonly [Side, Side]): readonly string[] {
   const sides = [before, after];
@@ -68,7 +72,7 @@ export function affectedPeers(id: string, ...[before, after]: readonly [Side, Si
   return movedMembers(before.state.get(id), after.state.get(id), groupFields.member).map((move) => move.id);
 }
 
-/** The peers of the groups of an integration; one may occur several times. */
+/** Returns the peers in the groups of an integration. May contain duplicates. */
 export function decidedBy(state: State, id: string): readonly string[] {
   return groupsOf(state, id).flatMap((group) => membersOf(state, group));
 }
