@@ -6,16 +6,16 @@ import { group } from './group/kind.ts';
 import { policy } from './policy/kind.ts';
 import { user } from './user/kind.ts';
 
-/** Who owns a new account: a person with an address or of an identity provider, or the machine owner of an installation. */
+/** Owner of a new account: a person with an e-mail address or an identity provider, otherwise the machine owner. */
 export interface Founder {
   readonly id: string;
   readonly name: string;
   readonly email?: string;
-  /** The identity provider that the person comes from. */
+  /** Id of the identity provider that the person signs in with. */
   readonly idp?: string;
 }
 
-/** What a new account takes from outside. */
+/** Inputs for a new account. */
 export interface NewAccountInputs {
   readonly accountId: string;
   /** ISO 8601, UTC. */
@@ -23,14 +23,14 @@ export interface NewAccountInputs {
   readonly newId: () => string;
   readonly networkRange: string;
   readonly networkRangeV6: string;
-  /** The e-mail domain of the organisation; empty when there is none. */
+  /** E-mail domain of the organisation. Empty when there is none. */
   readonly domain: string;
-  /** The domain of peers that this installation was started with, if any. */
+  /** Domain of peers that this installation was started with. Absent when none was set. */
   readonly peerDnsDomain?: string;
   readonly owner: Founder;
 }
 
-/** An object that is not stored yet. */
+/** Object that is not stored yet. */
 export interface NewObject {
   readonly id: string;
   readonly kind: string;
@@ -39,7 +39,9 @@ export interface NewObject {
   readonly derived: JsonObject;
 }
 
-/** The objects that every account begins with: itself, the group of all peers, a policy that lets them meet, an owner. */
+/**
+ * Returns the initial objects of an account: itself, the group `All`, a policy that connects all peers, and an owner.
+ */
 export function newAccount(inputs: NewAccountInputs): readonly NewObject[] {
   const all = inputs.newId();
   return [accountObject(inputs, all), allGroup(all), defaultPolicy(inputs.newId(), all), ownerUser(inputs)];
@@ -66,7 +68,7 @@ function allGroup(id: string): NewObject {
   return build(group, id, { name: 'All', peers: {} }, { issued: 'api', system: 'all' });
 }
 
-/** The first rule of a policy has the id of the policy. */
+/** Returns the default policy. The first rule of a policy has the id of the policy. */
 function defaultPolicy(id: string, all: string): NewObject {
   const rule = {
     name: 'Default',

@@ -19,7 +19,7 @@ const switches: Readonly<Record<string, SwitchStem>> = {
 
 const extraSwitches: Readonly<Record<string, SwitchStem>> = { peer_approval_enabled: 'account.setting.peer.approval' };
 
-/** Settings whose new value is worth an event, with what the event says beside it. */
+/** Settings whose change is audited with an event, and the metadata of the event. */
 const values: Readonly<Record<string, { readonly code: ActivityCode; meta(before: string, after: string): Meta }>> = {
   peer_login_expiration: { code: 'account.setting.peer.login.expiration.update', meta: () => ({}) },
   peer_inactivity_expiration: { code: 'account.peer.inactivity.expiration.update', meta: () => ({}) },
@@ -29,7 +29,7 @@ const values: Readonly<Record<string, { readonly code: ActivityCode; meta(before
   network_range_v6: { code: 'account.network.range.update', meta: oldAndNew('network_range_v6') },
 };
 
-/** One event for each setting that changed and has a code of its own. */
+/** Returns one event for each changed setting that has an activity code. */
 export function updatedEvents(
   before: Stored<'Account'>,
   after: Stored<'Account'>,
@@ -56,7 +56,7 @@ function valueEvents(was: JsonObject, is: JsonObject): readonly AuditEvent[] {
     .map(([field, { code, meta }]) => ({ code, meta: meta(String(was[field] ?? ''), String(is[field] ?? '')) }));
 }
 
-/** IPv6 is on while any group has it. */
+/** IPv6 counts as enabled while any group has it. */
 function ipv6Events(was: JsonObject, is: JsonObject): readonly AuditEvent[] {
   const enabled = (settings: JsonObject) => ({ on: !isEmpty(settings['ipv6_enabled_groups']) });
   return switchEvents({ on: 'account.setting.ipv6' }, enabled(was), enabled(is), {});
@@ -74,7 +74,7 @@ function logGroupEvents(was: readonly string[], is: readonly string[], state: St
 }
 
 function inside(settings: JsonObject, name: string): JsonObject {
-  // Canonical specs carry the section with all its members.
+  // Canonical specs contain the section with all its members.
   return asObject(settings[name] ?? {});
 }
 

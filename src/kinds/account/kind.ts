@@ -1,5 +1,6 @@
 import { asObject } from '../../lib/json.ts';
-import { type DerivedChange, defineKind, type State, type Step } from '../../model/declare/kind.ts';
+import { defineKind, type State } from '../../model/declare/kind.ts';
+import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
 import { boolean, object } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { addGroups } from '../shared/propagation.ts';
@@ -55,17 +56,17 @@ declare module '../../model/state/stored.ts' {
   }
 }
 
-/** What the server knows about an account beside its settings. */
+/** Data that the server keeps about an account in addition to its settings. */
 interface AccountDerived {
-  /** The e-mail domain of the organisation. */
+  /** E-mail domain of the organisation. */
   readonly domain: string;
   readonly domain_category: string;
-  /** The account that manages it as a tenant, and the one that asked to. */
+  /** Ids of the account that manages this one as a tenant (`msp`), and of the account that asked to (`msp_invite`). */
   readonly msp: string;
   readonly msp_invite: string;
-  /** The domain of peers that the installation was started with. */
+  /** Domain of peers that the installation was started with. */
   readonly peer_dns_domain: string;
-  /** When it was made, ISO 8601, where that was before it was stored here. */
+  /** Time of creation in ISO 8601. May precede the time when the object was stored. Absent: that time counts. */
   readonly created_at: string;
 }
 
@@ -75,7 +76,7 @@ export const account = defineKind({
   path: '/api/accounts',
   idParameter: 'accountId',
   verbs: ['list', 'replace'],
-  // Who may delete an account is another question, with a module of its own: `accounts`.
+  // Deletion of an account is controlled by another module: `accounts`.
   module: 'settings',
   document: { allowed: true, shortName: 'hacc' },
   singleton: 'account',
@@ -159,7 +160,10 @@ export const account = defineKind({
   },
 });
 
-/** What else changes with a setting: groups of users reach their peers, peers do not wait any more, or get other addresses. */
+/**
+ * Returns the changes that follow from a changed setting: groups of users are put on their peers, waiting peers are
+ * approved, and peers get other addresses.
+ */
 function followAccount({ before, after }: Step<Stored<'Account'>>, state: State): readonly DerivedChange[] {
   if (before === undefined || after === undefined) return [];
   const followers = [
@@ -173,7 +177,7 @@ function isPropagating(account: Stored<'Account'>): boolean {
   return account.spec.settings?.groups_propagation_enabled === true;
 }
 
-/** Whether new peers wait for an administrator. */
+/** Whether new peers wait for the approval of an administrator. */
 function isApproving(account: Stored<'Account'>): boolean {
   return account.spec.settings?.extra?.peer_approval_enabled === true;
 }

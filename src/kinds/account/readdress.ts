@@ -1,4 +1,5 @@
-import type { DerivedChange, State } from '../../model/declare/kind.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { DerivedChange } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import {
   type AddressField,
@@ -12,9 +13,10 @@ import {
 } from '../shared/peer-addresses.ts';
 
 /**
- * Addresses of peers follow the ranges, and IPv6 follows the groups that have it. An address that the new range has stays:
- * it may be the one that was just stated, and nobody else is given it. `others` is what else follows from the
- * settings: a peer that it changes is changed further.
+ * Returns the new addresses of peers after a change of the address ranges, or of the groups with IPv6. An address
+ * inside the new range is kept, because a document may just have stated it, and is given to no other peer. `others` are
+ * the other changes that follow from the settings. Where they change the same peer, the new address is added to that
+ * change.
  */
 export function readdressPeers(
   before: Stored<'Account'>,
@@ -58,7 +60,7 @@ function groupsOf(account: Stored<'Account'>): string {
   return JSON.stringify(account.spec.settings?.ipv6_enabled_groups ?? []);
 }
 
-/** The addresses that have a place in the range already. */
+/** Returns the addresses that are inside the range already. */
 function staying(account: Stored<'Account'>, state: State, field: AddressField): Set<string> {
   const range = rangeOf(account, field);
   const holders: readonly { readonly spec: { readonly ip?: string; readonly ipv6?: string } }[] = [
@@ -69,7 +71,7 @@ function staying(account: Stored<'Account'>, state: State, field: AddressField):
   return new Set(range === undefined ? [] : addresses.filter((address) => isPlaceIn(range, address)));
 }
 
-/** The address at the same place in the new range where there is one, so that people recognise it. */
+/** Returns the address with the same offset in the new range, so that people recognise it, or another free address. */
 function move(
   before: Stored<'Account'>,
   after: Stored<'Account'>,
@@ -82,7 +84,7 @@ function move(
   if (isPlaceIn(is, old)) return old;
   const same = was === undefined ? undefined : movedAddress(was, is, old);
   const found = same !== undefined && !taken.has(same) ? same : freeAddress(is, id, (text) => taken.has(text));
-  // There is room: a rule has looked before.
+  // A rule has checked that there is room.
   const address = found ?? old;
   taken.add(address);
   return address;

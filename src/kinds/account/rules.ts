@@ -1,7 +1,8 @@
 import { asObject, equalJson } from '../../lib/json.ts';
 import { type Cidr, contains, overlaps, parseCidr } from '../../lib/net/address.ts';
 import { groupRules, isLetIn } from '../../model/declare/allowed-groups.ts';
-import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
+import type { Fault, State } from '../../model/declare/kind.ts';
+import type { Mutation } from '../../model/declare/mutation.ts';
 import { peerDomainOf } from '../../model/declare/peer-domain.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { type AddressField, isPlaceIn } from '../shared/peer-addresses.ts';
@@ -24,7 +25,7 @@ const rangeRules: readonly RangeRule[] = [
   { field: 'network_range_v6', address: 'ipv6', family: 6, shortest: 48, longest: 120 },
 ];
 
-/** Ranges whose addresses mean something else everywhere. */
+/** Ranges with a special meaning everywhere. */
 const reservedRanges = [
   { text: '127.0.0.0/8', what: 'loopback' },
   { text: '169.254.0.0/16', what: 'link-local' },
@@ -34,7 +35,10 @@ const reservedRanges = [
   { text: 'ff00::/8', what: 'multicast' },
 ];
 
-/** The ranges of peer addresses: family, size, and nothing that is reserved. Malformed ones are reported elsewhere. */
+/**
+ * Checks the ranges of peer addresses: family, size, and no reserved addresses. Malformed ranges are reported
+ * elsewhere.
+ */
 export function checkRanges(spec: Ranges): readonly Fault[] {
   return rangeRules.flatMap((rule) => {
     const range = rangeOf(spec.settings[rule.field]);
@@ -63,7 +67,7 @@ function rangeOf(text: unknown): Cidr | undefined {
   return result?.ok === true ? result.cidr : undefined;
 }
 
-/** Users cannot lock themselves out: their next request could not undo it. */
+/** Stops users from locking themselves out, because they could not undo it with their next request. */
 export function keepCallerIn({ after, actor }: Mutation<Stored<'Account'>>): readonly Fault[] {
   // A user who manages a tenant signs in by the rules of their own account.
   if (after === undefined || actor?.tokenLists === undefined || actor.granted !== undefined) return [];
@@ -73,7 +77,10 @@ export function keepCallerIn({ after, actor }: Mutation<Stored<'Account'>>): rea
   return [{ code: 'locks_out_caller', path: '/settings/jwt_allow_groups', message }];
 }
 
-/** Which claim fills groups decides who is in them: where a group makes owners of a tenant, only an owner changes that. */
+/**
+ * The claim that fills groups decides who is in them. Where the users of a group become owners of a tenant, only an
+ * owner may change the claim.
+ */
 export function keepClaim(
   { before, after, actor }: Mutation<Stored<'Account'>>,
   was: State,
@@ -90,18 +97,18 @@ export function keepClaim(
 
 const claimSettings = ['jwt_groups_enabled', 'jwt_groups_claim_name'] as const;
 
-/** The settings must suit the peers and the zones that are there. */
+/** Checks the settings against the existing peers and zones. */
 export function checkAgainstAccount(account: Stored<'Account'>, state: State): readonly Fault[] {
   return [...checkRoom(account, state), ...checkZones(account, state)];
 }
 
-/** There is room for half as many peers again, and for ten at least. */
+/** Checks that the range has room for half as many peers again, and for at least ten. */
 function checkRoom(account: Stored<'Account'>, state: State): readonly Fault[] {
   const range = rangeOf(account.spec.settings?.network_range);
   if (range === undefined || range.family !== 4) return [];
   const peers = state.countOf('Peer') + state.countOf('ProxyPeer');
   const needed = Math.max(10, Math.ceil(peers * 1.5));
-  // The first and the last address of a range belong to no peer.
+  // The first and the last address of a range are never given to a peer.
   const room = 2 ** (32 - range.prefix) - 2;
   if (room >= needed) return [];
   const message = `\`${range.text}\` has room for ${room} peers, but ${peers} peers need room for ${needed}; choose a larger range`;
@@ -119,7 +126,7 @@ function checkZones(account: Stored<'Account'>, state: State): readonly Fault[] 
 /** Private address ranges. */
 const privateRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 
-/** Peers of a public range hide those outside that have its addresses. */
+/** Requires approval for a public range: its addresses hide the hosts on the internet that have the same ones. */
 export function askOfPublicRanges(
   before: Stored<'Account'> | undefined,
   after: Stored<'Account'> | undefined,
@@ -143,7 +150,7 @@ function isPrivate(range: Cidr): boolean {
   });
 }
 
-/** A new range gives new addresses to the peers whose address it does not have. */
+/** Warns that peers with an address outside the new range get a new one. */
 export function warnOfNewAddresses(
   before: Stored<'Account'> | undefined,
   after: Stored<'Account'> | undefined,
@@ -159,7 +166,7 @@ export function warnOfNewAddresses(
     );
 }
 
-/** The documents of one source contradict each other when their range does not have an address that they state. */
+/** Refuses a source whose documents contradict each other: they state a range, and peer addresses outside it. */
 export function checkStatedAddresses({ before, after }: Mutation<Stored<'Account'>>, next: State): readonly Fault[] {
   if (before === undefined || after === undefined) return [];
   return rangeRules.flatMap(({ field, address }) => {

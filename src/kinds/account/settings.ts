@@ -49,7 +49,7 @@ const extra = {
   }),
 };
 
-/** The settings of an account. The defaults are those of a new account. */
+/** Settings of an account. The defaults apply to a new account. */
 export const settings = {
   peer_login_expiration_enabled: boolean({
     doc: 'Whether people have to sign in again after a while to keep their peers connected.',
@@ -108,9 +108,9 @@ export const settings = {
     format: cidr,
     keep: true,
   }),
-  // Beyond the specification: clients that know only that never send it.
+  // Not in the specification: clients that only know the specification never send it.
   ipv6_enabled_groups: refs('Group', { doc: 'Groups whose peers also get an IPv6 address.', keep: 'absent' }),
-  // Beyond the specification, as the groups with IPv6 are.
+  // Not in the specification, like `ipv6_enabled_groups`.
   local_mfa_enabled: boolean({
     doc: 'Whether people who sign in with a password of this server need a second factor; who has none sets it up at the next sign-in.',
     default: false,
@@ -138,7 +138,7 @@ export const settings = {
   }),
 };
 
-/** Settings that clients of other servers know, beyond the specification; none of them exists here. */
+/** Settings outside the specification that clients of other servers send. None of them is supported here. */
 export const lackingSettings = {
   auto_update_always: { value: false, hint: 'peers update as `auto_update_version` says' },
   metrics_push_enabled: { value: false, hint: 'metrics of the server are read at `/metrics`' },

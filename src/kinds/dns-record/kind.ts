@@ -27,7 +27,7 @@ const spec = {
     required: true,
     documentDefault: 300,
     minimum: 0,
-    // The longest time that DNS can say (RFC 2181).
+    // Maximum TTL of DNS (RFC 2181).
     maximum: 2147483647,
     unit: 'seconds',
   }),

@@ -11,14 +11,17 @@ interface RecordSpec {
 
 const contents: Readonly<Record<RecordSpec['type'], Format>> = { A: ipv4, AAAA: ipv6, CNAME: recordTarget };
 
-/** The one spelling of the content, which depends on the type. What has none stays: `checkContent` reports it. */
+/**
+ * Returns the spec with its content in canonical form, which depends on the type. Invalid content is kept:
+ * `checkContent` reports it.
+ */
 export function canonicalContent<S extends Partial<RecordSpec>>(spec: S): S {
   if (spec.type === undefined || spec.content === undefined) return spec;
   const result = contents[spec.type].canonical(spec.content);
   return 'value' in result ? { ...spec, content: result.value } : spec;
 }
 
-/** The content must be what the type says. */
+/** Checks that the content matches the type. */
 export function checkContent(spec: RecordSpec): readonly Fault[] {
   const result = contents[spec.type].canonical(spec.content);
   if ('value' in result) return [];
@@ -31,22 +34,22 @@ export function checkContent(spec: RecordSpec): readonly Fault[] {
   ];
 }
 
-/** The zone of a record, by id. */
+/** Returns the id of the zone of a record. */
 export function zoneOf(record: Stored<'DNSRecord'>): string {
   return record.parent ?? record.spec.zone ?? '';
 }
 
-/** Name, type and content: what may be there once in a zone. */
+/** Returns name, type and content as one text. It is unique in a zone. */
 export function recordOf(record: Stored<'DNSRecord'>): string {
   return `${record.spec.name ?? ''}/${record.spec.type ?? ''}/${record.spec.content ?? ''}`;
 }
 
-/** By what records of one name find each other. */
+/** Returns zone and name as one text, by which records of the same name are indexed. */
 export function ownerNameOf(record: Stored<'DNSRecord'>): string {
   return `${zoneOf(record)}/${record.spec.name ?? ''}`;
 }
 
-/** A record lies in its zone, and nothing stands beside a CNAME. */
+/** Checks that the name of a record is inside its zone, and that a CNAME is the only record of its name. */
 export function checkPlace(record: Stored<'DNSRecord'>, state: State): readonly Fault[] {
   return [...checkZone(record, state), ...checkAlias(record, state)];
 }

@@ -40,7 +40,7 @@ function listed(settings: Stored<'DNSSettings'>): readonly string[] {
   return settings.spec.disabled_management_groups ?? [];
 }
 
-/** The events are about the account. */
+/** The events have the account as their target. */
 function groupEvents(was: readonly string[], is: readonly string[], state: State): readonly AuditEvent[] {
   const events = autoGroupEvents('dns.setting.disabled.management.group', was, is, state, {});
   return events.map((event) => ({ ...event, target: state.account }));

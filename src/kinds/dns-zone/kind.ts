@@ -7,7 +7,7 @@ import { domain } from '../shared/formats.ts';
 
 const mostNames = 10;
 
-/** The domain must be free for a zone, and every record of the zone must lie in it. */
+/** Checks that the domain is not the domain of peers, and that every record of the zone is inside it. */
 function checkDomain(zone: Stored<'DNSZone'>, state: State): readonly Fault[] {
   const domain = zone.spec.domain ?? '';
   const [account] = state.ofKind('Account');
@@ -19,7 +19,7 @@ function reserved(domain: string): Fault {
   return { code: 'zone_domain_reserved', path: '/domain', message };
 }
 
-/** Records that existed before: one that is made in the same step has rules of its own. */
+/** Checks only records that existed before: records created in the same step are checked by their own rules. */
 function recordsOutside(zone: Stored<'DNSZone'>, domain: string, state: State): readonly Fault[] {
   const names = state
     .childrenOf(zone.id, 'DNSRecord')

@@ -4,7 +4,7 @@ import { edrComputed, edrFields, edrKind } from '../shared/edr.ts';
 import { webUrl } from '../shared/web-url.ts';
 
 const spec = {
-  // The product counts it among the credentials: answers leave it out like the secret.
+  // The product treats it as a credential, so responses leave it out like the secret.
   client_id: secret({
     doc: 'The client as which the product is asked. It is never shown.',
     required: true,

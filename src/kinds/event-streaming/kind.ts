@@ -32,7 +32,7 @@ export const eventStreaming = defineKind({
   name: 'EventStreaming',
   doc: 'Sends the events of the account to a platform outside.',
   path: '/api/event-streaming',
-  // Where other clients of this interface look for it.
+  // Path that other clients of this API use.
   alsoAt: ['/api/integrations/event-streaming'],
   ids: 'integer',
   deleteReply: 'object',

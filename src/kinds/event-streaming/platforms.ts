@@ -7,18 +7,21 @@ import { webUrl } from '../shared/web-url.ts';
 
 type Config = Readonly<Record<string, string>>;
 
-/** What is wrong with a value; `undefined`: nothing. */
+/** Returns what is wrong with a value, or `undefined` when it is valid. */
 type Check = (value: string, config: Config) => string | undefined;
 
-/** What the configuration of one platform may say. */
+/** Keys that the configuration of a platform may have. */
 export interface Platform {
   readonly required: readonly string[];
   readonly optional: readonly string[];
-  /** What values must be like, by key. Credentials and addresses are sealed where this is asked: their fields say it. */
+  /**
+   * Checks of values, by key. The keys of `secrets` have none, because their values are sealed by then: their fields
+   * check them.
+   */
   readonly values: Readonly<Record<string, Check>>;
 }
 
-/** The platforms to which events can be sent, with the keys of their configuration. */
+/** Supported platforms for event streaming, with the keys of their configuration. */
 export const platforms: Readonly<Record<'datadog' | 's3' | 'firehose' | 'generic_http', Platform>> = {
   datadog: {
     required: ['api_key'],
@@ -63,7 +66,7 @@ function matching(pattern: RegExp, hint: string): (value: string) => string | un
 
 const datadogRegions: readonly string[] = ['us', 'us1', 'us3', 'us5', 'eu', 'eu1', 'ap1', 'ap2', 'uk1', 'gov'];
 
-/** It counts only where nothing else says which site it is. */
+/** The region only matters when neither `site` nor `api_url` is set. */
 function checkDatadogRegion(value: string, { site, api_url }: Config): string | undefined {
   if (datadogRegions.includes(value) || site !== undefined || api_url !== undefined) return undefined;
   const guess = nearest(value, datadogRegions);
@@ -71,7 +74,7 @@ function checkDatadogRegion(value: string, { site, api_url }: Config): string | 
   return `Datadog has no region \`${value.slice(0, 100)}\`; ${hint}`;
 }
 
-/** It becomes part of a host name. */
+/** Checks a region. It becomes part of a host name. */
 function checkRegion(value: string): string | undefined {
   return matching(/^[a-z0-9]([a-z0-9-]{0,62})$/, 'is no region; write one such as eu-central-1')(value);
 }
@@ -96,7 +99,7 @@ function checkTemplate(value: string): string | undefined {
   return 'fault' in template ? `\`body_template\` is no template: ${template.fault}` : undefined;
 }
 
-/** Other spellings of keys; the value of one is the spelling that is kept. */
+/** Alternative spellings of keys, each with the spelling that is stored. */
 export const otherSpellings: Readonly<Record<string, string>> = {
   access_key: 'access_key_id',
   secret_key: 'secret_access_key',
@@ -104,7 +107,7 @@ export const otherSpellings: Readonly<Record<string, string>> = {
 
 const credential = secret({ doc: 'A credential. It is shown masked.', read: 'masked' });
 
-/** Headers by name, as JSON. */
+/** Headers by name, as a JSON object. */
 const headerText: Format = {
   name: 'headers',
   canonical(text) {
@@ -118,7 +121,7 @@ const headerText: Format = {
   },
 };
 
-/** The members of an object of texts. */
+/** Parses a JSON object whose members are all strings. Returns `undefined` for any other text. */
 function readObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value = parseJson(text);
@@ -129,7 +132,7 @@ function readObject(text: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-/** Headers carry credentials as often as not. */
+/** Headers often contain credentials. */
 const headers = secret({
   doc: 'Headers by name, as JSON. They are shown masked.',
   read: 'masked',
@@ -137,10 +140,10 @@ const headers = secret({
   asJson: true,
 });
 
-/** Many platforms let everyone write who knows such an address. */
+/** Many platforms let anyone write who knows the address. */
 const address = secret({ doc: 'An address of the web.', read: 'shown', maxLength: 4 * longest.text, format: webUrl });
 
-/** Keys whose values are kept sealed. */
+/** Keys whose values are stored sealed. */
 export const secrets: Readonly<Record<string, Field<string | undefined>>> = {
   api_key: credential,
   access_key_id: credential,

@@ -10,12 +10,12 @@ interface StreamSpec {
 }
 
 /**
- * Keys in the one spelling that is stored. Where both are given, the other spelling is what the caller just sent: it is
- * never stored.
+ * Returns the spec with keys in the spelling that is stored. When both spellings are given, the alternative one wins:
+ * it is never stored, so the caller has just sent it.
  */
 export function inOneSpelling<S extends { readonly config: Config }>(spec: S): S {
   const { config } = spec;
-  // What is only stated need not have it.
+  // A spec that is only stated may lack `config`.
   if (config === undefined || !Object.keys(config).some((key) => key in otherSpellings)) return spec;
   const kept = Object.entries(config).filter(([key]) => !(key in otherSpellings));
   const renamed = Object.entries(config).flatMap(([key, value]) => {
@@ -26,7 +26,7 @@ export function inOneSpelling<S extends { readonly config: Config }>(spec: S): S
   return { ...spec, config: Object.fromEntries(entries) };
 }
 
-/** The configuration has the keys that its platform needs, no others, and values that can be used. */
+/** Checks that the configuration has the keys that its platform needs, no others, and valid values. */
 export function checkConfig({ platform, config }: StreamSpec): readonly Fault[] {
   const keys = platforms[platform];
   return [

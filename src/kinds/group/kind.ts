@@ -1,5 +1,6 @@
 import type { ActivityCode } from '../../model/declare/activities.ts';
-import { type AuditEvent, type DerivedChange, defineKind, type State, type Step } from '../../model/declare/kind.ts';
+import { type AuditEvent, defineKind, type State } from '../../model/declare/kind.ts';
+import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
 import { type Provided, providedIndex, providedValues, removedEntry } from '../../model/declare/provided.ts';
 import { list, longest, members, string, typedRef } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
@@ -30,15 +31,15 @@ declare module '../../model/state/stored.ts' {
   }
 }
 
-/** What the server knows about a group beside the declared fields. */
+/** Data that the server keeps about a group in addition to the declared fields. */
 interface GroupDerived {
-  /** `api`, `jwt` for groups of a claim, or `integration`. */
+  /** `api`, `jwt` for groups filled by a claim, or `integration`. */
   readonly issued: string;
-  /** The peers of the proxies of a cluster, in the group of these. */
+  /** Ids of the proxy peers in the group of a cluster's proxies. */
   readonly proxies: readonly string[];
-  /** Ids of resources in the order in which the group was given them last. */
+  /** Ids of resources, in the order in which a request last listed them. */
   readonly resource_order: readonly string[];
-  /** What an identity provider says about the group, where one brought it. */
+  /** Data of the identity provider about the group. Absent for other groups. */
   readonly provided: Provided;
 }
 
@@ -92,7 +93,7 @@ export const group = defineKind({
   uniques: {
     name: {
       ...uniqueName('a group'),
-      // Identity providers may bring groups whose names are taken.
+      // Identity providers may add groups whose names are taken.
       value: (object) => (issuedOf(object) === 'api' ? (object.spec.name ?? '') : undefined),
     },
   },
@@ -125,12 +126,12 @@ function issuedOf(object: Stored<'Group'>): string {
   return object.derived.issued ?? 'api';
 }
 
-/** One event for each peer that a new group starts with. */
+/** Returns one event for each initial peer of a new group. */
 function createdEvents(after: Stored<'Group'>, state: State): readonly AuditEvent[] {
   return listedPeers(after).map((peer) => memberEvent('peer.group.add', after, peer, state));
 }
 
-/** A rename, and one event for each peer that came or went. */
+/** Returns an event for a rename, and one for each peer that joined or left. */
 function updatedEvents(before: Stored<'Group'>, after: Stored<'Group'>, state: State): readonly AuditEvent[] {
   const { joined, left } = movedPeers(before, after);
   const renamed: AuditEvent = { code: 'group.update', meta: { old_name: before.name, new_name: after.name } };
@@ -148,7 +149,9 @@ function memberEvent(code: ActivityCode, group: Stored<'Group'>, id: string, sta
   return { code, target: id, meta: { ...named, peer_ip: peer.spec.ip ?? '', peer_fqdn: peerFqdn(peer, state) } };
 }
 
-/** Peers that join a group with IPv6 get an address, and those that leave the last one lose it. */
+/**
+ * Assigns IPv6 addresses to peers that join a group with IPv6, and removes them from peers that left their last one.
+ */
 function followIpv6({ before, after }: Step<Stored<'Group'>>, state: State): readonly DerivedChange[] {
   const [account] = state.ofKind('Account');
   const group = after ?? before;
@@ -168,7 +171,7 @@ function followIpv6({ before, after }: Step<Stored<'Group'>>, state: State): rea
   });
 }
 
-/** Whether the account gives the peers of a group IPv6 addresses. */
+/** Whether the account assigns IPv6 addresses to the peers of a group. */
 function hasIpv6Enabled(group: Stored<'Group'>, state: State): boolean {
   const [account] = state.ofKind('Account');
   return account !== undefined && listed(account.spec.settings?.ipv6_enabled_groups).includes(group.id);

@@ -1,5 +1,6 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
-import type { DerivedChange, Fault, State, Step } from '../../model/declare/kind.ts';
+import type { Fault, State } from '../../model/declare/kind.ts';
+import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { holdsPeer, isAll, withPeers } from '../shared/membership.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
@@ -10,7 +11,7 @@ interface Member {
   readonly type: string;
 }
 
-/** The type of a member is what its address makes it. */
+/** Checks that the type of each member matches the address of its resource. */
 export function checkTypes(given: JsonObject, state: State): readonly Fault[] {
   return listedIn(given).flatMap(({ id, type }, at) => {
     const resource = state.find('NetworkResource', id);
@@ -22,7 +23,10 @@ export function checkTypes(given: JsonObject, state: State): readonly Fault[] {
   });
 }
 
-/** What a request says about the resources of a group is kept by the resources themselves. */
+/**
+ * Returns the changes of peers and resources that a request's `resources` ask for. Resources store their groups
+ * themselves.
+ */
 export function placeResources({ after, given }: Step<Stored<'Group'>>, state: State): readonly DerivedChange[] {
   if (after === undefined || given === undefined) return [];
   const members = listedIn(given);
@@ -31,12 +35,12 @@ export function placeResources({ after, given }: Step<Stored<'Group'>>, state: S
   return [...addPeers(after, ids(true)), ...noteOrder(after, stated), ...moveResources(after, stated, state)];
 }
 
-/** Blank members are `null`, all others have the shape that the input gives them. */
+/** Blank members are `null`. All others have the shape that the input declares. */
 function listedIn(given: JsonObject): readonly Member[] {
   return ((given['resources'] ?? []) as readonly (Member | null)[]).flatMap((member) => member ?? []);
 }
 
-/** The resources know that they are in the group; the group alone knows in which order it was given them. */
+/** Stores the order of a group's resources. The resources store their membership, only the group stores the order. */
 function noteOrder(group: Stored<'Group'>, stated: ReadonlySet<string>): readonly DerivedChange[] {
   const order = [...stated];
   if (isAll(group) || equalJson(order, inOrderOf(group, [...order].sort()))) return [];

@@ -1,10 +1,11 @@
 import type { Json } from '../../lib/json.ts';
-import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
+import type { Fault, State } from '../../model/declare/kind.ts';
+import type { Mutation } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { actsAsOwner, ownedTenant } from '../shared/tenant-owners.ts';
 
-/** The network resources that say they belong to the group; their side owns the relation. */
+/** Returns the network resources that name the group. The resources own the relation. */
 export function resourcesOf(group: Stored<'Group'>, state: State): readonly Json[] {
   const ids = state.referrersBy('NetworkResource', 'groups', group.id).map(({ id }) => id);
   return inOrderOf(group, ids).flatMap((id) => {
@@ -13,7 +14,7 @@ export function resourcesOf(group: Stored<'Group'>, state: State): readonly Json
   });
 }
 
-/** Resources in the order in which the group was given them last; those that joined by themselves follow. */
+/** Sorts resources as a request last listed them. Resources that joined in another way come last. */
 export function inOrderOf({ derived }: Stored<'Group'>, ids: readonly string[]): readonly string[] {
   const order = derived.resource_order;
   if (order === undefined) return ids;
@@ -21,12 +22,14 @@ export function inOrderOf({ derived }: Stored<'Group'>, ids: readonly string[]):
   return [...ids].sort((a, b) => (places.get(a) ?? places.size) - (places.get(b) ?? places.size));
 }
 
-/** Every peer of the account, as the members of a group are shown. */
+/** Returns every peer of the account, in the format of group members. */
 export function listAllPeers(state: State): readonly Json[] {
   return state.ofKind('Peer').map((peer) => ({ id: peer.id, name: peer.name }));
 }
 
-/** A claim fills groups by their names: where one makes owners of a tenant, only an owner gives it another name. */
+/**
+ * A claim fills groups by name. Where the users of such a group become owners of a tenant, only an owner may rename it.
+ */
 export function keepProvidedName(
   { before, after, actor }: Mutation<Stored<'Group'>>,
   was: State,

@@ -111,7 +111,7 @@ export const ingressPeer = defineKind({
   },
 });
 
-/** Ports that were given away stay within the pools. */
+/** Checks that allocated ports stay inside the pools. */
 function checkServed(ingressPeer: Stored<'IngressPeer'>, state: State): readonly Fault[] {
   return transports.flatMap((transport) => {
     const pool = poolOf(ingressPeer, transport);

@@ -1,6 +1,7 @@
 import type { Interval } from '../../lib/bits/intervals.ts';
 import { equalJson } from '../../lib/json.ts';
-import type { DerivedChange, Fault, State, Step } from '../../model/declare/kind.ts';
+import type { Fault, State } from '../../model/declare/kind.ts';
+import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
 import {
   type IngressProtocol,
   inPortOrder,
@@ -14,14 +15,14 @@ import { createPortPool, type PortPool } from '../../model/state/port-pool.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { countryOf, regionOf } from '../shared/ingress.ts';
 
-/** Ports that an ingress port asks for; without `start` they have the numbers of the ingress peer. */
+/** Ports that an ingress port asks for. Without `start` they have the same numbers as on the ingress peer. */
 interface PortRange {
   readonly start?: number;
   readonly count: number;
   readonly protocol: IngressProtocol;
 }
 
-/** Gives an ingress port what it asks for. What it has stays as long as it asks for it. */
+/** Allocates the ports that an ingress port asks for. It keeps allocated ports for as long as it asks for them. */
 export function settlePorts({ after }: Step<Stored<'IngressPort'>>, state: State): readonly DerivedChange[] {
   if (after === undefined) return [];
   const allocation = allocationsIn(state).get(after.id);
@@ -36,7 +37,7 @@ export function settlePorts({ after }: Step<Stored<'IngressPort'>>, state: State
   ];
 }
 
-/** Whatever found no free ports is refused. */
+/** Refuses ingress ports for which no free ports were found. */
 export function checkAllocated(port: Stored<'IngressPort'>, state: State): readonly Fault[] {
   if (isSettled(port, state)) return [];
   const message =
@@ -49,8 +50,8 @@ export function checkAllocated(port: Stored<'IngressPort'>, state: State): reado
 const known = new WeakMap<State, ReadonlyMap<string, Forwarding>>();
 
 /**
- * What every ingress port gets that lacks something. They are served one after the other, in the order of their keys, so
- * that several of one plan never get the same ports.
+ * Returns the allocations of all ingress ports that lack something. Ports are served one by one, in the order of their
+ * keys, so that several ingress ports of one plan never get the same ports.
  */
 function allocationsIn(state: State): ReadonlyMap<string, Forwarding> {
   const present = known.get(state);
@@ -66,10 +67,10 @@ function allocationsIn(state: State): ReadonlyMap<string, Forwarding> {
   return made;
 }
 
-/** The free ports of ingress peers while ports are served; each is looked through once, and not again for each port. */
+/** Free ports of ingress peers during allocation. Each ingress peer is read only once. */
 interface Ledger {
   poolOf(ingressPeer: Stored<'IngressPeer'>): PortPool;
-  /** Counts what a port has, until it is served. */
+  /** Marks the current ports of an ingress port as taken until it is served. */
   hold(port: Stored<'IngressPort'>, pool: PortPool): void;
   release(port: Stored<'IngressPort'>, pool: PortPool): void;
 }
@@ -101,7 +102,7 @@ function openLedger(
   };
 }
 
-/** Takes the ports of mappings as far as they are free; returns those mappings. */
+/** Takes the ports of those mappings that are free, and returns these mappings. */
 function takeFree(pool: PortPool, mappings: readonly PortMapping[]): readonly PortMapping[] {
   return mappings.filter((mapping) => {
     const numbers = numbersOf(mapping);
@@ -126,7 +127,7 @@ function allocate(port: Stored<'IngressPort'>, state: State, ledger: Ledger): Fo
   if (ownPool !== undefined) ledger.release(port, ownPool);
   for (const ingressPeer of new Set([...(own === undefined ? [] : [own]), ...candidates(port, state)])) {
     const kept = ranges.map((range) => (ingressPeer === own ? keptOf(range, port) : []));
-    // A disabled one forwards what it does, and nothing more.
+    // A disabled ingress peer keeps forwarding what it has, but gets no new ports.
     if (ingressPeer.spec.enabled !== true && kept.some((pieces) => pieces.length === 0)) continue;
     const mappings = fulfil(ranges, kept, ledger.poolOf(ingressPeer));
     if (mappings !== undefined) return { ingressPeer: ingressPeer.id, mappings };
@@ -135,7 +136,10 @@ function allocate(port: Stored<'IngressPort'>, state: State, ledger: Ledger): Fo
   return undefined;
 }
 
-/** Takes ports for every range and returns their mappings in that order, or `undefined`. Those that must be free twice are chosen first. */
+/**
+ * Takes ports for every range, and returns the mappings in the order of the ranges, or `undefined` when there is no
+ * room. Ranges that need ports free for both TCP and UDP are served first.
+ */
 function fulfil(
   ranges: readonly PortRange[],
   kept: readonly (readonly PortMapping[])[],
@@ -163,13 +167,15 @@ function isSingle(range: PortRange | undefined): boolean {
   return range?.protocol !== 'tcp/udp';
 }
 
-/** The enabled ingress peers that may serve an ingress port: those of its region, else the fallback ones. */
+/**
+ * Returns the enabled ingress peers that may serve an ingress port: those of its region, otherwise the fallback ones.
+ */
 function candidates(port: Stored<'IngressPort'>, state: State): readonly Stored<'IngressPeer'>[] {
   const { near, fallbacks } = servingIn(state);
   return near.get(countryOf(state.find('Peer', port.parent ?? '')).toLowerCase()) ?? fallbacks;
 }
 
-/** The enabled ingress peers of a state, in the order in which they serve. */
+/** Enabled ingress peers of a state, in the order in which they serve. */
 interface Serving {
   /** By region. */
   readonly near: ReadonlyMap<string, readonly Stored<'IngressPeer'>[]>;
@@ -183,21 +189,21 @@ function servingIn(state: State): Serving {
   if (present !== undefined) return present;
   const enabled = inPortOrder(state.ofKind('IngressPeer').filter(({ spec }) => spec.enabled === true));
   const near = Map.groupBy(enabled, (ingressPeer) => regionOf(ingressPeer, state).toLowerCase());
-  // A peer whose country is unknown is near to none.
+  // An ingress peer whose country is unknown serves no region.
   near.delete('');
   const found = { near, fallbacks: enabled.filter(({ spec }) => spec.fallback === true) };
   serving.set(state, found);
   return found;
 }
 
-/** Whether an ingress port has what it asks for, and nothing else. */
+/** Whether an ingress port has exactly the ports that it asks for. */
 function isSettled(port: Stored<'IngressPort'>, state: State): boolean {
   if (state.get(port.spec.ingress_peer_id ?? '') === undefined) return false;
   const kept = rangesOf(port).map((range) => keptOf(range, port));
   return kept.every((pieces) => pieces.length > 0) && equalJson(kept.flat(), mappingsOf(port));
 }
 
-/** The mappings that an ingress port has for a range, when they are all of it. */
+/** Returns the mappings of an ingress port for a range, or an empty list when they do not cover all of it. */
 function keptOf({ start, count, protocol }: PortRange, port: Stored<'IngressPort'>): readonly PortMapping[] {
   const pieces = mappingsOf(port).filter(
     (mapping) =>

@@ -69,7 +69,7 @@ declare module '../../model/state/stored.ts' {
   }
 }
 
-/** What was allocated to an ingress port. */
+/** Ports that were allocated to an ingress port. */
 interface IngressPortDerived {
   readonly port_range_mappings: readonly PortMapping[];
 }
@@ -155,19 +155,19 @@ function peerOf(port: Stored<'IngressPort'>): string {
   return port.parent ?? '';
 }
 
-/** A range of ports of the peer. */
+/** Range of ports of the peer. */
 export interface PortRange {
   readonly start: number;
   readonly end: number;
   readonly protocol: IngressProtocol;
 }
 
-/** What an ingress port asks for. */
+/** Ports that an ingress port asks for. */
 interface PortsSpec {
   readonly port_ranges: readonly PortRange[];
 }
 
-/** Every port only once. */
+/** Checks that no port is requested twice. */
 function checkRanges({ port_ranges: ranges }: PortsSpec): readonly Fault[] {
   return transports.flatMap((transport) => checkOnce(ranges, transport));
 }

@@ -1,6 +1,7 @@
 import { equalJson } from '../../lib/json.ts';
 import type { ActivityCode } from '../../model/declare/activities.ts';
-import { type AuditEvent, defineKind, type Fault, type Mutation, type State } from '../../model/declare/kind.ts';
+import { type AuditEvent, defineKind, type Fault, type State } from '../../model/declare/kind.ts';
+import type { Mutation } from '../../model/declare/mutation.ts';
 import { type TenantStatus, tenantStatuses } from '../../model/declare/tenant-words.ts';
 import { keyed, longest, oneOf, ref, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
@@ -8,7 +9,7 @@ import { eventsIf } from '../shared/events.ts';
 import { domain } from '../shared/formats.ts';
 import { actsAsOwner, ownerGroups } from '../shared/tenant-owners.ts';
 
-/** What it means that a tenant goes from one status to another. */
+/** Activity code of each change of a tenant's status (`before after`). */
 const moves: Readonly<Record<string, ActivityCode>> = {
   'pending active': 'msp.tenant.verify',
   'existing invited': 'msp.tenant.invite',
@@ -16,7 +17,7 @@ const moves: Readonly<Record<string, ActivityCode>> = {
   'invited existing': 'msp.tenant.decline',
 };
 
-/** Another name or other groups, another status, another price. */
+/** Returns events for a changed spec, status or price. */
 function updatedEvents(before: Stored<'MSPTenant'>, after: Stored<'MSPTenant'>): readonly AuditEvent[] {
   const meta = { name: after.name, domain: after.spec.domain ?? '' };
   const move = moves[`${before.derived.status} ${after.derived.status}`];
@@ -69,7 +70,7 @@ declare module '../../model/state/stored.ts' {
   }
 }
 
-/** What the server knows about a tenant beside the declared fields. */
+/** Data that the server keeps about a tenant in addition to the declared fields. */
 interface MSPTenantDerived {
   readonly status: TenantStatus;
   readonly dns_challenge: string;
@@ -80,7 +81,7 @@ export const mspTenant = defineKind({
   name: 'MSPTenant',
   doc: 'Another account that this one looks after. Its id is the id of that account; documents are named after its domain.',
   path: '/api/integrations/msp/tenants',
-  // Making a tenant may make an account: that is a route of its own, and so is everything that moves one on.
+  // Creating a tenant may create an account, so it has a separate operation. So has every change of status.
   verbs: ['list', 'replace'],
   module: 'msp',
   document: { allowed: true, shortName: 'hmsp', creates: false },
@@ -132,7 +133,7 @@ function hex(bytes: Uint8Array): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Owners of a tenant's account are made by owners of this one: no user gives more rights than they have. */
+/** Only owners of this account may make a group owners of a tenant: no user can grant more rights than they have. */
 function checkMutation({ before, after, actor }: Mutation<Stored<'MSPTenant'>>, was: State): readonly Fault[] {
   if (after === undefined || actor === undefined || actsAsOwner(was, actor)) return [];
   const known = ownerGroups(before);

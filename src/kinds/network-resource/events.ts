@@ -3,7 +3,7 @@ import type { AuditEvent, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 
-/** What events say about a resource. */
+/** Returns the metadata of events about a resource. */
 export function resourceMeta(resource: Stored<'NetworkResource'>, state: State): Readonly<Record<string, string>> {
   const network = resource.parent ?? '';
   return {
@@ -14,12 +14,12 @@ export function resourceMeta(resource: Stored<'NetworkResource'>, state: State):
   };
 }
 
-/** One event for each group that a new resource joins. */
+/** Returns one event for each group that a new resource joins. */
 export function createdEvents(after: Stored<'NetworkResource'>, state: State): readonly AuditEvent[] {
   return groupEvents('resource.group.add', after, after.spec.groups ?? [], state);
 }
 
-/** The change itself, and one event for each group that gained or lost the resource. */
+/** Returns an event for the update, and one for each group that gained or lost the resource. */
 export function updatedEvents(
   before: Stored<'NetworkResource'>,
   after: Stored<'NetworkResource'>,
@@ -35,12 +35,12 @@ export function updatedEvents(
   ];
 }
 
-/** One event for each group that loses the resource. */
+/** Returns one event for each group that loses the resource. */
 export function deletedEvents(before: Stored<'NetworkResource'>, state: State): readonly AuditEvent[] {
   return groupEvents('resource.group.delete', before, before.spec.groups ?? [], state);
 }
 
-/** The group is the target: its list of resources is what changed. */
+/** The target of the events is the group, because its list of resources changed. */
 function groupEvents(
   code: ActivityCode,
   resource: Stored<'NetworkResource'>,

@@ -5,7 +5,7 @@ import { cidr, wildcardDomain } from '../shared/formats.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { createdEvents, deletedEvents, resourceMeta, updatedEvents } from './events.ts';
 
-/** A host, a range or a domain; a single address is the smallest range. */
+/** A host, a range or a domain. A single address is stored as /32 or /128. */
 const resourceAddress: Format = {
   name: 'address',
   canonical(text) {
@@ -62,7 +62,7 @@ export const networkResource = defineKind({
   spec,
   service: { member: 'serviceRef', field: 'address' },
   naturalKey: (spec) => spec.name,
-  // A resource that goes by another name keeps its id, and so do the policies that name it.
+  // A renamed resource with the same address keeps its id, and so do the policies that name it.
   pairing: (spec) => spec.address,
   computed: {
     type: {
@@ -79,7 +79,8 @@ export const networkResource = defineKind({
         `a network resource with the name \`${name}\` already exists in this account; choose another name`,
     },
   },
-  // A resource that a service stands on is a condition of it; a policy only uses it.
+  // A service depends on its resource, so a refused delete answers `precondition`. Where only a policy names the
+  // resource, it answers `in_use`.
   inUse: { ProxyService: 'precondition' },
   activity: {
     create: 'network.resource.create',

@@ -37,7 +37,7 @@ export const networkRouter = defineKind({
   spec,
   naturalKey: ({ key, peer, peer_groups }) =>
     key ?? (peer === undefined ? `groups/${(peer_groups ?? []).join(',')}` : `peer/${peer}`),
-  // A network rarely has more than one: when one goes and one comes, it changed.
+  // A network rarely has several routers. When one is removed and one is added, that counts as an update.
   pairing: () => '',
   rules: [routedByOne('router_exclusive')],
   activity: { create: 'network.router.create', update: 'network.router.update', delete: 'network.router.delete' },

@@ -41,7 +41,7 @@ export const network = defineKind({
   },
 });
 
-/** How many peers route to a network; one that does by several routers counts once. */
+/** Returns the number of peers that route to a network. A peer of several routers counts once. */
 function countRoutingPeers(network: Stored<'Network'>, state: State): number {
   const peers = new Set<string>();
   for (const router of state.childrenOf(network.id, 'NetworkRouter')) {
@@ -53,7 +53,9 @@ function countRoutingPeers(network: Stored<'Network'>, state: State): number {
   return peers.size;
 }
 
-/** The policies that permit access to a resource of the network, by id. */
+/**
+ * Returns the ids, sorted, of enabled policies with an enabled rule to a resource of the network, or to a group of one.
+ */
 function policiesTo(network: Stored<'Network'>, state: State): readonly string[] {
   const resources = state.childrenOf(network.id, 'NetworkResource');
   const targets = new Set(resources.flatMap((resource) => [resource.id, ...(resource.spec.groups ?? [])]));

@@ -16,22 +16,22 @@ import {
 import { webUrl } from '../shared/web-url.ts';
 import { checkTarget, withoutEmptyTarget } from './rules.ts';
 
-/** Registered authentication schemes of HTTP, and those that services for notifications use besides. */
+/** Registered HTTP authentication schemes, and further ones that notification services use. */
 const schemes = [
   ...['Basic', 'Bearer', 'Concealed', 'Digest', 'DPoP', 'GNAP', 'HOBA', 'Mutual', 'Negotiate', 'OAuth', 'PrivateToken'],
   ...['SCRAM-SHA-1', 'SCRAM-SHA-256', 'vapid', 'ApiKey', 'Api-Key', 'GenieKey', 'Key', 'Splunk', 'Token'],
 ].map((scheme) => scheme.toLowerCase());
 
 /**
- * The authentication scheme with which the value of a header begins, and the space behind it; empty when there is none. Any
- * other first word may be part of the secret.
+ * Returns the authentication scheme at the start of a header value, with a space after it. Returns an empty string when
+ * there is none: any other first word may be part of the secret.
  */
 function schemeOf(value: string): string {
   const [, scheme = ''] = /^([\w-]{3,20}) +\S/.exec(value) ?? [];
   return schemes.includes(scheme.toLowerCase()) ? `${scheme} ` : '';
 }
 
-/** The code of an activity that the program knows. */
+/** Code of a known activity. */
 const activityCode: Format = {
   name: 'event_type',
   pattern: '[0-9a-z._-]+',
@@ -46,7 +46,7 @@ const activityCode: Format = {
 
 const longestLocal = 64;
 
-/** One e-mail address without a name beside it; the domain in its one spelling. */
+/** One e-mail address without a display name. The domain is put into canonical form. */
 const emailAddress: Format = {
   name: 'email',
   pattern: '[^@]+@[^@]+',
@@ -108,7 +108,7 @@ export const notificationChannel = defineKind({
   variants: {
     by: 'type',
     member: 'target',
-    // None is required: a target in which nothing stands is none, and shown as it was given.
+    // No member is required: an empty target counts as no target, and is shown as it was given.
     of: {
       email: { required: [], optional: ['emails'], empty: ['headers'] },
       webhook: { required: [], optional: ['url', 'headers'], empty: ['emails'] },

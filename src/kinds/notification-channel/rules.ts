@@ -12,11 +12,11 @@ interface ChannelSpec {
   readonly target: Target | undefined;
 }
 
-/** A target in which nothing stands is none. */
+/** Removes an empty target, which counts as no target. */
 export function withoutEmptyTarget<S extends object>(spec: S): S {
   const { target, ...rest } = spec as S & { readonly target?: Partial<Target> };
   if (target === undefined || !isEmptyTarget(target)) return spec;
-  // The rest has every other member that the type has; the target may be absent.
+  // `rest` has every other member of the type. `target` may be absent.
   return rest as S;
 }
 
@@ -24,7 +24,7 @@ function isEmptyTarget({ emails = [], url, headers = {} }: Partial<Target>): boo
   return emails.length === 0 && url === undefined && Object.keys(headers).length === 0;
 }
 
-/** A target has what its type needs, and nothing of the other type. */
+/** Checks that a target has the members that its type needs, and none of the other type. */
 export function checkTarget({ type, target }: ChannelSpec): readonly Fault[] {
   if (target === undefined) return [];
   return type === 'email'
@@ -47,7 +47,7 @@ function checkWebhook({ emails, url }: Target): readonly Fault[] {
   ];
 }
 
-/** Headers of the signature. */
+/** Headers of the signature, which the server sets itself. */
 const ownHeaders = /^webhook-/i;
 
 function checkHeader(name: string): readonly Fault[] {

@@ -1,18 +1,22 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { withMember } from '../shared/membership.ts';
 import { freeAddress, hasIpv6, isTakenIn, listed, rangeOf } from '../shared/peer-addresses.ts';
 import { labelFor } from './label.ts';
 
-/** The hand that puts new peers into groups. */
+/** Origin of group memberships that enrolment adds. */
 const origin = 'enrolment';
 
-/** What else changes when a peer enrols: it gets addresses and a name, joins its groups, and its setup key is used once more. */
+/**
+ * Returns the changes that follow from an enrolment: the peer gets addresses and a label and joins its groups, and its
+ * setup key counts one more use.
+ */
 export function arrive({ after, given }: Step<Stored<'Peer'>>, state: State): readonly DerivedChange[] {
   const enrolment = given?.['enrolment'];
   if (after === undefined || !isObject(enrolment)) return [];
-  // What a request gives is JSON.
+  // Inputs of a request are JSON.
   const { groups, setup_key, at } = enrolment as JsonObject;
   const joined = listed(groups);
   return [
@@ -35,7 +39,10 @@ function settle(peer: Stored<'Peer'>, groups: readonly string[], state: State): 
   return [{ change: { ...peer, key: label }, spec }];
 }
 
-/** The key counts its uses; the peer that came by it says so, so that a second look counts nothing. */
+/**
+ * Counts a use of the setup key. `last_peer` records the peer, so that deriving the changes again does not count it
+ * twice.
+ */
 function useKey(key: Stored<'SetupKey'> | undefined, peer: Stored<'Peer'>, at: string): readonly DerivedChange[] {
   if (key === undefined || key.derived.last_peer === peer.id) return [];
   const uses = key.derived.used_times ?? 0;

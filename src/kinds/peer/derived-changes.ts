@@ -1,18 +1,22 @@
-import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
 import { originOf } from '../../model/state/object.ts';
 import { isOfKind, type Stored } from '../../model/state/stored.ts';
 import { listedPeers, withPeers } from '../shared/membership.ts';
 import { arrive } from './arrival.ts';
 import { freeLabel } from './label.ts';
 
-/** What else changes with a peer: its label follows its name, and what names it goes or lets go with it. */
+/**
+ * Returns the changes that follow from a change of a peer: its label follows its name, and references to a deleted peer
+ * are removed.
+ */
 export function followPeer(step: Step<Stored<'Peer'>>, state: State): readonly DerivedChange[] {
   const { before, after } = step;
   if (before === undefined) return arrive(step, state);
   return after === undefined ? leave(before, state) : relabel(before, after, state);
 }
 
-/** Documents know the peer by its label, so a label that they may mean stays. */
+/** Documents name the peer by its label, so a label that documents may name is kept. */
 function relabel(before: Stored<'Peer'>, after: Stored<'Peer'>, state: State): readonly DerivedChange[] {
   if (before.name === after.name || isNamedByDocuments(after, state)) return [];
   const label = freeLabel(after, state);
@@ -24,10 +28,13 @@ function isNamedByDocuments(peer: Stored<'Peer'>, state: State): boolean {
   return peer.declared.length > 0 || state.referrersOf(peer.id).some(({ from }) => from.declared.length > 0);
 }
 
-/** What cannot be about anybody else: expiry is held up neither by policies nor by tests. */
+/**
+ * Kinds whose objects concern only the peer that they reference. They are deleted with it, so that they never hold up
+ * the expiry of a peer.
+ */
 const aboutPeers = ['Policy', 'AccessTest'];
 
-/** Policies and tests about the peer alone and what it exposes go with it; groups hold it no longer. */
+/** Deletes the policies and tests about a deleted peer and the services that it exposes, and removes it from groups. */
 function leave(peer: Stored<'Peer'>, state: State): readonly DerivedChange[] {
   return state.referrersOf(peer.id).flatMap(({ from, field }): readonly DerivedChange[] => {
     if (aboutPeers.includes(from.kind) || originOf(from) === peer.id) return [{ remove: from }];
@@ -35,7 +42,7 @@ function leave(peer: Stored<'Peer'>, state: State): readonly DerivedChange[] {
   });
 }
 
-/** Several peers may go in one step, so the group lets go of all that are not there any more. */
+/** Removes all deleted peers from the group at once, because one step may delete several. */
 function withoutMissing(group: Stored<'Group'>, state: State): DerivedChange {
   const gone = listedPeers(group).filter((id) => state.get(id) === undefined);
   return withPeers(

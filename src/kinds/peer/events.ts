@@ -11,7 +11,7 @@ const switches: Readonly<Record<string, SwitchStem>> = {
   inactivity_expiration_enabled: 'peer.inactivity.expiration',
 };
 
-/** What events say about a peer. */
+/** Returns the metadata of events about a peer. */
 export function peerMeta(peer: Stored<'Peer'>, state: State): Readonly<Record<string, string>> {
   const ipv6 = peer.spec.ipv6 ?? '';
   return {
@@ -24,7 +24,7 @@ export function peerMeta(peer: Stored<'Peer'>, state: State): Readonly<Record<st
   };
 }
 
-/** The event of an enrolment; none for a peer that did not enrol. */
+/** Returns the events of an enrolment, none for a peer that did not enrol. */
 export function enrolledEvents(peer: Stored<'Peer'>, state: State): readonly AuditEvent[] {
   const way = peer.derived.enrolled_by;
   if (way !== 'user' && way !== 'setup_key') return [];
@@ -39,7 +39,7 @@ export function enrolledEvents(peer: Stored<'Peer'>, state: State): readonly Aud
   ];
 }
 
-/** A rename, each switched flag, and a new address. */
+/** Returns the events of an update: approval, sign-in, rename, switched flags, and a new address. */
 export function updatedEvents(before: Stored<'Peer'>, after: Stored<'Peer'>, state: State): readonly AuditEvent[] {
   const meta = peerMeta(after, state);
   const oldIp = before.spec.ip ?? '';
@@ -59,7 +59,7 @@ const places = {
   location_connection_ip: 'connection_ip',
 };
 
-/** Where the peer is, as far as that is known. */
+/** Returns what is known about the location of a peer. */
 function locationOf(peer: Stored<'Peer'>): Meta {
   const known = Object.entries(places).flatMap(([name, fact]) => {
     const value = peer.derived[fact];

@@ -40,7 +40,7 @@ const times = {
   last_login: 'When its user last signed in on it; the year 1 when never.',
 };
 
-/** Facts that peers and their connections report; empty, false or zero as long as they are unknown. */
+/** Computed members with facts that peers and their connections report. Empty, false or zero while unknown. */
 export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
   ...plain(texts, { type: 'string' }, ''),
   ...plain(flags, { type: 'boolean' }, false),
@@ -97,7 +97,7 @@ export const facts: Readonly<Record<string, Computed<Stored<'Peer'>>>> = {
   },
 };
 
-/** The addresses of the peer's network interfaces, as far as they are known. */
+/** Returns the addresses of a peer's network interfaces, empty when they are unknown. */
 export function addressesOf(peer: Stored<'Peer'>, state: State): readonly Json[] {
   const addresses = known(peer, state, 'network_addresses');
   return Array.isArray(addresses) ? addresses : [];
@@ -105,7 +105,10 @@ export function addressesOf(peer: Stored<'Peer'>, state: State): readonly Json[]
 
 const placeNames = ['country_code', 'city_name', 'geoname_id'];
 
-/** What was observed goes before what was recorded at enrolment. Where it was then says nothing about where it is now. */
+/**
+ * Returns a fact about a peer. Observed facts take precedence over those recorded at enrolment. A location recorded at
+ * enrolment is ignored once the peer has connected from an observed address.
+ */
 function known(peer: Stored<'Peer'>, { observed }: State, name: string): Json | undefined {
   const seen = observed?.(peer.id);
   if (placeNames.includes(name) && seen?.['connection_ip'] !== undefined) return seen[name];
@@ -118,7 +121,9 @@ function flagsOf(peer: Stored<'Peer'>, state: State): JsonObject {
   return Object.fromEntries(localFlags.map((name) => [name, set[name] === true]));
 }
 
-/** Facts that are kept under their own name; `unknown` stands for one that is not there yet. */
+/**
+ * Returns computed members for facts that are stored under their own names. `unknown` is the value of a missing fact.
+ */
 function plain(docs: Readonly<Record<string, string>>, schema: JsonObject, unknown: Json): typeof facts {
   return Object.fromEntries(
     Object.entries(docs).map(([name, doc]) => [

@@ -87,26 +87,32 @@ declare module '../../model/state/stored.ts' {
   }
 }
 
-/** What the server knows about a peer beside the declared fields: how it came, what it last reported, whether it is signed in. */
+/**
+ * Data that the server keeps about a peer in addition to the declared fields: how it enrolled, what it last reported,
+ * and whether it is signed in.
+ */
 interface PeerDerived {
   readonly enrolled_by: 'user' | 'setup_key';
   readonly setup_key: string;
   readonly setup_key_name: string;
   readonly login_expired: boolean;
-  /** Why `login_expired` was set. */
+  /** Reason why `login_expired` was set. */
   readonly expiry_reason: string;
   readonly disapproval_reason: string;
-  /** The id of the user who had a temporary peer made. */
+  /** Id of the user who requested a temporary peer. */
   readonly made_by: string;
-  /** Made for one other peer, and gone with its access. */
+  /** True for a peer that was created to reach one other peer. It is deleted when that access ends. */
   readonly temporary: boolean;
-  /** When it enrolled, ISO 8601, where that was before it was stored here. */
+  /** Time of enrolment in ISO 8601. May precede the time when the peer was stored. Absent: that time counts. */
   readonly created_at: string;
   readonly country_code: string;
   readonly connection_ip: string;
 }
 
-/** That endpoint security keeps a peer out is shown as an approval that it lacks, and is none. */
+/**
+ * Removes `approval_required` from a request when it only repeats a response. Responses show it as true while endpoint
+ * security keeps the peer out, but that is not a missing approval.
+ */
 function withoutEchoes(body: JsonObject, { id, spec }: Stored<'Peer'>, state: State): JsonObject {
   const { approval_required: given, ...others } = body;
   const isEcho = given === true && spec.approval_required !== true && state.disapproval?.(id) !== undefined;
@@ -171,7 +177,7 @@ export const peer = defineKind({
       message: (value) => `a peer with the label \`${value}\` already exists; choose another name`,
     },
   },
-  // A key that is not proved yet is not reserved in other accounts.
+  // A key that is not proved yet stays available to other accounts.
   entries: { 'peer-key': (peer) => (isClaim(peer) ? `claim ${peer.id}` : (peer.spec.wg_pub_key ?? '')) },
   indexes: { label: namesOf },
   checkMutation,

@@ -4,7 +4,7 @@ import type { Stored } from '../../model/state/stored.ts';
 
 const longest = 59;
 
-/** The DNS label that follows from a name: its first label in punycode; `undefined` when nothing is left of it. */
+/** Returns the DNS label for a name: its first label in punycode. Returns `undefined` when nothing is left of it. */
 export function labelOf(name: string): string | undefined {
   const [first = ''] = name.trim().toLowerCase().split('.');
   const ascii = canonicalDomain(first.replace(/[^a-z\d\u0080-\uffff-]/g, '-').replace(/^-+|-+$/g, '')) ?? first;
@@ -14,20 +14,23 @@ export function labelOf(name: string): string | undefined {
     .slice(0, longest)
     .replace(/^-+|-+$/g, '');
   if (clean === '') return undefined;
-  // A name that ends in a number is taken for an address.
+  // A name that ends in a number would be taken for an address.
   return canonicalDomain(clean) ?? canonicalDomain(`peer-${clean}`.slice(0, longest));
 }
 
-/** The label of a new peer: by its host name, else its name; a taken one is followed by parts of its address until it is free. */
+/**
+ * Returns the label of a new peer, from its host name or else its name. If it is taken, parts of the peer's address are
+ * appended until it is free.
+ */
 export function labelFor(peer: Stored<'Peer'>, ip: string, state: State): string {
   const label = labelOf(peer.spec.hostname ?? '') ?? labelOf(peer.name) ?? 'peer';
   const parts = ip.split('.');
   const candidates = [label, ...[2, 1, 0].map((from) => withSuffix(label, parts.slice(from)))];
-  // The address is unique, so the last candidate is too, unless another peer was given that very name.
+  // The address is unique, and so is the last candidate, unless another peer was given exactly that name.
   return candidates.find((candidate) => isFree(candidate, state)) ?? `${label.slice(0, 40)}-${peer.id}`.slice(0, 63);
 }
 
-/** The labels under which a peer is found. */
+/** Returns all labels under which a peer is found. */
 export function namesOf(peer: Stored<'Peer'>): readonly string[] {
   return [...new Set([peer.spec.dns_label ?? '', ...(peer.spec.extra_dns_labels ?? [])])];
 }
@@ -36,7 +39,7 @@ function isFree(label: string, state: State): boolean {
   return state.lookUp('Peer', 'label', label).length === 0 && state.holderOf('Peer', 'key', label) === undefined;
 }
 
-/** The label that a peer of this name gets: a taken one is followed by the last two parts of its address. */
+/** Returns the label for a peer's name. If it is taken, the last two parts of the peer's address are appended. */
 export function freeLabel(peer: Stored<'Peer'>, state: State): string {
   const label = labelOf(peer.name);
   if (label === undefined) return peer.spec.dns_label ?? '';
@@ -46,7 +49,9 @@ export function freeLabel(peer: Stored<'Peer'>, state: State): string {
 
 const longestLabel = 63;
 
-/** The label with parts behind it. Punycode is written again: whatever follows it would be a part of it. */
+/**
+ * Appends parts to a label. Punycode is encoded again, because a suffix would otherwise become part of the encoding.
+ */
 function withSuffix(label: string, parts: readonly string[]): string {
   const suffix = `-${parts.join('-')}`;
   const whole = canonicalDomain(`${unicodeDomain(label)}${suffix}`);

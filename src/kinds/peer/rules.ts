@@ -1,10 +1,11 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { type Cidr, contains, parseAddress, parseCidr } from '../../lib/net/address.ts';
-import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
+import type { Fault, State } from '../../model/declare/kind.ts';
+import type { Mutation } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { holdsPeer } from '../shared/membership.ts';
 
-/** What a change of a peer must not break; what stays as it is is not looked at. */
+/** Checks a change of a peer. Unchanged fields are not checked. */
 export function checkMutation({ before, after }: Mutation<Stored<'Peer'>>, _was: State, next: State): readonly Fault[] {
   if (after === undefined) return [];
   if (before === undefined) return checkArrival(after);
@@ -17,7 +18,7 @@ export function checkMutation({ before, after }: Mutation<Stored<'Peer'>>, _was:
   ];
 }
 
-/** A peer that enrols gets an address and a name, or is refused. */
+/** Refuses an enrolment for which there is no free address. */
 function checkArrival(peer: Stored<'Peer'>): readonly Fault[] {
   if (peer.derived.enrolled_by === undefined || (peer.spec.ip ?? '') !== '') return [];
   const message = 'the account has no address left for another peer; choose a larger `network_range`, or delete peers';
@@ -26,7 +27,7 @@ function checkArrival(peer: Stored<'Peer'>): readonly Fault[] {
 
 const expirations = ['login_expiration_enabled', 'inactivity_expiration_enabled'] as const;
 
-/** Only a peer that a user signed in can be signed in again. */
+/** Refuses to change expiry settings of a peer without a user, because no user could sign it in again. */
 function checkExpirations(before: Stored<'Peer'>, after: Stored<'Peer'>): readonly Fault[] {
   if ((after.spec.user_id ?? '') !== '') return [];
   return expirations
@@ -64,7 +65,7 @@ function inRange(peer: Stored<'Peer'>, field: 'ip' | 'ipv6', rangeText: Json | u
   return [{ code: 'peer_address_outside', path: `/${field}`, message }];
 }
 
-/** The first and the last address of a range belong to no peer. */
+/** Whether an address is the first or the last of a range. Peers never get these. */
 function isEdge(range: Cidr, address: bigint): boolean {
   const size = 1n << BigInt((range.family === 4 ? 32 : 128) - range.prefix);
   return address === range.address || address === range.address + size - 1n;
@@ -74,14 +75,14 @@ function listOf(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** Whether the peer belongs to a user to whom the account shows it. */
+/** Whether a peer belongs to the viewer, and the account lets users see their own peers. */
 export function isOwn(peer: Stored<'Peer'>, viewer: string, state: State): boolean {
   const [account] = state.ofKind('Account');
   const isHidden = account !== undefined && account.spec.settings?.regular_users_view_blocked === true;
   return !isHidden && peer.spec.user_id === viewer;
 }
 
-/** Whether the peer goes by itself when it disconnects: documents have nothing to say about it. */
+/** Whether the peer is deleted some time after it disconnects. Documents do not manage such peers. */
 export function isPassing(peer: Stored<'Peer'>): boolean {
   return peer.spec.ephemeral === true;
 }

@@ -1,5 +1,6 @@
 import { isObject } from '../../lib/json.ts';
-import type { Fault, Mutation } from '../../model/declare/kind.ts';
+import type { Fault } from '../../model/declare/kind.ts';
+import type { Mutation } from '../../model/declare/mutation.ts';
 import { originOf } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
 
@@ -13,7 +14,7 @@ interface Rule {
   readonly port_ranges: readonly Range[];
 }
 
-/** Ports in numeric order and ranges in rising order: the set is the same however it was written. */
+/** Sorts ports by number and ranges by their start, so that equal sets are written alike. */
 export function sortPorts<S extends { readonly rules?: readonly Rule[] }>(spec: S): S {
   if (spec.rules === undefined) return spec;
   const rules = spec.rules.map((rule) => ({
@@ -24,7 +25,7 @@ export function sortPorts<S extends { readonly rules?: readonly Rule[] }>(spec: 
   return { ...spec, rules };
 }
 
-/** A policy that starts to have an effect deserves a second look. */
+/** Warns when a disabled policy becomes enabled. */
 export function warnOfEnabling(
   before: Stored<'Policy'> | undefined,
   after: Stored<'Policy'> | undefined,
@@ -33,14 +34,14 @@ export function warnOfEnabling(
   return enabled ? [`the policy ${after.name} was disabled and becomes enabled`] : [];
 }
 
-/** Whether a policy follows from another object, and lives as long as that. */
+/** Whether a policy is derived from another object, and deleted with it. */
 export function isDerived(policy: Stored<'Policy'>): boolean {
   return originOf(policy) !== undefined;
 }
 
 /**
- * Rules are known by their names, so two of one name are no longer made. Those that are there stay writable, and what goes
- * back to a former state, or ends by itself, brings back what was.
+ * Refuses a second rule with the same name, because rules are identified by their names. Existing duplicates stay
+ * writable. Rollbacks and changes by the server may restore them.
  */
 export function refuseNewDuplicates({ before, after, actor, rollback }: Mutation<Stored<'Policy'>>): readonly Fault[] {
   if (after === undefined || rollback === true || actor?.type === 'system') return [];
@@ -54,7 +55,7 @@ export function refuseNewDuplicates({ before, after, actor, rollback }: Mutation
     seen.add(name);
     if (!isTwin) return [];
     const message = `two rules are named \`${name}\`; rules are known by their names, so give one of them another`;
-    // Stored rules are sorted: their places are not those of the input.
+    // Stored rules are sorted, so their positions differ from those in the request.
     return [{ code: 'rule_name_repeated', path: '/rules', message }];
   });
 }
@@ -64,7 +65,7 @@ function ruleNames(policy: Stored<'Policy'> | undefined): readonly string[] {
   return Array.isArray(rules) ? rules.map((rule) => String(isObject(rule) ? rule['name'] : '')) : [];
 }
 
-/** What follows from another object changes with it alone. */
+/** Refuses changes of a derived policy: only its origin changes it. */
 export function keepDerived({ before }: Mutation<Stored<'Policy'>>): readonly Fault[] {
   if (before === undefined || !isDerived(before)) return [];
   const message =

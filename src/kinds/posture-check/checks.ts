@@ -3,7 +3,7 @@ import { type Format, list, object, oneOf, setOf, string } from '../../model/sch
 import { countryCode } from '../shared/country.ts';
 import { cidr } from '../shared/formats.ts';
 
-/** Numbers between dots, with the additions that systems and clients put behind them. */
+/** Numbers separated by dots, with a suffix that systems and clients append. */
 const version: Format = {
   name: 'version',
   pattern: 'v?[0-9]+([.][0-9]+)*([-+~][0-9A-Za-z.+~_-]*)?',
@@ -13,7 +13,7 @@ const version: Format = {
   },
 };
 
-/** The certificate of an authority, in the one spelling that PEM has. */
+/** Certificate of an authority, in canonical PEM. */
 const certificate: Format = {
   name: 'certificate',
   canonical(text) {
@@ -76,7 +76,7 @@ const process = {
   windows_path: string({ doc: 'The executable on Windows.', default: '', asGiven: true }),
 };
 
-/** Every program has a path on some system. */
+/** Every program needs a path on at least one system. */
 const somePath = {
   rule: 'atLeastOne',
   members: ['linux_path', 'mac_path', 'windows_path'],
@@ -84,12 +84,12 @@ const somePath = {
   at: '',
 } as const;
 
-/** How many authorities one check may name: the chains of each peer are held against all of them. */
+/** Maximum number of authorities per check. The certificate chains of each peer are compared with all of them. */
 const mostAuthorities = 100;
 
 /**
- * The six checks, inside something closed: a typo must not let peers pass. Each is owned as one unit: half of one would
- * let other peers pass than intended.
+ * The six checks. The object that contains them is closed, because a typo must not let peers pass. Each check is one
+ * unit, because half a check would let other peers pass than intended.
  */
 export const checks = {
   client_version_check: object(minVersion, {

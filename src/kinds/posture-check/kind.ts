@@ -5,7 +5,7 @@ import type { Stored } from '../../model/state/stored.ts';
 import { uniqueName } from '../shared/unique-name.ts';
 import { checks } from './checks.ts';
 
-/** A certificate that signs nothing anybody trusts. */
+/** Example certificate. Nothing trusts it. */
 const exampleAuthority = `-----BEGIN CERTIFICATE-----
 MIIBuDCCAV+gAwIBAgIUF0eBb6Q9dcT4AGNSamacSTg8mx0wCgYIKoZIzj0EAwIw
 KjEUMBIGA1UECgwLRXhhbXBsZSBPcmcxEjAQBgNVBAMMCURldmljZSBDQTAeFw0y
@@ -74,7 +74,7 @@ export const postureCheck = defineKind({
   },
 });
 
-/** Warns of effects of a check that may not be intended. */
+/** Warns of effects of checks that may not be intended. */
 function warnOfChecks(
   _before: Stored<'PostureCheck'> | undefined,
   after: Stored<'PostureCheck'> | undefined,

@@ -1,16 +1,17 @@
-import { type DerivedChange, defineKind, type State, type Step } from '../../model/declare/kind.ts';
+import { defineKind, type State } from '../../model/declare/kind.ts';
+import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
 import { boolean, oneOf, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { domain } from '../shared/formats.ts';
 import { deriveAccess, isPrivate, proxiesIdOf, proxyPeersOf } from '../shared/private-access.ts';
 import { isOwn, isServedAt } from '../shared/proxy-cluster.ts';
 
-/** How many of its proxies are connected, as they report. */
+/** Returns the number of connected proxies of a cluster, as they report it. */
 function connectedIn({ id }: Stored<'ProxyCluster'>, state: State): number {
   return Number(state.observed?.(id)?.['connected_proxies'] ?? 0);
 }
 
-/** One that no proxy reports is not there. */
+/** An ability that no proxy reports counts as missing. */
 const ability = (doc: string) => boolean({ doc, default: false });
 
 const spec = {
@@ -64,7 +65,7 @@ export const proxyCluster = defineKind({
   uniques: {
     own_address: {
       path: '/address',
-      // Shared clusters are not the account's to remove, so paths do not name them.
+      // Shared clusters cannot be removed by the account, so paths do not address them.
       value: (object) => (isOwn(object) ? (object.spec.address ?? '') : undefined),
       message: (value) => `a cluster with the address \`${value}\` already exists`,
     },
@@ -82,7 +83,10 @@ export const proxyCluster = defineKind({
   },
 });
 
-/** A cluster that comes, changes or goes takes private services over or leaves them; its group and the peers of its proxies go with it. */
+/**
+ * Returns the changes that follow from a change of a cluster: access to the private services that it gains or loses.
+ * With a deleted cluster, its group and its proxy peers are deleted.
+ */
 function followCluster({ before, after }: Step<Stored<'ProxyCluster'>>, state: State): readonly DerivedChange[] {
   const sides = [before, after].flatMap((cluster) => cluster ?? []);
   const served = state

@@ -1,6 +1,7 @@
 import type { Json } from '../../lib/json.ts';
 import { isWithin } from '../../lib/net/domain.ts';
-import { type Computed, type DerivedChange, defineKind, type Fault, type State } from '../../model/declare/kind.ts';
+import { type Computed, defineKind, type Fault, type State } from '../../model/declare/kind.ts';
+import type { DerivedChange } from '../../model/declare/mutation.ts';
 import { type DomainState, domainStates, longestCustomDomain, proofNameOf } from '../../model/declare/service-words.ts';
 import { string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
@@ -37,7 +38,7 @@ declare module '../../model/state/stored.ts' {
 
 type Domain = Stored<'ProxyDomain'>;
 
-/** What the last checks of a domain found, outside revisions. */
+/** Returns what the last checks of a domain found. It is stored outside revisions. */
 function foundOf({ id }: Domain, state: State) {
   return state.observed?.(id);
 }
@@ -48,7 +49,7 @@ function computed(doc: string, schema: { readonly [key: string]: Json }, value: 
 
 const abilities = ['supports_custom_ports', 'require_subdomain', 'supports_reputation', 'private'] as const;
 
-/** What the cluster of a domain can do, as far as the account knows it. */
+/** Returns a computed member: whether the cluster of a domain has an ability. */
 function abilityOf(name: (typeof abilities)[number], doc: string) {
   return computed(`${doc} Absent while the cluster is not known.`, { type: 'boolean' }, (object, state) => {
     const cluster = clusterAt(object.spec.target_cluster ?? '', state);
@@ -137,7 +138,7 @@ function hex(bytes: Uint8Array): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The address of each cluster: below it services need no proof. */
+/** Returns the addresses of clusters as free domains. Services below them need no proof. */
 function freeDomains(state: State) {
   return state.ofKind('ProxyCluster').map(({ spec: { address = '', ...cluster } }) => ({
     ...{ id: '', domain: address, target_cluster: address, type: 'free', validated: true, status: 'validated' },
@@ -145,7 +146,10 @@ function freeDomains(state: State) {
   }));
 }
 
-/** Below the address of a cluster everything is free, so a proof of it would only take services away from the cluster. */
+/**
+ * Refuses a domain below the address of a cluster. Everything there is free, so a proof would only take services away
+ * from the cluster.
+ */
 function checkFree({ spec: { domain: name = '' } }: Domain, state: State): readonly Fault[] {
   const cluster = state.ofKind('ProxyCluster').find(({ spec: { address = '' } }) => isWithin(name, address));
   if (cluster === undefined) return [];
@@ -153,7 +157,7 @@ function checkFree({ spec: { domain: name = '' } }: Domain, state: State): reado
   return [{ code: 'domain_of_cluster', path: '/domain', message }];
 }
 
-/** Services below a domain that comes or is led to another cluster find no other service on their port there. */
+/** Checks that services which move to another cluster with the domain find no other service on their port there. */
 function checkPorts({ spec: { domain: name = '' } }: Domain, was: State, next: State): readonly Fault[] {
   const clusterIn = (state: State, { spec }: Stored<'ProxyService'>) => clusterOf(spec.domain ?? '', state)?.id;
   const moved = next
@@ -173,7 +177,7 @@ function checkPorts({ spec: { domain: name = '' } }: Domain, was: State, next: S
   });
 }
 
-/** Private services below a domain that comes, changes or goes are reached at another cluster. */
+/** Returns the changes of access to private services below a domain that was added, changed or deleted. */
 function followDomain(object: Domain | undefined, state: State): readonly DerivedChange[] {
   return state
     .ofKind('ProxyService')

@@ -1,11 +1,5 @@
-import {
-  type DerivedChange,
-  defineKind,
-  type Fault,
-  type Mutation,
-  type State,
-  type Step,
-} from '../../model/declare/kind.ts';
+import { defineKind, type Fault, type State } from '../../model/declare/kind.ts';
+import type { DerivedChange, Mutation, Step } from '../../model/declare/mutation.ts';
 import { longest, optionalString, ref, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { ipv4 } from '../shared/formats.ts';
@@ -60,7 +54,10 @@ export const proxyPeer = defineKind({
   example: { name: 'bern-1' },
 });
 
-/** A proxy gets an address when it comes, and the group of its cluster's proxies holds exactly those that are there. */
+/**
+ * Returns the changes that follow from a change of a proxy peer: a new one gets an address, and the group of its
+ * cluster's proxies is updated.
+ */
 function followProxyPeer({ before, after }: Step<Stored<'ProxyPeer'>>, state: State): readonly DerivedChange[] {
   const clusters = new Set([before, after].flatMap((proxy) => (proxy === undefined ? [] : [proxy.spec.cluster ?? ''])));
   return [
@@ -76,7 +73,7 @@ function settle(proxy: Stored<'ProxyPeer'>, state: State): readonly DerivedChang
   return ip === undefined ? [] : [{ change: proxy, spec: { ...proxy.spec, ip } }];
 }
 
-/** Without an address there is no place in the mesh. */
+/** Refuses a proxy peer for which there is no free address: without an address it cannot join the mesh. */
 function checkAddress({ after }: Mutation<Stored<'ProxyPeer'>>): readonly Fault[] {
   if (after === undefined || (after.spec.ip ?? '') !== '') return [];
   const message = 'the account has no address left for another proxy; choose a larger `network_range`, or delete peers';

@@ -10,7 +10,7 @@ import type { Auth, Target } from './fields.ts';
 import { targetsOf } from './placing.ts';
 import { enabledAuth } from './rules.ts';
 
-/** The answer with the hosts that follow from the targets. */
+/** Adds the hosts that follow from the targets to the response. */
 export function showService(body: JsonObject, service: Stored<'ProxyService'>, state: State): JsonObject {
   const targets = asObjects(body['targets']).map((shown, at) => showHost(shown, targetsOf(service)[at], state));
   return { ...body, targets };
@@ -21,7 +21,7 @@ function showHost(shown: JsonObject, target: Target | undefined, state: State): 
   return own === undefined ? shown : { ...shown, host: hostOf(own) };
 }
 
-/** The address of a peer, or what a network resource is: one address without its prefix, or a name. */
+/** Returns the address of a peer or of a network resource: an IP address without its prefix, a range or a name. */
 function hostOf(object: StoredObject): string {
   const text =
     (isOfKind(object, 'Peer') ? object.spec.ip : isOfKind(object, 'NetworkResource') && object.spec.address) || '';
@@ -29,7 +29,7 @@ function hostOf(object: StoredObject): string {
   return parseAddress(address) === undefined ? text : address;
 }
 
-/** When a service was made, and what its proxies said last about it. */
+/** Returns the creation time of a service, and what its proxies last reported about it. */
 export function metaOf({ id, createdAt }: Stored<'ProxyService'>, { observed }: State): JsonObject {
   const report = observed?.(id);
   const issued = report?.['certificate_issued_at'];
@@ -40,11 +40,11 @@ export function metaOf({ id, createdAt }: Stored<'ProxyService'>, { observed }: 
   };
 }
 
-/** What the audit trail says about a service. */
+/** Returns the metadata of events about a service. */
 export function serviceMeta(service: Stored<'ProxyService'>, state: State): Readonly<Record<string, string>> {
   const [target] = targetsOf(service);
   const port = portOf(service);
-  // A stored spec is canonical, so it has the shape that the fields give it.
+  // A stored spec is canonical, so it has the shape that the fields declare.
   const auth = enabledAuth(service.spec.auth as Auth);
   return {
     name: service.name,

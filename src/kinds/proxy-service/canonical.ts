@@ -1,8 +1,8 @@
 import type { ServiceSpec, Target } from './fields.ts';
 
-/** What a service says that has no meaning beside the rest goes, so that equal services are written alike. */
+/** Removes members that have no effect in combination with the others, so that equal services are written alike. */
 export function dropMeaningless(spec: ServiceSpec): ServiceSpec {
-  // What is merely stated may lack any member.
+  // A spec that is only stated may lack any member.
   const { targets, auth, access_groups }: Partial<ServiceSpec> = spec;
   return {
     ...spec,
@@ -14,7 +14,7 @@ export function dropMeaningless(spec: ServiceSpec): ServiceSpec {
 
 const ownHost: readonly string[] = ['peer', 'host', 'domain'];
 
-/** Whether the backend's host follows from the object that the target names. */
+/** Whether the host of the backend follows from the object that the target names. */
 export function hasOwnHost({ target_type, options }: Pick<Target, 'target_type' | 'options'>): boolean {
   return ownHost.includes(target_type) && options.direct_upstream !== true;
 }
@@ -23,7 +23,7 @@ function withoutGivenHost(target: Target): Target {
   return hasOwnHost(target) ? without(target, 'host') : target;
 }
 
-/** A secret is kept only while its way of signing in is enabled. */
+/** Removes secrets of disabled sign-in methods. */
 function withoutIdleSecrets(auth: ServiceSpec['auth']): ServiceSpec['auth'] {
   const { password_auth, pin_auth, header_auths }: Partial<ServiceSpec['auth']> = auth;
   return {
@@ -37,6 +37,6 @@ function withoutIdleSecrets(auth: ServiceSpec['auth']): ServiceSpec['auth'] {
 }
 
 function without<T extends object>(value: T, name: keyof T): T {
-  // Only members that may be absent are taken out.
+  // Callers only remove optional members.
   return Object.fromEntries(Object.entries(value).filter(([member]) => member !== name)) as T;
 }

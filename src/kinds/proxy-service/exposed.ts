@@ -1,15 +1,16 @@
 import { equalJson } from '../../lib/json.ts';
-import type { AuditEvent, Fault, Mutation, State } from '../../model/declare/kind.ts';
+import type { AuditEvent, Fault, State } from '../../model/declare/kind.ts';
+import type { Mutation } from '../../model/declare/mutation.ts';
 import { originOf } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { serviceMeta } from './answer.ts';
 
-/** Whether a peer made the service for itself; it lives as long as the peer renews it. */
+/** Whether the service was exposed by a peer. It exists for as long as the peer renews it. */
 export function isExposed(service: Stored<'ProxyService'>): boolean {
   return originOf(service) !== undefined;
 }
 
-/** What a peer exposes is the peer's to change; everybody who may delete services can end it. */
+/** Refuses changes of an exposed service: only its peer changes it. Users who may delete services can delete it. */
 export function keepExposed({ before, after }: Mutation<Stored<'ProxyService'>>): readonly Fault[] {
   if (before === undefined || after === undefined || !isExposed(before)) return [];
   if (equalJson(before.spec, after.spec)) return [];
@@ -17,14 +18,14 @@ export function keepExposed({ before, after }: Mutation<Stored<'ProxyService'>>)
   return [{ code: 'managed_field', path: '', message }];
 }
 
-/** The event of a new service, with its creator: a user of the account, or a peer. */
+/** Returns the event of a new service, created by a user or exposed by a peer. */
 export function createdEvents(service: Stored<'ProxyService'>, state: State): readonly AuditEvent[] {
   return isExposed(service)
     ? [{ code: 'service.peer.expose', meta: exposedMeta(service, state) }]
     : [{ code: 'service.create', meta: serviceMeta(service, state) }];
 }
 
-/** A change; that a peer renews what it exposes is none. */
+/** Returns the event of an update. A peer that renews its exposed service causes none. */
 export function updatedEvents(
   _before: Stored<'ProxyService'>,
   after: Stored<'ProxyService'>,
@@ -33,7 +34,7 @@ export function updatedEvents(
   return isExposed(after) ? [] : [{ code: 'service.update', meta: serviceMeta(after, state) }];
 }
 
-/** How the service ended: deleted, withdrawn, or not renewed in time. */
+/** Returns the event of a deleted service: deleted, withdrawn by its peer, or not renewed in time. */
 export function deletedEvents(service: Stored<'ProxyService'>, state: State): readonly AuditEvent[] {
   if (!isExposed(service)) return [{ code: 'service.delete', meta: serviceMeta(service, state) }];
   const code = service.derived.expired === true ? 'service.peer.expose.expire' : 'service.peer.unexpose';

@@ -75,7 +75,7 @@ const targetFields = {
     doc: 'Address or name of the backend, for `subnet` and `cluster` and with `direct_upstream`. Otherwise it follows from the target.',
     format: hostname,
   }),
-  // Callers who are exempt from this limit may give 0, the usual port of `http` or `https`.
+  // Callers who are exempt from this limit may send 0, which stands for the usual port of `http` or `https`.
   port: integer({ doc: 'Port of the backend.', required: true, minimum: 1, maximum: 65535 }),
   enabled: boolean({ doc: 'Whether requests are led to this target.', required: true, documentDefault: true }),
   options: object(optionFields, { doc: 'How the backend is reached in detail.', default: {} }),
@@ -83,7 +83,7 @@ const targetFields = {
 
 const enabled = boolean({ doc: 'Whether this way of signing in is offered.', required: true });
 
-/** Each way of signing in is owned as one unit: half of one would let other people in than intended. */
+/** Each sign-in method is one unit, because half a method would let other people in than intended. */
 const authFields = {
   password_auth: object(
     {
@@ -150,7 +150,7 @@ const restrictionFields = {
   }),
 };
 
-/** The fields of a service. */
+/** Fields of a service. */
 export const serviceFields = {
   name: string({ doc: 'The name people see.', required: true, minLength: 1, maxLength: 255 }),
   domain: string({
@@ -201,7 +201,7 @@ export const serviceFields = {
   }),
 };
 
-/** The canonical spec of a service. */
+/** Canonical spec of a service. */
 export type ServiceSpec = SpecOf<typeof serviceFields>;
 export type Target = ServiceSpec['targets'][number];
 export type Auth = ServiceSpec['auth'];

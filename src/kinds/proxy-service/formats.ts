@@ -3,7 +3,7 @@ import { parseAddress } from '../../lib/net/address.ts';
 import { canonicalDomain } from '../../lib/net/domain.ts';
 import type { Format } from '../../model/schema/field.ts';
 
-/** A machine by its address or its name; the port is a field of its own. */
+/** Host by address or name. The port is a separate field. */
 export const hostname: Format = {
   name: 'host',
   canonical(text) {
@@ -15,7 +15,7 @@ export const hostname: Format = {
   },
 };
 
-/** A length of time with units, more than nothing. */
+/** Duration with units, greater than zero. */
 export const duration: Format = {
   name: 'duration',
   pattern: '[^ ]*[0-9][^ ]*',
@@ -26,7 +26,7 @@ export const duration: Format = {
   },
 };
 
-/** The first part of the paths that a target answers. */
+/** Prefix of the paths that a target serves. */
 export const pathPrefix: Format = {
   name: 'path',
   pattern: '/[^ ?#]*',
@@ -36,7 +36,7 @@ export const pathPrefix: Format = {
   },
 };
 
-/** A country of ISO 3166-1 in two letters. */
+/** ISO 3166-1 alpha-2 code of a country. */
 export const country: Format = {
   name: 'country',
   pattern: '[A-Za-z]{2}',

@@ -2,7 +2,7 @@ import { pointerTo } from '../../lib/json.ts';
 import type { Fault } from '../../model/declare/kind.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
 
-/** Headers that concern one connection only, or that the proxy writes itself. In lower case. */
+/** Headers that apply to a single connection, or that the proxy sets. In lower case. */
 const managedHeaders: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -26,7 +26,7 @@ const managedHeaders: ReadonlySet<string> = new Set([
 
 const longestName = 128;
 
-/** Headers that are added must have names that can be, and values without line breaks. */
+/** Checks that added headers have valid names, and values without control characters. */
 export function checkCustomHeaders(headers: Readonly<Record<string, string>>, path: string): readonly Fault[] {
   const names = Object.keys(headers);
   return [
@@ -39,7 +39,7 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>, pa
   ];
 }
 
-/** Headers by which requests are let in must have names that reach the proxy as the client sent them. */
+/** Checks that headers for sign-in have names that reach the proxy unchanged. */
 export function checkHeaderNames(entries: readonly { readonly header: string }[]): readonly Fault[] {
   return checkNames(
     entries.map(({ header }) => header),

@@ -17,11 +17,11 @@ declare module '../../model/state/stored.ts' {
   }
 }
 
-/** What the server knows about a service beside the declared fields. */
+/** Data that the server keeps about a service in addition to the declared fields. */
 interface ProxyServiceDerived {
   readonly expired: boolean;
   readonly listen_port: number;
-  /** Until when a peer exposes it, ISO 8601. */
+  /** Time until which a peer exposes it, in ISO 8601. */
   readonly exposed_until: string;
 }
 

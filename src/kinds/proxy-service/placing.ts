@@ -5,7 +5,7 @@ import { resourceTypeOf } from '../shared/resource-type.ts';
 import { portOf } from '../shared/service-port.ts';
 import type { Target } from './fields.ts';
 
-/** What a service asks of its cluster, of other services and of its targets. */
+/** Checks a service against its cluster, other services and its targets. */
 export function checkPlacing(service: Stored<'ProxyService'>, state: State): readonly Fault[] {
   const cluster = clusterOf(service.spec.domain ?? '', state);
   return [
@@ -34,7 +34,7 @@ function checkAbilities(
   return faults;
 }
 
-/** A port of a cluster leads to one service. */
+/** Checks that no other service uses the port on this cluster. */
 function checkPort(
   service: Stored<'ProxyService'>,
   cluster: Stored<'ProxyCluster'> | undefined,
@@ -63,8 +63,8 @@ function checkTargetTypes(service: Stored<'ProxyService'>, state: State): readon
   });
 }
 
-/** The targets of a stored service. */
+/** Returns the targets of a stored service. */
 export function targetsOf(service: Stored<'ProxyService'>): readonly Target[] {
-  // A stored spec is canonical, so it has the shape that the fields give it.
+  // A stored spec is canonical, so it has the shape that the fields declare.
   return service.spec.targets as readonly Target[];
 }

@@ -1,8 +1,9 @@
-import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { chosenPort, portOf } from '../shared/service-port.ts';
 
-/** Where ports that the server chooses begin and end: above the well-known ones, below those of outgoing connections. */
+/** Range of ports that the server chooses from: above the well-known ports, below those of outgoing connections. */
 const first = 10_000;
 const last = 49_151;
 
@@ -11,7 +12,7 @@ export function isPortChosen(service: Stored<'ProxyService'>): boolean {
   return service.spec.listen_port === 0 && portOf(service) !== 0;
 }
 
-/** Gives a service the port that it leaves to the server, which is the one it had when it had one. */
+/** Assigns a port to a service that leaves the choice to the server. It keeps a port that it has. */
 export function settlePort({ before, after }: Step<Stored<'ProxyService'>>, state: State): readonly DerivedChange[] {
   if (after === undefined || after.spec.mode === 'http') return [];
   const chosen = chosenPort(after);
@@ -25,7 +26,10 @@ function heldPort(before: Stored<'ProxyService'> | undefined): number {
 
 const known = new WeakMap<State, ReadonlyMap<string, number>>();
 
-/** A free port for each service that waits for one. All services of one state are served at once, so that none gets another's. */
+/**
+ * Returns a free port for each service that needs one. All services of a state are served at once, so that no port is
+ * given twice.
+ */
 function freePorts(state: State): ReadonlyMap<string, number> {
   const present = known.get(state);
   if (present !== undefined) return present;

@@ -4,7 +4,7 @@ import type { Stored } from '../../model/state/stored.ts';
 import type { Auth, ServiceSpec, Target } from './fields.ts';
 import { checkCustomHeaders, checkHeaderNames } from './headers.ts';
 
-/** What a service must not contradict, whatever else there is in the account. */
+/** Checks a service for contradictions that do not depend on other objects. */
 export function checkService(spec: ServiceSpec): readonly Fault[] {
   return [
     ...(spec.mode === 'http' ? checkHttp(spec) : checkConnections(spec)),
@@ -21,7 +21,7 @@ function checkHttp({ listen_port }: ServiceSpec): readonly Fault[] {
   return [{ code: 'service_port_unused', path: '/listen_port', message }];
 }
 
-/** Connections that are forwarded unchanged have one target, and no sign-in. */
+/** Checks that a service that forwards connections unchanged has at most one target and no sign-in. */
 function checkConnections({ mode, targets, auth }: ServiceSpec): readonly Fault[] {
   const faults: Fault[] = [];
   if (targets.length > 1) {
@@ -35,7 +35,7 @@ function checkConnections({ mode, targets, auth }: ServiceSpec): readonly Fault[
   return faults;
 }
 
-/** The ways of signing in that are offered. */
+/** Returns the names of the enabled sign-in methods. */
 export function enabledAuth(auth: Auth): readonly string[] {
   const { header_auths, ...single } = auth;
   const names = Object.entries(single).flatMap(([name, method]) => (method?.enabled === true ? [name] : []));
@@ -83,7 +83,7 @@ function checkHost({ target_type, host, options }: Target, path: string): readon
   return faults;
 }
 
-/** Only requests have a usual port. */
+/** Only HTTP targets have a default port. */
 function checkPort(mode: string, { port, protocol }: Target, path: string): readonly Fault[] {
   if (port !== 0 || (mode === 'http' && usualPort(protocol) !== undefined)) return [];
   const message = `\`port\` must be at least 1: a service of mode \`${mode}\` with a target of protocol \`${protocol}\` has no usual port`;
@@ -96,7 +96,7 @@ interface Restriction {
   isUsed(target: Target): boolean;
 }
 
-/** What only some modes can do. */
+/** Options that only some modes support. */
 const restrictions: readonly Restriction[] = [
   { member: 'path', modes: ['http'], isUsed: ({ path }) => path !== undefined },
   { member: 'options/skip_tls_verify', modes: ['http'], isUsed: ({ options }) => options.skip_tls_verify },
@@ -124,7 +124,7 @@ function checkModes(mode: string, target: Target, path: string): readonly Fault[
     }));
 }
 
-/** A way of signing in that is enabled without its secret would let in no user, or every user. */
+/** An enabled sign-in method without its secret would let in no user, or every user. */
 function checkSecrets({ password_auth, pin_auth, header_auths }: Auth): readonly Fault[] {
   const missing = (member: string, name: string): Fault => {
     const message = `\`${name}\` is missing, and nothing is stored that could be kept; give it, or disable this way of signing in`;
@@ -141,7 +141,7 @@ function checkSecrets({ password_auth, pin_auth, header_auths }: Auth): readonly
   ];
 }
 
-/** The mode decides what everything else means, so another one is another service. */
+/** Refuses to change the mode: it decides what all other members mean, so the result would be a different service. */
 export function refuseOtherMode({
   before,
   after,
@@ -154,13 +154,13 @@ export function refuseOtherMode({
   return [{ code: 'service_mode_fixed', path: '/mode', message }];
 }
 
-/** A service that asked who comes, and does not any more. */
+/** Warns when a service required sign-in, or was private, and no longer does. */
 export function warnOfOpening(
   before: Stored<'ProxyService'> | undefined,
   after: Stored<'ProxyService'> | undefined,
 ): readonly string[] {
   const asks = (service: Stored<'ProxyService'> | undefined) =>
-    // A stored spec is canonical, so it has the shape that the fields give it.
+    // A stored spec is canonical, so it has the shape that the fields declare.
     service !== undefined && (enabledAuth(service.spec.auth as Auth).length > 0 || service.spec.private === true);
   return asks(before) && after !== undefined && !asks(after)
     ? [`nobody has to sign in to the service ${after.name} any more`]

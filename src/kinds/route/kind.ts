@@ -101,14 +101,14 @@ function networkTypeOf(object: Stored<'Route'>): string {
   return range.ok ? `IPv${range.cidr.family}` : 'Domain';
 }
 
-/** By what routes to the same place find each other: the range, or all domains together. */
+/** Returns the destination of a route, by which routes are indexed: the range, or all domains as one text. */
 function destinationOf(route: Stored<'Route'>): readonly string[] {
   const network = route.spec.network ?? '';
   const domains = route.spec.domains ?? [];
   return network !== '' ? [network] : domains.length > 0 ? [domains.join(' ')] : [];
 }
 
-/** A peer routes to one place by one route only. */
+/** Checks that no peer routes to one destination by two routes. */
 function checkOverlap(route: Stored<'Route'>, state: State): readonly Fault[] {
   return destinationOf(route)
     .flatMap((destination) => state.lookUp('Route', 'destination', destination))

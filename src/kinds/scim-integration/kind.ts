@@ -7,10 +7,10 @@ import { directoryFields, integrationActivity } from '../shared/directory.ts';
 import { lastSyncedAt } from '../shared/origin.ts';
 
 const prefix = 'nbs_';
-/** How many characters behind the prefix distinguish tokens for people. */
+/** Number of characters after the prefix that are shown, so that people can tell tokens apart. */
 const shown = 4;
 
-/** A new token: what is kept of it, and its value, which is shown once. */
+/** Generates a token. Its hash and its first characters are stored. Its value is shown once. */
 function newToken({ random }: GeneratorInput): GeneratedValues {
   const token = makeToken(prefix, random(tokenRandomBytes));
   const visible = prefix.length + shown;
@@ -40,11 +40,11 @@ declare module '../../model/state/stored.ts' {
   }
 }
 
-/** What the server keeps of the token by which the provider signs in. */
+/** Data that the server keeps about the token with which the provider signs in. */
 interface ScimIntegrationDerived {
   /** SHA-256 of the token, in base64. */
   readonly token_hash: string;
-  /** How the token begins. */
+  /** First characters of the token. The others are masked. */
   readonly auth_token: string;
 }
 

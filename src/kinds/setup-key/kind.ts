@@ -68,24 +68,24 @@ declare module '../../model/state/stored.ts' {
   }
 }
 
-/** What the server keeps of a key, and of its uses. */
+/** Data that the server keeps about a key and its uses. */
 interface SetupKeyDerived {
   /** SHA-256 of the value, in base64. */
   readonly key_hash: string;
-  /** How the value begins. */
+  /** First characters of the value. The others are masked. */
   readonly key_mask: string;
-  /** ISO 8601, UTC; absent: it never ends. */
+  /** ISO 8601, UTC. Absent: it never expires. */
   readonly expires?: string;
   readonly used_times: number;
   /** ISO 8601, UTC. */
   readonly last_used: string;
-  /** The id of the peer that used it last. */
+  /** Id of the peer that used it last. */
   readonly last_peer: string;
-  /** Earlier values, which work until they end. */
+  /** Earlier values, which work until they expire. */
   readonly former?: readonly FormerKey[];
 }
 
-/** A value that was replaced before it ended. */
+/** Value that was replaced before it expired. */
 type FormerKey = {
   readonly key_hash: string;
   /** ISO 8601, UTC. */
@@ -162,17 +162,17 @@ export const setupKey = defineKind({
   },
 });
 
-/** What events say about a key; never its value. */
+/** Returns the metadata of events about a key, without its value. */
 function keyMeta(key: Stored<'SetupKey'>): Readonly<Record<string, string>> {
   return { name: key.name, type: key.spec.type ?? '', key: key.derived.key_mask ?? '' };
 }
 
-/** One event for each group that a new key assigns. */
+/** Returns one event for each group that a new key assigns. */
 function createdEvents(after: Stored<'SetupKey'>, state: State): readonly AuditEvent[] {
   return autoGroupEvents('setupkey.group', [], after.spec.auto_groups ?? [], state, { setupkey: after.name });
 }
 
-/** Revoking, taking that back, another value, and one event for each group that came or went. */
+/** Returns an event when the key was revoked, restored or renewed, and one for each group that was added or removed. */
 function updatedEvents(before: Stored<'SetupKey'>, after: Stored<'SetupKey'>, state: State): readonly AuditEvent[] {
   const revoked = after.spec.revoked === true;
   const switched = before.spec.revoked !== after.spec.revoked;

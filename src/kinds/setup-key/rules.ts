@@ -6,7 +6,7 @@ interface Limits {
   readonly usage_limit: number;
 }
 
-/** A key that works once has the limit that its type says. */
+/** Sets the usage limit of a one-off key to 1. */
 export function limitOneOff<S extends Partial<Limits>>(spec: S): S {
   return spec.type === 'one-off' && spec.usage_limit === 0 ? { ...spec, usage_limit: 1 } : spec;
 }
@@ -17,7 +17,7 @@ export function checkLimit({ type, usage_limit }: Limits): readonly Fault[] {
   return [{ code: 'setup_key_limit', path: '/usage_limit', message }];
 }
 
-/** Whether the key still enrols peers, and if not, the first reason. */
+/** Returns `valid`, or the first reason why the key enrols no peers. */
 export function stateOf(key: Stored<'SetupKey'>, { now }: State): 'valid' | 'expired' | 'revoked' | 'overused' {
   const expires = key.derived.expires;
   if (expires !== undefined && now !== undefined && expires <= now) return 'expired';
@@ -25,13 +25,13 @@ export function stateOf(key: Stored<'SetupKey'>, { now }: State): 'valid' | 'exp
   return isUsedUp(key) ? 'overused' : 'valid';
 }
 
-/** Whether the key enrolled as many peers as it may. */
+/** Whether the key has reached its usage limit. 0 means no limit. */
 export function isUsedUp(key: Stored<'SetupKey'>): boolean {
   const limit = Number(key.spec.usage_limit);
   return limit > 0 && usesOf(key) >= limit;
 }
 
-/** How many peers the key has enrolled. */
+/** Returns the number of peers that enrolled with the key. */
 export function usesOf(key: Stored<'SetupKey'>): number {
   const uses = key.derived.used_times;
   return typeof uses === 'number' ? uses : 0;

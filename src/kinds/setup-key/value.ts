@@ -4,7 +4,10 @@ import { mask } from '../../model/schema/sealing.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { isUsedUp } from './rules.ts';
 
-/** Makes the value of a key. It is shown once; what is kept is its hash, how it begins, and when it expires; with 0 seconds it never does. */
+/**
+ * Generates the value of a key. It is shown once. Its hash, its first characters and its expiry are stored. With
+ * `expires_in` 0 it never expires.
+ */
 export function makeKey(object: Stored<'SetupKey'>, { now, random }: GeneratorInput): GeneratedValues {
   const key = upperCaseUuid(random(16));
   const seconds = Number(object.spec.expires_in);
@@ -13,12 +16,12 @@ export function makeKey(object: Stored<'SetupKey'>, { now, random }: GeneratorIn
   return { derived, outputs: { key } };
 }
 
-/** So many earlier values go on working at the most, the newest of them. */
+/** Maximum number of earlier values that keep working. The newest are kept. */
 const mostFormer = 8;
 
 /**
- * Makes another value. The one before goes on working until it ends, so that machines that have it already still enrol; both
- * count together, from nothing on. One that was used up stays so.
+ * Generates a new value. The previous one keeps working until it expires, so that machines that have it can still
+ * enrol. The uses of all values count together, starting at 0. Earlier values of a used-up key stop working.
  */
 export function renewKey(object: Stored<'SetupKey'>, input: GeneratorInput): GeneratedValues {
   const { key_hash, expires, former = [] } = object.derived;
@@ -28,17 +31,17 @@ export function renewKey(object: Stored<'SetupKey'>, input: GeneratorInput): Gen
   return { derived: { ...derived, former: kept.slice(-mostFormer), used_times: 0 }, ...(outputs && { outputs }) };
 }
 
-/** When the value of a key ends; one that is called back has none that could be replaced. */
+/** Returns the expiry of a key's value. Returns `undefined` for a revoked key, whose value is not replaced. */
 export function expiryOf({ spec, derived }: Stored<'SetupKey'>): string | undefined {
   return spec.revoked === true ? undefined : derived.expires;
 }
 
-/** The hashes of all values of a key that may still work. */
+/** Returns the hashes of all values of a key that may still work. */
 export function hashesOf({ derived: { key_hash, former = [] } }: Stored<'SetupKey'>): readonly string[] {
   return [...(key_hash === undefined ? [] : [key_hash]), ...former.map((one) => one.key_hash)];
 }
 
-/** A UUID of version 4. */
+/** Formats random bytes as a version 4 UUID in upper case. */
 function upperCaseUuid(bytes: Uint8Array): string {
   const marked = bytes.map((byte, at) => (at === 6 ? (byte & 0x0f) | 0x40 : at === 8 ? (byte & 0x3f) | 0x80 : byte));
   const hex = [...marked].map((byte) => byte.toString(16).padStart(2, '0')).join('');

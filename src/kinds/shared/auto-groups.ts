@@ -3,7 +3,7 @@ import type { AuditEvent, Fault, State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { isAll } from './membership.ts';
 
-/** Every peer is in `All` anyway, so it cannot be assigned. */
+/** Refuses `All` in `auto_groups`: it contains every peer anyway. */
 export function checkAutoGroups(object: Stored<'User'> | Stored<'SetupKey'>, state: State): readonly Fault[] {
   return (object.spec.auto_groups ?? []).flatMap((id, at) => {
     const group = state.find('Group', id);
@@ -13,7 +13,7 @@ export function checkAutoGroups(object: Stored<'User'> | Stored<'SetupKey'>, sta
   });
 }
 
-/** One event for each group that came to or went from `auto_groups`. */
+/** Returns one event for each group that was added to or removed from `auto_groups`. */
 export function autoGroupEvents(
   stem: ActivityStem<'add', 'delete'>,
   was: readonly string[],

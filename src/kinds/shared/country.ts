@@ -3,10 +3,10 @@ import type { Format } from '../../model/schema/field.ts';
 
 const codes: ReadonlySet<string> = new Set(countryCodes);
 
-/** Codes that people take for others. */
+/** Codes that are commonly mistaken for others. */
 const mistaken: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
 
-/** A country by its two letters, in upper case. */
+/** ISO 3166-1 alpha-2 code of a country, in upper case. */
 export const countryCode: Format = {
   name: 'country_code',
   pattern: '[A-Za-z]{2}',

@@ -3,7 +3,7 @@ import { boolean, optionalString, setOf, string } from '../../model/schema/field
 
 const prefix = string({ doc: 'How names begin.', minLength: 1 });
 
-/** What integrations with directories of users and groups have in common. */
+/** Fields that all integrations with directories of users and groups share. */
 export const directoryFields = {
   enabled: boolean({ doc: 'Whether users and groups are taken over.', access: 'updateOnly', default: true }),
   group_prefixes: setOf(prefix, {
@@ -18,7 +18,7 @@ export const directoryFields = {
   }),
 };
 
-/** Codes of what happens to integrations. */
+/** Activity codes of integrations. */
 export const integrationActivity: Activity = {
   create: 'integration.create',
   update: 'integration.update',

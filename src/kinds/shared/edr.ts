@@ -3,7 +3,7 @@ import { boolean, type Fields, integer, object, refs, secret, string } from '../
 import { createdBy, lastSyncedAt, origin } from './origin.ts';
 import { webUrl } from './web-url.ts';
 
-/** What the request to every endpoint-security product has. */
+/** Fields that all integrations with endpoint-security products share. */
 export const edrFields = {
   groups: refs('Group', {
     doc: 'Groups whose peers the product must know and approve of.',
@@ -13,16 +13,16 @@ export const edrFields = {
   enabled: boolean({ doc: 'Whether the product decides about peers.', default: true }),
 };
 
-/** Where a product is asked that everybody runs for themselves. */
+/** Address of the API of a product that customers host themselves. */
 export const apiUrl = string({ doc: 'Where the product is asked.', required: true, minLength: 1, format: webUrl });
 
-/** What lets the product be asked. */
+/** Token for the API of a product. */
 export const apiToken = secret({
   doc: 'The token by which the product is asked. It is never shown.',
   required: true,
 });
 
-/** What a product must say of a peer, in fields of its own. */
+/** Returns the field with the conditions that a peer must meet. `fields` are the product's own. */
 export function matchAttributes<F extends Fields>(fields: F) {
   return object(fields, {
     doc: 'What a peer must have to be approved. What is left out does not count.',
@@ -31,7 +31,7 @@ export function matchAttributes<F extends Fields>(fields: F) {
   });
 }
 
-/** For how long data counts, where the user says it. */
+/** Maximum age of a product's data, where the user sets it. */
 export const lastSyncedInterval = integer({
   doc: 'How old the data of the product may be: a device that it has not seen for so long is not in order, and when it cannot be asked for so long, no peer of the groups is let in.',
   required: true,
@@ -39,10 +39,10 @@ export const lastSyncedInterval = integer({
   unit: 'hours',
 });
 
-/** What the answer about every endpoint-security product has. */
+/** Computed members that all integrations with endpoint-security products share. */
 export const edrComputed = { ...origin, created_by: createdBy, last_synced_at: lastSyncedAt };
 
-/** Everything else that the integrations with endpoint-security products share. */
+/** Returns the other declarations that all kinds of endpoint-security integrations share. */
 export function edrKind(vendor: string) {
   return {
     path: `/api/integrations/edr/${vendor}`,

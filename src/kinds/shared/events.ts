@@ -2,15 +2,15 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { ActivityCode, ActivityStem } from '../../model/declare/activities.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
 
-/** What the codes of a flag begin with. */
+/** Prefix of the two activity codes of a flag. */
 export type SwitchStem = ActivityStem<'enable', 'disable'>;
 
-/** The event, if there is one. */
+/** Returns one event if `happened`, otherwise none. */
 export function eventsIf(happened: boolean, code: ActivityCode, meta: AuditEvent['meta']): readonly AuditEvent[] {
   return happened ? [{ code, meta }] : [];
 }
 
-/** The events of flags that were switched: `<stem>.enable` or `<stem>.disable`, by field. */
+/** Returns the events of changed flags: `<stem>.enable` or `<stem>.disable`. `stems` is keyed by field. */
 export function switchEvents(
   stems: Readonly<Record<string, SwitchStem>>,
   before: JsonObject,

@@ -2,10 +2,10 @@ import { parseAddress, parseCidr } from '../../lib/net/address.ts';
 import { canonicalDomain, type DomainOptions } from '../../lib/net/domain.ts';
 import type { Format, FormatName } from '../../model/schema/field.ts';
 
-/** Letters, digits, hyphens, dots and underscores, and whatever is not ASCII: names are written in any script. */
+/** Letters, digits, hyphens, dots, underscores and any non-ASCII character: names may be in any script. */
 const nameCharacters = '[^\\x00-,/:-@\\[-^`{-\\x7f]+';
 
-/** A range of addresses. Set host bits are a fault: the masked range may not be the one that was meant. */
+/** Range of addresses. Set host bits are a fault, because the masked range may not be what the author meant. */
 export const cidr: Format = {
   name: 'cidr',
   pattern: '[0-9A-Fa-f:.]+/[0-9]{1,3}',
@@ -22,13 +22,13 @@ export const cidr: Format = {
   },
 };
 
-/** One IPv4 address, as a dotted quad. */
+/** IPv4 address in dotted decimal. */
 export const ipv4: Format = addressFormat('ipv4', 4, '10.20.0.1', '[0-9]{1,3}([.][0-9]{1,3}){3}');
 
-/** One IPv6 address, in the spelling of RFC 5952. */
+/** IPv6 address in canonical form (RFC 5952). */
 export const ipv6: Format = addressFormat('ipv6', 6, 'fd00::1', '[0-9A-Fa-f:.]+');
 
-/** One address of either family, in its one spelling. */
+/** Address of either family, in canonical form. */
 export const address: Format = {
   name: 'address',
   pattern: '[0-9A-Fa-f:.]+',
@@ -39,19 +39,19 @@ export const address: Format = {
   },
 };
 
-/** A domain name: lower case, punycode, no trailing dot. */
+/** Domain name: lower case, punycode, no trailing dot. */
 export const domain: Format = domainFormat('domain', {}, 'example.com');
 
-/** A domain name, or every name below one (`*.example.com`). */
+/** Domain name, or all names below one (`*.example.com`). */
 export const wildcardDomain: Format = domainFormat('domain', { wildcard: true }, 'example.com or *.example.com');
 
-/** The owner name of a DNS record: underscores, and `*` as the first label. */
+/** Owner name of a DNS record. Underscores are allowed, and `*` as the first label. */
 export const recordName: Format = domainFormat('record_name', { wildcard: true, underscore: true }, 'www.example.com');
 
-/** What a CNAME record points to: a name, underscores allowed, no wildcard. */
+/** Target of a CNAME record. Underscores are allowed, wildcards are not. */
 export const recordTarget: Format = domainFormat('record_target', { underscore: true }, 'www.example.com');
 
-/** A port number as text. */
+/** Port number as text. */
 export const port: Format = {
   name: 'port',
   pattern: '[1-9][0-9]{0,4}',
@@ -61,7 +61,7 @@ export const port: Format = {
   },
 };
 
-/** A port number as text, or a range of them such as `8000-8010`. */
+/** Port number as text, or a range such as `8000-8010`. */
 export const portOrRange: Format = {
   name: 'port_or_range',
   pattern: '[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?',

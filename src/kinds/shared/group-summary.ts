@@ -5,7 +5,7 @@ import { countPeers } from './membership.ts';
 
 const known = new WeakMap<State, Map<string, JsonObject>>();
 
-/** The group as the answers about its members show it; made once for each state, because all of its members show it. */
+/** Returns a group as responses about its members show it. Cached per state, because all of its members show it. */
 export function groupSummary(group: Stored<'Group'>, state: State): JsonObject {
   const summaries = known.get(state) ?? new Map<string, JsonObject>();
   known.set(state, summaries);
@@ -14,7 +14,7 @@ export function groupSummary(group: Stored<'Group'>, state: State): JsonObject {
   return summary;
 }
 
-/** The same members as the summary of the kind. */
+/** Returns the same members as the kind's `summary`. */
 function summaryOf(group: Stored<'Group'>, state: State): JsonObject {
   return {
     id: group.id,

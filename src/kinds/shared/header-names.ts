@@ -1,7 +1,10 @@
 /** Headers that the connection sets. */
 const connectionHeaders = /^(host|connection|content-length|transfer-encoding|expect|upgrade|keep-alive)$/i;
 
-/** Why requests cannot carry a header that people name; `own` are those that the server sets itself. */
+/**
+ * Returns why requests cannot carry a header, or `undefined` when they can. `own` matches headers that the server sets
+ * itself.
+ */
 export function headerNameFault(name: string, own?: RegExp): string | undefined {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'this is not the name of a header; use letters, digits and hyphens';
   if (connectionHeaders.test(name) || own?.test(name) === true)

@@ -1,49 +1,53 @@
-import type { DerivedChange, State } from '../../model/declare/kind.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { DerivedChange } from '../../model/declare/mutation.ts';
 import { type MemberEdit, type MemberOrigins, membersIn, movedMembers, originsOf } from '../../model/state/members.ts';
 import type { Stored } from '../../model/state/stored.ts';
 
-/** Whether a group is the one that holds every peer of the account and has no rows of its own. */
+/** Whether a group is `All`, which contains every peer of the account and stores no members. */
 export function isAll(group: Stored<'Group'>): boolean {
   return group.derived.system === 'all';
 }
 
-/** Whether a group is the server's own: `All`, or the proxies of a cluster. */
+/** Whether a group is managed by the server: `All`, or the proxies of a cluster. */
 export function isKept(group: Stored<'Group'>): boolean {
   return group.derived.system !== undefined;
 }
 
-/** The ids of the peers that a group lists; of `All` none, because its membership is derived. */
+/** Returns the ids of the peers that a group stores. Empty for `All`, whose membership is derived. */
 export function listedPeers(group: Stored<'Group'>): readonly string[] {
   return membersIn(group, 'peers').keys();
 }
 
-/** The groups that hold a peer, `All` first. */
+/** Returns the groups that contain a peer, `All` first. */
 export function groupsOf(peer: Stored<'Peer'>, state: State): readonly Stored<'Group'>[] {
   const all = state.lookUp('Group', 'name', 'All').filter(isAll);
   return [...all, ...state.referrersBy('Group', 'peers', peer.id)];
 }
 
-/** The change of a group in which some peers have other origins; one without origins is gone. */
+/** Returns a change of a group that sets the origins of some peers. A peer without origins is removed. */
 export function withPeers(group: Stored<'Group'>, edits: readonly MemberEdit[]): DerivedChange {
   return { change: group, members: { peers: edits } };
 }
 
-/** How many peers are in a group. */
+/** Returns the number of peers in a group. */
 export function countPeers(group: Stored<'Group'>, state: State): number {
   return isAll(group) ? state.countOf('Peer') : membersIn(group, 'peers').size;
 }
 
-/** The origins that put a peer into a group. */
+/** Returns the origins that put a peer into a group. */
 export function originsIn(group: Stored<'Group'>, peer: string): MemberOrigins {
   return originsOf(group, 'peers', peer);
 }
 
-/** Whether a peer is in a group, without walking the group. */
+/** Whether a group contains a peer. Does not iterate over the group. */
 export function holdsPeer(group: Stored<'Group'>, peer: string): boolean {
   return isAll(group) || originsIn(group, peer).length > 0;
 }
 
-/** Peers that joined a group and that left it, without walking the group when one version came of the other. */
+/**
+ * Returns the peers that joined and left a group. Does not iterate over the group when one version was derived from the
+ * other.
+ */
 export function movedPeers(
   before: Stored<'Group'> | undefined,
   after: Stored<'Group'> | undefined,
@@ -53,7 +57,7 @@ export function movedPeers(
   return { joined: ids('was'), left: ids('is') };
 }
 
-/** The group with a peer that this hand puts there, nothing when it is there by that hand already. */
+/** Returns a change of a group that adds a peer with an origin, or nothing when the peer has that origin already. */
 export function withMember(group: Stored<'Group'> | undefined, peer: string, origin: string): readonly DerivedChange[] {
   if (group === undefined || isKept(group)) return [];
   const origins = originsIn(group, peer);
@@ -61,7 +65,7 @@ export function withMember(group: Stored<'Group'> | undefined, peer: string, ori
   return [withPeers(group, [[peer, [...origins, origin].sort()]])];
 }
 
-/** Whether two groups have a peer in common. Walks the smaller one. */
+/** Whether two groups have a peer in common. Iterates over the smaller one. */
 export function sharePeer(a: Stored<'Group'>, b: Stored<'Group'>, state: State): boolean {
   if (a.id === b.id) return true;
   if (isAll(a)) return countPeers(b, state) > 0;

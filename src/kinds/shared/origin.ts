@@ -3,7 +3,7 @@ import type { KindName, Stored } from '../../model/state/stored.ts';
 
 const timestamp = { type: 'string', format: 'date-time' };
 
-/** The account and the times of an object, for kinds whose answers show them. */
+/** Computed members with the account and the times of an object, for kinds whose responses show them. */
 export const origin: Readonly<Record<'account_id' | 'created_at' | 'updated_at', Computed>> = {
   account_id: {
     doc: 'The account that the object belongs to.',
@@ -14,14 +14,14 @@ export const origin: Readonly<Record<'account_id' | 'created_at' | 'updated_at',
   updated_at: { doc: 'When it last changed.', schema: timestamp, value: (object) => object.updatedAt },
 };
 
-/** Who made an object. */
+/** Computed member with the creator of an object. */
 export const createdBy: Computed<Stored<KindName>> = {
   doc: 'The id of the user who made it; of a source, when documents made it.',
   schema: { type: 'string' },
   value: (object) => object.derived.created_by ?? '',
 };
 
-/** When something was last fetched from outside. */
+/** Computed member with the time when data was last fetched from outside. */
 export const lastSyncedAt: Computed<Stored<KindName>> = {
   doc: 'When data was last fetched; absent until it was.',
   schema: timestamp,

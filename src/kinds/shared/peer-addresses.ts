@@ -9,14 +9,17 @@ import { holdsPeer } from './membership.ts';
 /** The two addresses that a peer may have. */
 export type AddressField = 'ip' | 'ipv6';
 
-/** The setting that says where addresses of a field come from. */
+/** Settings with the range of each address field. */
 const rangeSettings = { ip: 'network_range', ipv6: 'network_range_v6' } as const;
 
 type Ranges = { readonly [Field in AddressField]: Cidr | undefined };
 
 const known = new WeakMap<Stored<'Account'>, Ranges>();
 
-/** The range of which peers get such addresses, if there is one. Read once for each account object: every enrolment asks. */
+/**
+ * Returns the range from which peers get addresses, if there is one. Parsed once per account object, because every
+ * enrolment needs it.
+ */
 export function rangeOf(account: Stored<'Account'> | undefined, field: AddressField): Cidr | undefined {
   if (account === undefined) return undefined;
   const ranges = known.get(account) ?? { ip: readRange(account, 'ip'), ipv6: readRange(account, 'ipv6') };
@@ -31,13 +34,13 @@ function readRange(account: Stored<'Account'>, field: AddressField): Cidr | unde
 }
 
 /**
- * A free address of a range, chosen by the id of the object that gets it; `undefined` when there is none. Walks the
- * range in steps that meet every address once, from a position that the id gives: with a tenth of the range free that
- * is ten look-ups, whatever the size of the account.
+ * Returns a free address of a range, or `undefined` when none was found. The id of the object determines where the
+ * search starts. It proceeds in steps that visit every address once: with a tenth of the range free it takes about ten
+ * look-ups, whatever the size of the account.
  */
 export function freeAddress(range: Cidr, id: string, isTaken: (text: string) => boolean): string | undefined {
   const bits = BigInt((range.family === 4 ? 32 : 128) - range.prefix);
-  // The first and the last address of a range belong to no peer.
+  // The first and the last address of a range are never given to a peer.
   const size = (1n << bits) - 2n;
   if (size < 1n) return undefined;
   const seed = BigInt(`0x${sha256(id)}`);
@@ -50,10 +53,10 @@ export function freeAddress(range: Cidr, id: string, isTaken: (text: string) => 
   return undefined;
 }
 
-/** A /16 is walked as a whole; in a larger range so many misses in a row do not happen. */
+/** Maximum number of look-ups. It covers a whole /16. In a larger range so many misses in a row do not occur. */
 const mostProbes = 1n << 17n;
 
-/** A step that shares no divisor with the size, so that the walk meets every address. */
+/** Returns a step that has no common divisor with the size, so that the search visits every address. */
 function strideFor(size: bigint, seed: bigint): bigint {
   for (let step = (seed % size) | 1n; ; step += 2n) if (greatestDivisor(step, size) === 1n) return step;
 }
@@ -66,7 +69,10 @@ function textOf({ family, address }: Cidr, offset: bigint): string {
   return family === 4 ? formatIpv4(address + offset) : formatIpv6(address + offset);
 }
 
-/** The address at the same place in another range, if it has that place; ends of ranges are no places. */
+/**
+ * Returns the address with the same offset in another range, or `undefined` when that range has no such offset. The
+ * first and the last address of a range are excluded.
+ */
 export function movedAddress(was: Cidr, range: Cidr, text: string): string | undefined {
   const address: Address | undefined = parseAddress(text);
   if (address === undefined || address.family !== range.family) return undefined;
@@ -75,17 +81,20 @@ export function movedAddress(was: Cidr, range: Cidr, text: string): string | und
   return offset > 0n && offset < size - 1n ? textOf(range, offset) : undefined;
 }
 
-/** Whether a peer may have the address in a range. */
+/** Whether a range contains an address that peers may have. */
 export function isPlaceIn(range: Cidr, text: string): boolean {
   return movedAddress(range, range, text) !== undefined;
 }
 
-/** The spec of a peer with this IPv6 address, or without one. */
+/** Returns the spec of a peer with an IPv6 address, or without one when it is empty. */
 export function withIpv6({ ipv6: _, ...spec }: JsonObject, ipv6: string): JsonObject {
   return ipv6 === '' ? spec : { ...spec, ipv6 };
 }
 
-/** Whether a peer gets an IPv6 address: one of its groups has them. `groups` are those that it is about to join. */
+/**
+ * Whether a peer gets an IPv6 address, because one of its groups has IPv6. `groups` are groups that it is about to
+ * join.
+ */
 export function hasIpv6(
   account: Stored<'Account'> | undefined,
   peer: string,
@@ -100,13 +109,13 @@ export function hasIpv6(
   });
 }
 
-/** Whether an address is taken: by a peer, or by a proxy. */
+/** Returns a function that tests whether a peer or a proxy has an address. */
 export function isTakenIn(state: State, field: AddressField): (text: string) => boolean {
   return (text) =>
     state.holderOf('Peer', field, text) !== undefined || state.holderOf('ProxyPeer', field, text) !== undefined;
 }
 
-/** The texts of a list in JSON. */
+/** Returns the strings of a JSON list, empty for any other value. */
 export function listed(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }

@@ -1,14 +1,15 @@
 import { equalJson, type JsonObject } from '../../lib/json.ts';
 import { sha256 } from '../../lib/node-pure.ts';
-import type { DerivedChange, State } from '../../model/declare/kind.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { DerivedChange } from '../../model/declare/mutation.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { clusterOf } from './proxy-cluster.ts';
 
 /**
- * The derived objects that let peers reach a private service: a policy from its access groups to the proxies of its
- * cluster, and the group of those proxies when it is first needed. Both ids follow from their owners, so that deriving
- * them again gives the same objects.
+ * Returns the changes of the derived objects that let peers reach a private service: a policy from its access groups to
+ * the proxies of its cluster, and the group of these proxies when it is first needed. Both ids are computed from their
+ * origins, so deriving the objects again gives the same ones.
  */
 export function deriveAccess(service: Stored<'ProxyService'>, state: State): readonly DerivedChange[] {
   const present = state.find('Policy', policyIdOf(service));
@@ -22,12 +23,12 @@ export function deriveAccess(service: Stored<'ProxyService'>, state: State): rea
   return equalJson(spec, present.spec) ? group : [...group, { change: present, spec }];
 }
 
-/** Whether a service is reached through the overlay alone. */
+/** Whether a service is reached only through the mesh. */
 export function isPrivate(service: Stored<'ProxyService'>): boolean {
   return service.spec.private === true;
 }
 
-/** The group of a cluster's proxies, if it is needed, with those that are there now. */
+/** Returns the change that updates the group of a cluster's proxies, if that group exists. */
 export function listProxies(cluster: string, state: State): readonly DerivedChange[] {
   const group = state.find('Group', proxiesIdOf({ id: cluster }));
   if (group === undefined || state.get(cluster) === undefined) return [];
@@ -36,7 +37,7 @@ export function listProxies(cluster: string, state: State): readonly DerivedChan
   return [{ change: group, derived: { proxies } }];
 }
 
-/** The peers that the proxies of a cluster are. */
+/** Returns the proxy peers of a cluster. */
 export function proxyPeersOf(cluster: string, state: State): readonly Stored<'ProxyPeer'>[] {
   return state.referrersBy('ProxyPeer', 'cluster', cluster);
 }
@@ -47,12 +48,12 @@ function proxiesIn(cluster: string, state: State): readonly string[] {
     .sort();
 }
 
-/** The id of the group of a cluster's proxies. */
+/** Returns the id of the group of a cluster's proxies. */
 export function proxiesIdOf(cluster: Pick<StoredObject, 'id'>): string {
   return companionId('proxies', cluster);
 }
 
-/** The id of the policy that lets peers reach a private service. */
+/** Returns the id of the policy that lets peers reach a private service. */
 function policyIdOf(service: Stored<'ProxyService'>): string {
   return companionId('access', service);
 }
@@ -79,7 +80,7 @@ function policyOf(service: Stored<'ProxyService'>, proxies: string) {
   };
 }
 
-/** The members that follow the service. */
+/** Returns the members of the policy that follow the service. */
 function changing(service: Stored<'ProxyService'>): JsonObject {
   return {
     name: `Access to ${service.name}`,
@@ -103,7 +104,7 @@ function rule(present: unknown, service: Stored<'ProxyService'>, proxies: string
   };
 }
 
-/** The id of something that exists once beside an object, in the alphabet and length of all ids. */
+/** Returns the id of an object that exists once per origin, in the alphabet and length of all ids. */
 function companionId(what: string, { id }: Pick<StoredObject, 'id'>): string {
   const bits = BigInt(`0x${sha256(`${what}/${id}`).slice(0, 25)}`);
   return bits.toString(32).padStart(20, '0');

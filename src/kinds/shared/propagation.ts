@@ -1,23 +1,30 @@
-import type { DerivedChange, State } from '../../model/declare/kind.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { DerivedChange } from '../../model/declare/mutation.ts';
 import type { MemberOrigins } from '../../model/state/members.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { isKept, originsIn, withPeers } from './membership.ts';
 
-/** The origins that put the groups of a user on the user's peers: enrolment, and for groups of identity providers these. */
+/**
+ * Origins of the memberships that a user's groups give to the user's peers: `enrolment`, or `idp` for groups of an
+ * identity provider.
+ */
 const [enrolled, provided] = ['enrolment', 'idp'];
 
-/** Whether new groups of a user reach the peers that the user has already. */
+/** Whether new groups of a user apply to peers that the user has already. */
 export function propagates(state: State): boolean {
   const [account] = state.ofKind('Account');
   return account !== undefined && account.spec.settings?.groups_propagation_enabled === true;
 }
 
-/** The peers that a user enrolled. */
+/** Returns the peers that a user enrolled. */
 export function peersOf(user: Stored<'User'>, state: State): readonly Stored<'Peer'>[] {
   return state.referrersBy('Peer', 'user_id', user.id);
 }
 
-/** Puts the user's peers into groups that are new for the user, and takes them out of those that are not the user's any more. */
+/**
+ * Returns the changes that add the user's peers to new groups of the user, and remove them from groups that the user
+ * lost.
+ */
 export function moveGroups(before: Stored<'User'>, after: Stored<'User'>, state: State): readonly DerivedChange[] {
   const [was, is] = [before.spec.auto_groups ?? [], after.spec.auto_groups ?? []];
   const added = is.filter((id) => !was.includes(id));
@@ -30,7 +37,7 @@ export function moveGroups(before: Stored<'User'>, after: Stored<'User'>, state:
   ];
 }
 
-/** Puts the peers of all users into the groups of their users. */
+/** Returns the changes that add the peers of all users to the groups of their users. */
 export function addGroups(state: State): readonly DerivedChange[] {
   const peersByGroup = new Map<string, Stored<'Peer'>[]>();
   for (const user of state.ofKind('User')) {
@@ -45,14 +52,14 @@ export function addGroups(state: State): readonly DerivedChange[] {
   return [...peersByGroup].flatMap(([id, peers]) => put(state.find('Group', id), peers));
 }
 
-/** The group with the peers, put there by the origin that knows it. */
+/** Adds peers to a group, with the origin that fits the group. */
 function put(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly DerivedChange[] {
   if (group === undefined) return [];
   const origin = (group.derived.issued ?? 'api') === 'api' ? enrolled : provided;
   return changeOrigins(group, peers, (origins) => (origins.includes(origin) ? origins : [...origins, origin].sort()));
 }
 
-/** The group without the peers, as far as these origins have put them there. */
+/** Removes the origins `enrolment` and `idp` of peers in a group. Peers with other origins stay members. */
 function take(group: Stored<'Group'> | undefined, peers: readonly Stored<'Peer'>[]): readonly DerivedChange[] {
   if (group === undefined) return [];
   return changeOrigins(group, peers, (origins) =>

@@ -2,17 +2,17 @@ import { isWithin } from '../../lib/net/domain.ts';
 import type { State } from '../../model/declare/kind.ts';
 import type { Stored } from '../../model/state/stored.ts';
 
-/** How a domain leads to a cluster. */
+/** How a domain resolves to a cluster. */
 interface Way {
   readonly cluster?: Stored<'ProxyCluster'> | undefined;
-  /** The custom domain by which it does; absent: the address of the cluster is its end. */
+  /** Custom domain through which it does. Absent when the domain ends in the address of the cluster. */
   readonly custom?: Stored<'ProxyDomain'>;
 }
 
 /**
- * How a domain leads to a cluster, if the account knows one: of the addresses of clusters and the custom domains of the
- * account, the longest end of the domain counts. A cluster that requires a subdomain does not serve its bare address. The
- * custom domain `gone` counts as if it were still there.
+ * Resolves a domain to a cluster, if the account knows one. Among the addresses of clusters and the custom domains of
+ * the account, the longest suffix of the domain wins. A cluster that requires a subdomain does not serve its bare
+ * address. The custom domain `gone` counts as if it still existed.
  */
 function wayOf(domain: string, state: State, gone?: Stored<'ProxyDomain'>): Way {
   for (const end of endsOf(domain)) {
@@ -24,19 +24,19 @@ function wayOf(domain: string, state: State, gone?: Stored<'ProxyDomain'>): Way 
   return {};
 }
 
-/** The cluster that a domain leads to, if the account knows one. */
+/** Returns the cluster that a domain resolves to, if the account knows one. */
 export function clusterOf(domain: string, state: State): Stored<'ProxyCluster'> | undefined {
   return wayOf(domain, state).cluster;
 }
 
-/** Whether a domain leads to a cluster by a custom domain, which may be gone from the state. */
+/** Whether a domain resolves to a cluster through a custom domain, which may have been removed from the state. */
 export function isBy(custom: Stored<'ProxyDomain'>, domain: string, state: State): boolean {
   return wayOf(domain, state, custom).custom?.id === custom.id;
 }
 
 /**
- * The cluster that serves a domain: the one that it leads to, unless that is by a custom domain and neither this one nor one
- * above it is proved. Needs what is observed.
+ * Returns the cluster that serves a domain. If the domain resolves to it through a custom domain, this one or one above
+ * it must be proved. Needs a state with observations.
  */
 export function servingCluster(domain: string, state: State): Stored<'ProxyCluster'> | undefined {
   const { cluster, custom: way } = wayOf(domain, state);
@@ -48,18 +48,21 @@ export function servingCluster(domain: string, state: State): Stored<'ProxyClust
   return isOurs ? cluster : undefined;
 }
 
-/** Whether a record proved a custom domain, and no other account has proved it since. Needs what is observed. */
+/**
+ * Whether a DNS record proved a custom domain, and no other account has proved it since. Needs a state with
+ * observations.
+ */
 export function isProved({ id }: Stored<'ProxyDomain'>, { observed }: State): boolean {
   return observed?.(id)?.['proved'] === true;
 }
 
-/** The cluster of an address; the account's own one goes before a shared one. */
+/** Returns the cluster with an address. The account's own cluster takes precedence over a shared one. */
 export function clusterAt(address: string, state: State): Stored<'ProxyCluster'> | undefined {
   const found = state.lookUp('ProxyCluster', 'name', address);
   return found.find(isOwn) ?? found[0];
 }
 
-/** Whether a cluster of this address serves a domain, by the address or by a custom domain. */
+/** Whether a cluster with this address may serve a domain, by its address or through a custom domain. */
 export function isServedAt(address: string, domain: string, state: State): boolean {
   return (
     isWithin(domain, address) ||
@@ -69,7 +72,7 @@ export function isServedAt(address: string, domain: string, state: State): boole
   );
 }
 
-/** Whether the proxies of a cluster belong to the account, and are not shared by several. */
+/** Whether the proxies of a cluster belong to this account only. */
 export function isOwn(cluster: Stored<'ProxyCluster'>): boolean {
   return cluster.spec.type === 'account';
 }
@@ -78,7 +81,7 @@ function customAt(domain: string, state: State): Stored<'ProxyDomain'> | undefin
   return state.holderOf('ProxyDomain', 'domain', domain);
 }
 
-/** A domain and those above it, the longest first. */
+/** Returns a domain and its parent domains, the longest first. */
 function endsOf(domain: string): readonly string[] {
   const labels = domain.split('.');
   return labels.map((_, at) => labels.slice(at).join('.'));

@@ -1,6 +1,6 @@
 import { parseAddress, parseCidr } from '../../lib/net/address.ts';
 
-/** What a network resource is, worked out from its address. */
+/** Returns the type of a network resource, which follows from its address. */
 export function resourceTypeOf(address: string): 'host' | 'subnet' | 'domain' {
   if (parseAddress(address) !== undefined) return 'host';
   const range = parseCidr(address);

@@ -1,2 +1,2 @@
-/** The value of a time that never came. */
+/** Time value of an event that never happened. */
 export const never = '0001-01-01T00:00:00Z';

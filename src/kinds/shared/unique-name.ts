@@ -1,4 +1,7 @@
-/** A kind whose objects have names of their own; `noun` is what refusals call one, with its article. */
+/**
+ * Returns the rule that names are unique among the objects of a kind. `noun` names such an object in refusals, with its
+ * article.
+ */
 export function uniqueName(noun: string) {
   return {
     path: '/name',

@@ -1,8 +1,12 @@
-import type { DerivedChange, State, Step } from '../../model/declare/kind.ts';
+import type { State } from '../../model/declare/kind.ts';
+import type { DerivedChange, Step } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { moveGroups, peersOf, propagates } from '../shared/propagation.ts';
 
-/** What else changes with a user: the old owner's role, the groups and sign-ins of the user's peers, or these peers. */
+/**
+ * Returns the changes that follow from a change of a user: the role of the previous owner, the groups and sign-ins of
+ * the user's peers, or the deletion of these peers.
+ */
 export function followUser(step: Step<Stored<'User'>>, state: State): readonly DerivedChange[] {
   const { before, after } = step;
   if (before === undefined) return [];
@@ -15,7 +19,7 @@ export function followUser(step: Step<Stored<'User'>>, state: State): readonly D
   ];
 }
 
-/** An owner who gives the role away becomes an admin. */
+/** Turns an owner who hands over the role into an admin. */
 function transferOwnership(
   before: Stored<'User'>,
   after: Stored<'User'>,
@@ -28,11 +32,11 @@ function transferOwnership(
   return [{ change: giver, spec: { ...giver.spec, role: 'admin' } }];
 }
 
-/** Peers of a blocked user have to be signed in again. */
+/** Peers of a blocked user have to sign in again. */
 function signOut(peer: Stored<'Peer'>): readonly DerivedChange[] {
   return peer.derived.login_expired === true ? [] : [{ change: peer, derived: { login_expired: true } }];
 }
-/** What goes with a user and is no object. */
+/** Warns of what is deleted with a user in addition to objects. */
 export function warnOfLeaving(
   before: Stored<'User'> | undefined,
   after: Stored<'User'> | undefined,

@@ -9,7 +9,7 @@ export function createdEvents(after: Stored<'User'>): readonly AuditEvent[] {
   const meta = { name: after.name, email: after.spec.email ?? '' };
   if (after.derived.invite !== undefined)
     return [{ code: 'user.invite.link.accept', meta: { email: after.spec.email ?? '' } }];
-  // A person whom an identity provider brought joins when they sign in.
+  // A person from an identity provider joins at the first sign-in.
   if (after.derived.idp_id === undefined || isInvited(after)) return [{ code: 'user.create', meta }];
   return [{ code: 'user.join', meta: { ...meta, pending_approval: String(after.derived.pending_approval === true) } }];
 }
@@ -22,7 +22,9 @@ export function deletedEvents(before: Stored<'User'>): readonly AuditEvent[] {
   return [{ code: 'user.delete', meta: about }, ...eventsIf(isPending(before), 'user.reject', about)];
 }
 
-/** Blocking, another role, and the groups that reach the user's peers. */
+/**
+ * Returns the events of an update: joining, approval, blocking, a new role, and groups that apply to the user's peers.
+ */
 export function updatedEvents(before: Stored<'User'>, after: Stored<'User'>, state: State): readonly AuditEvent[] {
   const named = { name: after.name, email: after.spec.email ?? '' };
   const role = after.spec.role ?? '';
@@ -46,7 +48,7 @@ function isInvited(user: Stored<'User'>): boolean {
   return (user.derived.status ?? 'invited') === 'invited';
 }
 
-/** Whether the user joined by an e-mail domain and waits to be let in. */
+/** Whether the user joined by e-mail domain and waits for approval. */
 function isPending(user: Stored<'User'>): boolean {
   return user.derived.pending_approval === true;
 }

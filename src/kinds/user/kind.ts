@@ -18,7 +18,7 @@ import { followUser, warnOfLeaving } from './derived-changes.ts';
 import { createdEvents, deletedEvents, updatedEvents } from './events.ts';
 import { checkMutation, isFirstOwner } from './rules.ts';
 
-/** An e-mail address as it is written, without the space around it. */
+/** E-mail address as it was written, without surrounding space. */
 const email: Format = {
   name: 'email',
   pattern: '[^@<>]+@[^@<>]+',
@@ -34,7 +34,7 @@ const words: Readonly<Record<string, boolean>> = Object.fromEntries([
   ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((word) => [word, false] as const),
 ]);
 
-/** A yes or no in a query, in the spellings that clients use. */
+/** Parses a boolean query parameter, in the spellings that clients use. */
 function parseFlag(text: string): boolean | undefined {
   return Object.hasOwn(words, text) ? words[text] : undefined;
 }
@@ -89,18 +89,18 @@ declare module '../../model/state/stored.ts' {
   }
 }
 
-/** What the server knows about a user beside the declared fields. */
+/** Data that the server keeps about a user in addition to the declared fields. */
 interface UserDerived {
-  /** `invited`, or `active` once the person signed in. */
+  /** `invited`, or `active` after the first sign-in. */
   readonly status: string;
-  /** The identity provider by which the person signs in. */
+  /** Id of the identity provider with which the person signs in. */
   readonly idp_id: string;
   /** `api`, or `integration` for people from an identity provider. */
   readonly issued: string;
   readonly pending_approval: boolean;
-  /** The id of the invite that the person accepted. */
+  /** Id of the invite that the person accepted. */
   readonly invite: string;
-  /** What an identity provider says about the person, where one brought them. */
+  /** Data of the identity provider about the person. Absent for other users. */
   readonly provided: Provided;
 }
 

@@ -1,10 +1,11 @@
 import type { Actor } from '../../model/declare/actor.ts';
-import type { Fault, Mutation, State } from '../../model/declare/kind.ts';
+import type { Fault, State } from '../../model/declare/kind.ts';
+import type { Mutation } from '../../model/declare/mutation.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { ownedTenant } from '../shared/tenant-owners.ts';
 
 /**
- * The rules of who may change which user, in addition to the rights of a role. What the server does by itself is not
+ * Checks who may change which user, in addition to the permissions of roles. Changes by the server itself are not
  * checked.
  */
 export function checkMutation(mutation: Mutation<Stored<'User'>>, was: State, next: State): readonly Fault[] {
@@ -21,7 +22,7 @@ export function checkMutation(mutation: Mutation<Stored<'User'>>, was: State, ne
 }
 
 /**
- * A user who sets up a source need not be an owner, so its documents neither grant the role of owner nor take it away.
+ * The user who sets up a source need not be an owner, so its documents may neither grant nor revoke the role `owner`.
  */
 function checkStated(before: Stored<'User'>, after: Stored<'User'>): readonly Fault[] {
   const [was, is] = [before, after].map(({ spec }) => spec.role === 'owner');
@@ -30,7 +31,7 @@ function checkStated(before: Stored<'User'>, after: Stored<'User'>): readonly Fa
   return [denied(`the documents of a source ${what}; an owner hands the role over`, '/role')];
 }
 
-/** A group may make its users owners of a tenant: only owners put users into it. */
+/** The users of a group may be owners of a tenant. Only owners may add users to such a group. */
 function checkTenants(
   { before, after }: Mutation<Stored<'User'>>,
   actor: Actor,
@@ -45,7 +46,7 @@ function checkTenants(
   return [denied(`one of the groups makes its users owners of the tenant ${tenant}; ask an owner`, '/auto_groups')];
 }
 
-/** The caller: a user of the account, or of the one that manages it. */
+/** The caller: a user of the account, or of the account that manages it. */
 type Caller = Pick<Stored<'User'>, 'id' | 'spec'>;
 
 function callerIn(was: State, { type, id, granted }: Actor): Caller | undefined {
@@ -60,11 +61,11 @@ function checkCreation(user: Stored<'User'>, isAsked: boolean): readonly Fault[]
   return [{ code: 'user_role_owner', path: '/role', message }, ...checkEmail(user)];
 }
 
-/** People are invited by their address; programs have none. */
+/** Checks that people have an e-mail address, by which they are invited, and that service users have none. */
 function checkEmail(user: Stored<'User'>): readonly Fault[] {
   const isService = user.spec.is_service_user === true;
   if (isService === ((user.spec.email ?? '') === '')) return [];
-  // An identity provider may know a person without their address.
+  // An identity provider may not provide the address of a person.
   if (!isService && user.derived.idp_id !== undefined) return [];
   const message = isService
     ? 'a service user has no e-mail address; leave `email` out, or set `is_service_user` to false'
@@ -72,7 +73,7 @@ function checkEmail(user: Stored<'User'>): readonly Fault[] {
   return [{ code: isService ? 'user_email_unused' : 'user_email_missing', path: '/email', message }];
 }
 
-/** The owner with which an installation begins belongs to it, and is no person. */
+/** Whether the user is the machine owner, with which an installation begins. It is not a person. */
 export function isFirstOwner(user: Stored<'User'>): boolean {
   return user.derived.system === 'owner';
 }
@@ -89,7 +90,7 @@ function checkDeletion(user: Stored<'User'>, caller: Caller | undefined): readon
     : [];
 }
 
-/** What callers may not do to themselves, and admins not to owners. */
+/** Checks what callers may not do to themselves, and admins not to owners. */
 function checkCaller(before: Stored<'User'>, after: Stored<'User'>, caller: Caller | undefined): readonly Fault[] {
   if (caller === undefined) return [];
   const faults: Fault[] = [];
@@ -103,7 +104,7 @@ function checkCaller(before: Stored<'User'>, after: Stored<'User'>, caller: Call
   return faults;
 }
 
-/** What an owner must be, and that there is always one. */
+/** Checks that an owner is a person who is not blocked, and that the account keeps at least one owner. */
 function checkOwner(before: Stored<'User'>, after: Stored<'User'>, next: State): readonly Fault[] {
   if (after.spec.role === 'owner') {
     if (after.spec.is_service_user === true) return [denied('a service user cannot be an owner', '/role')];
