@@ -2,7 +2,7 @@ import { optional, time } from '../model/operation/fields.ts';
 import { defineOperation } from '../model/operation/operation.ts';
 import { boolean, integer, list, object, string } from '../model/schema/field.ts';
 
-/** Members of a peer's own answer that this one shows too. */
+/** Members of a peer's response that the list of accessible peers shows too. */
 export const accessiblePeerFields = {
   id: string({ doc: 'The id of the peer.' }),
   name: string({ doc: 'The name people see.' }),
@@ -18,7 +18,7 @@ export const accessiblePeerFields = {
   last_seen: time({ doc: 'When it was last connected.' }),
 };
 
-/** The peers to which a peer may open a connection. */
+/** Operation that lists the peers to which a peer may open a connection. */
 export const accessiblePeers = {
   list: defineOperation({
     id: 'listAccessiblePeers',

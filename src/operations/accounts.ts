@@ -1,7 +1,7 @@
 import { defineOperation } from '../model/operation/operation.ts';
 import { string } from '../model/schema/field.ts';
 
-/** The end of an account; the kind itself lists and replaces it. */
+/** Operation that deletes an account. The kind `Account` declares how it is listed and replaced. */
 export const accounts = {
   delete: defineOperation({
     id: 'deleteAccount',

@@ -31,7 +31,7 @@ const allowed = `${session} The account has to allow it by \`peer_expose_enabled
 
 const params = { serviceId: string({ doc: 'The id of the service.' }) };
 
-/** Services that peers expose: how they come, stay and go. */
+/** Operations by which peers expose, renew and withdraw services. */
 export const agentServices = {
   expose: defineOperation({
     ...ofSession,

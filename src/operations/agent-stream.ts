@@ -15,7 +15,7 @@ const doc = [
   'A `change` gives `self`, `settings` and `dns` anew where they changed, and of lists what to `put` and to `remove`; `edit` adds members to a set and removes some. An `end` event says why the stream ends (`deleted`, `blocked`, `expired`, `replaced`, `stopping`, `failed`) and whether it is worth it to `reconnect`.',
 ].join('\n\n');
 
-/** The maps of peers and their changes. */
+/** Operation by which a peer follows its network map. */
 export const agentStream = {
   follow: defineOperation({
     ...ofSession,

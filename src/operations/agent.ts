@@ -2,17 +2,17 @@ import { objectOfKind, optional, text, time } from '../model/operation/fields.ts
 import { defineOperation } from '../model/operation/operation.ts';
 import { boolean, integer, list, mapOf, object, string } from '../model/schema/field.ts';
 
-/** How the description of every operation of agents begins. */
+/** First sentence of the description of every agent operation. */
 export const outside = 'Not a part of the management interface: machines use it.';
 
 const ofAgent = {
   method: 'POST',
   tag: 'agent',
-  /** What proves that a request comes from the machine. */
+  /** Proof that the request comes from the machine. */
   parameters: ['HeddleProof'],
 } as const;
 
-/** What the operations of peers with a session have in common. */
+/** Declarations that all operations of peers with a session share. */
 export const ofSession = {
   tag: ofAgent.tag,
   access: { open: 'wants the session of a peer and a proof by its key' },
@@ -80,7 +80,7 @@ const sessionExample = {
 const key = 'hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=';
 const tunnelKey = text('The public key of the tunnel, base64.');
 
-/** What agents ask for. */
+/** Operations that agents call. */
 export const agent = {
   challenge: defineOperation({
     id: 'makeChallenge',

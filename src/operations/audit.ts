@@ -39,9 +39,9 @@ const facts = {
   },
 } as const;
 
-/** Who did what in the account. */
+/** Operations that list the audit log. */
 export const audit = {
   list: defineOperation({ ...facts, id: 'listAuditEvents', path: '/api/events/audit' }),
-  /** By which older clients know it. */
+  /** Path that older clients use. */
   listByAlias: defineOperation({ ...facts, id: 'listEvents', path: '/api/events' }),
 };

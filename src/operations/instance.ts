@@ -2,7 +2,7 @@ import { label, optional, password } from '../model/operation/fields.ts';
 import { defineOperation } from '../model/operation/operation.ts';
 import { boolean, integer, object, string } from '../model/schema/field.ts';
 
-/** How an installation gets its first person. */
+/** Operations that create the first person of an installation. */
 export const instance = {
   read: defineOperation({
     id: 'readInstance',

@@ -8,7 +8,7 @@ const directory = '/api/integrations/directory-idp/{id}';
 const scim = '/api/integrations/scim-idp/{id}';
 const params = { id: integer({ doc: 'The id of the integration.' }) };
 
-/** An entry of the log of a run, as `GET …/logs` shows it. */
+/** Entry of the log of a sync, as `GET …/logs` shows it. */
 const example = {
   ...{ id: 1, level: 'info', timestamp: '2026-01-02T03:04:05.000Z' },
   message: 'revision 18: 3 created, 1 changed, 0 deleted',
@@ -34,7 +34,7 @@ const logs = {
   example: { answer: [example] },
 } as const;
 
-/** What integrations with directories do beside being configured. */
+/** Operations on directory integrations other than those of their kinds. */
 export const integrations = {
   sync: defineOperation({
     id: 'syncDirectoryIntegration',

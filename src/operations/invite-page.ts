@@ -1,7 +1,7 @@
 import { defineOperation } from '../model/operation/operation.ts';
 import { string } from '../model/schema/field.ts';
 
-/** The page on which a person accepts an invite. */
+/** Operation that serves the page on which a person accepts an invite. */
 export const invitePage = {
   read: defineOperation({
     id: 'readInvitePage',

@@ -22,7 +22,7 @@ const expiresIn = integer({
   default: 259_200,
 });
 
-/** Whom to invite. The rules for users judge the rest. */
+/** Body of a request for an invite. The rules for users check the rest. */
 export const inviteRequest = {
   email: string({ doc: 'Whom to invite.', minLength: 1 }),
   name: string({ doc: 'The name people will see.', minLength: 1 }),
@@ -31,7 +31,7 @@ export const inviteRequest = {
   expires_in: expiresIn,
 };
 
-/** How an invite is accepted. */
+/** Body of a request that accepts an invite. */
 export const inviteAcceptance = {
   password: password({ doc: 'Your password from now on.' }),
   proof: optional(

@@ -3,7 +3,7 @@ import { type Field, integer, list } from '../model/schema/field.ts';
 
 const lastPage = 1_000_000_000;
 
-/** The parameters by which a page of a log is chosen. */
+/** Returns the query parameters that select a page of a log. */
 export function pageFields({ usual, most, sizeDoc }: { usual: number; most: number; sizeDoc: string }) {
   return {
     page: integer({ doc: 'The page, from 1.', minimum: 1, maximum: lastPage, default: 1 }),
@@ -11,7 +11,7 @@ export function pageFields({ usual, most, sizeDoc }: { usual: number; most: numb
   };
 }
 
-/** The moments between which records of a log lie. */
+/** Returns the query parameters that limit a log to a period. `what` completes the sentence `Only what …`. */
 export function rangeFields(what: string) {
   return {
     start_date: optional(time({ doc: `Only what ${what} at this moment or later.` })),
@@ -19,7 +19,7 @@ export function rangeFields(what: string) {
   };
 }
 
-/** What a page of a log answers around its records. */
+/** Returns the members of a response with one page of a log. */
 export function pageOf<T>(record: Field<T>) {
   return {
     data: list(record, { doc: 'The records of the page.' }),

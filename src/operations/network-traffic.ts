@@ -3,7 +3,7 @@ import { defineOperation } from '../model/operation/operation.ts';
 import { integer, list, object, oneOf, string } from '../model/schema/field.ts';
 import { pageFields, pageOf, rangeFields } from './log-pages.ts';
 
-/** The words of traffic events. */
+/** Enum values of traffic events. */
 export const trafficWords = {
   type: ['TYPE_UNKNOWN', 'TYPE_START', 'TYPE_END', 'TYPE_DROP'],
   direction: ['DIRECTION_UNKNOWN', 'INGRESS', 'EGRESS'],
@@ -68,7 +68,7 @@ const record = object(
   { doc: 'Traffic of one flow in a stretch of time.', schema: 'NetworkTraffic' },
 );
 
-/** The traffic that peers report. */
+/** Operation that lists the traffic that peers report. */
 export const networkTraffic = {
   list: defineOperation({
     id: 'listNetworkTraffic',

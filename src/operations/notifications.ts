@@ -35,7 +35,7 @@ const keysExample = {
 
 const channels = '/api/integrations/notifications/channels';
 
-/** What notifications can be about, samples of them, and the keys that sign them. */
+/** Operations on notifications: event types, samples, and the keys that sign them. */
 export const notifications = {
   listTypes: defineOperation({
     id: 'listNotificationTypes',

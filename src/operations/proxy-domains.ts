@@ -1,7 +1,7 @@
 import { defineOperation } from '../model/operation/operation.ts';
 import { string } from '../model/schema/field.ts';
 
-/** What happens to custom domains beside what happens to all objects. */
+/** Operations on custom domains other than those of their kind. */
 export const proxyDomains = {
   validate: defineOperation({
     id: 'validateProxyDomain',

@@ -5,13 +5,13 @@ import { defineOperation } from '../model/operation/operation.ts';
 import { integer, mapOf, object, oneOf, string } from '../model/schema/field.ts';
 import { pageFields, pageOf, rangeFields } from './log-pages.ts';
 
-/** By what the log can be sorted. */
+/** Members by which the log can be sorted. */
 const proxyLogSorts = [
   ...(['timestamp', 'url', 'host', 'path', 'method', 'status_code', 'duration', 'source_ip'] as const),
   ...(['user_id', 'auth_method', 'reason'] as const),
 ] as const;
 
-/** One of them. */
+/** Member by which the log can be sorted. */
 export type ProxyLogSort = (typeof proxyLogSorts)[number];
 
 const record = object(
@@ -46,7 +46,7 @@ const example = {
   ...{ bytes_upload: 310, bytes_download: 5120, protocol: 'http' },
 };
 
-/** The requests that went through reverse proxies. */
+/** Operation that lists the requests that reverse proxies served. */
 export const proxyEvents = {
   list: defineOperation({
     id: 'listProxyEvents',

@@ -29,7 +29,7 @@ const example = {
 
 const tenYears = 10 * 365 * 86_400;
 
-/** Tokens by which the account's own reverse proxies are known. */
+/** Operations on the tokens with which the account's own reverse proxies authenticate. */
 export const proxyTokens = {
   list: defineOperation({
     id: 'listProxyTokens',

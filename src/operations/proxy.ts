@@ -33,7 +33,7 @@ const facts = {
 const sign = { ...facts, body: { proxy_id: proxyId }, bodySchema: 'ProxySign' } as const;
 const example = { proxy_id: 'bern-1' };
 
-/** What reverse proxies request and report. */
+/** Operations that reverse proxies call to register, to follow their services and to report status. */
 export const proxy = {
   register: defineOperation({
     ...facts,
@@ -142,7 +142,7 @@ export const proxy = {
   }),
 };
 
-/** What they report about requests. */
+/** Operation with which reverse proxies report the requests that they served. */
 export const proxyLogs = {
   report: defineOperation({
     ...facts,

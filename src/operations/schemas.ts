@@ -1,7 +1,7 @@
 import { defineOperation } from '../model/operation/operation.ts';
 import { json, string } from '../model/schema/field.ts';
 
-/** The JSON Schemas of documents, which editors and pipelines may load from the server. */
+/** Operation that serves the JSON Schemas of documents, for editors and pipelines. */
 export const schemas = {
   read: defineOperation({
     id: 'readDocumentSchema',

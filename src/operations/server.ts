@@ -6,7 +6,7 @@ const health = object({ status: string({ doc: '`ok` or `ready`.' }) }, { doc: 'H
 const facts = { method: 'GET', tag: 'server' } as const;
 const described = { ...facts, access: { module: 'config', operation: 'read' } } as const;
 
-/** The server itself. */
+/** Operations about the server itself: home page, health, metrics and API reference. */
 export const server = {
   home: defineOperation({
     ...facts,
@@ -41,7 +41,7 @@ export const server = {
     ...facts,
     id: 'readMetrics',
     path: '/metrics',
-    // They name accounts and their sources.
+    // The metrics name accounts and their sources.
     access: 'operator',
     summary: 'Read measurements for Prometheus',
     answer: string({ doc: '' }),

@@ -3,10 +3,13 @@ import { defineOperation } from '../model/operation/operation.ts';
 import { type Format, list, longest, object, string } from '../model/schema/field.ts';
 import { tunnelKey } from './tunnel-key.ts';
 
-/** The traffic that one rule is about. */
+/** The traffic that one rule allows. */
 type Traffic = Readonly<Record<'protocol', string>> & JsonObject;
 
-/** `all`, `icmp`, `tcp/22`, `udp/1000-2000`, `ssh/22`; or what is wrong with the text. */
+/**
+ * Parses a rule: `all`, `icmp`, `tcp/22`, `udp/1000-2000` or `ssh/22`. Returns what is wrong with the text when it is
+ * not a rule.
+ */
 export function parseTemporaryRule(text: string): Traffic | string {
   if (text === 'all' || text === 'icmp') return { protocol: text };
   const [, protocol = '', from = '', to = from] = /^(tcp|udp|ssh)\/(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
@@ -18,7 +21,7 @@ export function parseTemporaryRule(text: string): Traffic | string {
   return start === end ? { protocol, ports: [String(start)] } : { protocol, port_ranges: [{ start, end }] };
 }
 
-/** A rule of temporary access, in the one spelling that it has. */
+/** Format of a rule of temporary access. A rule has only one spelling. */
 const temporaryRule: Format = {
   name: 'rule',
   canonical(text) {
@@ -29,7 +32,7 @@ const temporaryRule: Format = {
 
 const grammar = 'Each `all`, `icmp`, or a protocol (`tcp`, `udp`, `ssh`) with a port or a range, such as `tcp/22`.';
 
-/** Grants temporary access to a peer. */
+/** Operation that grants temporary access to a peer. */
 export const temporaryAccess = {
   grant: defineOperation({
     id: 'grantTemporaryAccess',

@@ -12,7 +12,7 @@ const body = {
   groups: [{ id: 'ch8i4ug6lnn4g9hqv7mg', role: 'admin' }],
 };
 
-/** A tenant that was just made. */
+/** A tenant that was just created. */
 const example = {
   id: 'ch8i4ug6lnn4g9hqv7t0',
   ...body,
@@ -22,7 +22,7 @@ const example = {
   updated_at: '2026-01-02T03:04:05.000Z',
 };
 
-/** How tenants come and what becomes of them; the kind itself lists and replaces them. */
+/** Operations that create, delete, verify, invite and unlink tenants. The kind itself lists and replaces them. */
 export const tenants = {
   create: defineOperation({
     id: 'createMSPTenant',

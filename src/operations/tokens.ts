@@ -28,17 +28,17 @@ const example = {
 const userId = string({ doc: 'The id of the user.' });
 const tokenId = string({ doc: 'The id of the token.' });
 
-/** What a new token is to be. */
+/** Body of a request for a new token. */
 export const tokenRequest = {
   name: string({ doc: 'A name by which you will know the token.', minLength: 1, maxLength: longest.name }),
   expires_in: integer({ doc: 'For how many days it is valid.', minimum: 1, maximum: 365 }),
   plan_only: boolean({ doc: 'Whether it may read and plan, and write nothing. Not in other servers.', default: false }),
 };
 
-// Everybody manages their own; the feature knows whose they are.
+// Every user manages their own tokens; the feature checks whose token it is.
 const facts = { access: 'anyone', tag: 'users' } as const;
 
-/** Personal access tokens: one's own, and those of service users. */
+/** Operations on personal access tokens: the caller's own tokens, and tokens of service users. */
 export const tokens = {
   list: defineOperation({
     ...{ id: 'listTokens', method: 'GET', path, ...facts },

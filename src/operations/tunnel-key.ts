@@ -1,7 +1,7 @@
 import { readPublicKey, tunnelSpelling } from '../lib/public-key.ts';
 import type { Format } from '../model/schema/field.ts';
 
-/** The public key of a tunnel, in the one spelling that it has. */
+/** Format of the public key of a tunnel. A key has only one spelling. */
 export const tunnelKey: Format = {
   name: 'public_key',
   canonical(text) {

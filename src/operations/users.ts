@@ -11,13 +11,16 @@ const shown = {
   ...{ is_blocked: false, pending_approval: false, issued: 'api' },
 };
 
-/** How people change their own password. */
+/** Body with which users change their own password. */
 export const passwordChange = {
   old_password: string({ doc: 'The password so far.', minLength: 1 }),
   new_password: password({ doc: 'The password from now on.' }),
 };
 
-/** What users ask about themselves, and how people come in. */
+/**
+ * Operations with which users read their own data and change their password, and with which new users are invited,
+ * approved or rejected.
+ */
 export const users = {
   readCurrent: defineOperation({
     id: 'readCurrentUser',

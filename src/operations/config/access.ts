@@ -129,7 +129,7 @@ const answer = object(
   { doc: 'Whether something may be reached, and why.', schema: 'AccessAnswer' },
 );
 
-/** An end of access, or what holds some. */
+/** Endpoint of access, or an object that contains endpoints. */
 export const accessName = object(
   {
     kind: string({ doc: 'Its kind.' }),
@@ -155,7 +155,7 @@ const result = object(
   { doc: 'What one access test finds.', schema: 'TestResult' },
 );
 
-/** What access tests find. */
+/** Results of access tests. */
 export const testResults = object(
   {
     revision: count({ doc: 'The revision of the account that they were run on, or that documents would change.' }),
@@ -167,13 +167,13 @@ export const testResults = object(
   { doc: 'What access tests find.', schema: 'TestResults' },
 );
 
-/** Whether something may be reached, and why. */
+/** Result of an access query: whether something is reachable, and why. */
 export type AccessAnswer = ValueOf<typeof answer>;
 
-/** What all access tests find. */
+/** Results of all access tests. */
 export type TestResults = ValueOf<typeof testResults>;
 
-/** What one access test finds. */
+/** Result of one access test. */
 export type TestResult = ValueOf<typeof result>;
 
 const examplePlace = { source: 'office', file: 'policies.yaml', line: 12 };
@@ -200,7 +200,7 @@ const exampleAnswer = {
   otherRules: 3,
 };
 
-/** What access tests find, as examples show it. */
+/** Results of access tests, for examples. */
 export const testResultsExample = {
   ...{ revision: 18, passed: 1, failed: 0, conditional: 0 },
   tests: [
@@ -218,7 +218,7 @@ export const testResultsExample = {
 const whom =
   'a peer, a group, a network resource or a route: its key, name or id, also with the kind in front, or an address or host name that leads there, or a person who has one peer.';
 
-/** Who may reach whom, and whether that is as expected. */
+/** Operations that query access and run access tests. */
 export const access = {
   explain: defineOperation({
     id: 'explainAccess',

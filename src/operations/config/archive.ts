@@ -4,7 +4,7 @@ import { count, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, type Format, integer, json, list, object, oneOf, string } from '../../model/schema/field.ts';
 
-/** An archive holds everything, hashes of tokens too: it is for those who may do everything in the account. */
+/** An archive contains everything, including hashes of tokens, so it needs full rights on the account. */
 const ownersOnly = { tag: 'config', access: { module: 'accounts', operation: 'update' } } as const;
 
 /** A DNS-1123 label. */
@@ -19,7 +19,7 @@ const namespace: Format = {
         },
 };
 
-/** How a compressed archive begins. */
+/** First bytes of a gzip archive, for examples. */
 const beginning = '\u001f\u008b\b…';
 
 const restored = object(
@@ -35,7 +35,7 @@ const restored = object(
   { doc: 'What was restored.', schema: 'Restored' },
 );
 
-/** The account as documents and as an archive, and the way back. */
+/** Operations that export, back up and restore an account. */
 export const archive = {
   export: defineOperation({
     id: 'exportDocuments',

@@ -3,7 +3,7 @@ import { count, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, integer, list, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
 
-/** How a delivery fares, in one word. */
+/** States of a delivery. */
 export const deliveryStates = ['idle', 'delivering', 'retrying', 'paused', 'disabled'] as const;
 
 const setAside = object(
@@ -45,7 +45,7 @@ const delivery = object(
   { doc: 'Deliveries of events to one receiver.', schema: 'Delivery' },
 );
 
-/** Deliveries of events to one receiver. */
+/** Deliveries of events to one receiver, as responses show them. */
 export type Delivery = ValueOf<typeof delivery>;
 
 const example = {
@@ -72,7 +72,7 @@ const query = {
   feed: optional(oneOf(eventFeeds, { doc: 'Where the event is from; the audit log without it.' })),
 };
 
-/** What came of a sample. */
+/** Result of a sample delivery. */
 export const sample = object(
   {
     delivered: boolean({ doc: 'Whether the receiver took it.' }),
@@ -81,7 +81,7 @@ export const sample = object(
   { doc: 'What came of a sample.', schema: 'ChannelTest' },
 );
 
-/** Deliveries of events to receivers, such as notification channels. */
+/** Operations on deliveries of events to receivers, such as notification channels. */
 export const deliveries = {
   list: defineOperation({
     id: 'listDeliveries',

@@ -22,7 +22,7 @@ const nameOfSource: Format = {
 const file = object(
   {
     path: string({ doc: 'As the source names it; problems repeat it.', maxLength: longestPath }),
-    // As long as a body may be: nobody counts its characters.
+    // Limited only by the maximum size of a body: its characters are not counted.
     text: json<string>({ type: 'string' }, { doc: 'YAML or JSON.' }),
   },
   { doc: 'One file.' },
@@ -116,7 +116,7 @@ const body = {
   ),
 };
 
-/** Documents that are one text are one file. */
+/** A YAML body is a single file. */
 const yaml: TextBody = {
   name: 'YAML',
   types: ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml', 'text/plain'],
@@ -143,7 +143,7 @@ const example = {
 
 const planned = { access: { module: 'config', operation: 'read' }, plans: true } as const;
 
-/** What is done with documents. */
+/** Operations on documents. */
 export const documents = {
   validate: defineOperation({
     ...{ id: 'validateDocuments', method: 'POST', path: '/api/config/validate', ...planned, ...taken },
@@ -190,5 +190,5 @@ export const documents = {
   }),
 };
 
-/** Documents, and how they are planned. */
+/** Body of a request with documents, and the options for planning them. */
 export type DocumentsBody = InputOf<typeof documents.plan>['body'];

@@ -43,16 +43,16 @@ const report = object(
   { doc: 'What differs from what sources state.', schema: 'Drift' },
 );
 
-/** What differs from what is stated at a revision. */
+/** Drift of an account at a revision. */
 export type DriftReport = ValueOf<typeof report>;
 
-/** A unit that is not as a source states it, with names for ids. */
+/** Unit that differs from what a source states, with names instead of ids. */
 export type DriftUnit = ValueOf<typeof unit>;
 
-/** A source that a server runs and that somebody applied by hand since. */
+/** Source that a server runs, and that a user has applied manually since. */
 export type ManualRun = ValueOf<typeof manualRun>;
 
-/** What is not as it is stated. */
+/** Operation that reads drift. */
 export const drift = {
   read: defineOperation({
     id: 'readDrift',

@@ -2,7 +2,7 @@ import { count, optional, time } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, list, object, oneOf, string, type ValueOf } from '../../model/schema/field.ts';
 
-/** How an integration fares, in one word. */
+/** States of an endpoint-security integration. */
 export const endpointSecurityStates = ['waiting', 'synced', 'failing', 'held', 'untrusted', 'disabled'] as const;
 
 const integration = object(
@@ -34,7 +34,7 @@ const integration = object(
   { doc: 'An integration with a product of endpoint security.', schema: 'EndpointSecurity' },
 );
 
-/** How an integration with a product of endpoint security fares. */
+/** Endpoint-security integration with its state, as responses show it. */
 export type EndpointSecurity = ValueOf<typeof integration>;
 
 const endpointSecurityExample = {
@@ -53,7 +53,7 @@ const path = '/api/config/endpoint-security';
 const params = { vendor: string({ doc: 'The name of the product in paths, such as `vendor-a`.' }) };
 const update = { module: 'config', operation: 'update' } as const;
 
-/** Integrations with products of endpoint security: how they fare, and what people do about them. */
+/** Operations on endpoint-security integrations: their states, and decisions of people about them. */
 export const endpointSecurity = {
   list: defineOperation({
     id: 'listEndpointSecurity',

@@ -7,7 +7,7 @@ const revision = {
   actor: { type: 'source', id: 'office', name: 'office' },
 };
 
-/** What happens in an account. */
+/** Operation that streams the events of an account. */
 export const events = {
   stream: defineOperation({
     id: 'streamEvents',

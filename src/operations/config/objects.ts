@@ -35,10 +35,10 @@ const standing = object(
   { doc: 'An object, and how it stands between those who have a say in it.', schema: 'ObjectStanding' },
 );
 
-/** How an object stands between those who have a say in it. */
+/** Object with its status, its owner and the sources that declare it. */
 export type ObjectStanding = ValueOf<typeof standing>;
 
-/** How every object stands. */
+/** Operation that lists objects with their status. */
 export const objects = {
   list: defineOperation({
     id: 'listObjects',

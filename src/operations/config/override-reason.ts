@@ -11,7 +11,9 @@ const reason: Format = {
   },
 };
 
-/** Why something is applied by hand although a server runs its source. */
+/**
+ * Returns the field with the reason for a manual apply of a source that a server runs: at most 500 characters, trimmed.
+ */
 export function overrideReason(doc: string): Field<string> {
   return string({ doc, minLength: 1, format: reason });
 }

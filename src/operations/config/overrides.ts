@@ -5,7 +5,7 @@ import { json, list, object, string, type ValueOf } from '../../model/schema/fie
 
 const texts = (doc: string) => list(string({ doc: '' }), { doc });
 
-/** A value that is overridden for a while. */
+/** Value that is overridden for a limited time. */
 export const runningOverride = object(
   {
     kind: string({ doc: 'The kind of the object.' }),
@@ -43,7 +43,7 @@ const overridden = object(
   { doc: 'The overrides of the object afterwards.', schema: 'Overridden' },
 );
 
-/** The overrides of an object after one was made or ended. */
+/** Overrides of an object, after one began or ended. */
 export type Overridden = ValueOf<typeof overridden>;
 
 const example = {
@@ -55,7 +55,7 @@ const example = {
 
 const path = '/api/config/overrides';
 
-/** Setting what sources state aside for a while, with names in place of ids. */
+/** Operations on overrides, with names instead of ids. */
 export const overrides = {
   list: defineOperation({
     id: 'listOverrides',
@@ -115,5 +115,5 @@ export const overrides = {
   }),
 };
 
-/** A unit that is overridden for a while, with names for ids and without secrets. */
+/** Unit that is overridden for a limited time, with names instead of ids, and without secrets. */
 export type RunningOverride = ValueOf<typeof runningOverride>;

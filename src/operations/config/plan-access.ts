@@ -21,7 +21,7 @@ const row = object(
   { doc: 'What the ends of one name gain or lose on the way to those of another.', schema: 'AccessShift' },
 );
 
-/** Who gains and loses access by a plan. */
+/** Access that a plan adds and removes, by groups and objects. */
 export const impact = object(
   {
     gained: accessCount,
@@ -51,7 +51,7 @@ const pair = object(
   { doc: 'What one pair gains and loses.', schema: 'PlanPair' },
 );
 
-/** How many pairs gain and lose access by a plan, and which. */
+/** Number of pairs that gain and lose access by a plan, and the pairs themselves. */
 export const pairs = object(
   {
     gained: accessCount,
@@ -62,20 +62,20 @@ export const pairs = object(
   { doc: 'Who exactly gains and loses access by a plan.', schema: 'PlanPairs' },
 );
 
-/** What one pair gains and loses by a plan; what it does not is absent. */
+/** Access that one pair gains and loses by a plan. Absent members: none. */
 export type PlanPair = ValueOf<typeof pair>;
 
-/** Who exactly gains and loses access by a plan. */
+/** All pairs that gain and lose access by a plan. */
 export type PlanPairs = ValueOf<typeof pairs>;
 
-/** Who gains and loses access by a plan, summed up by the groups and objects that rules name. */
+/** Access that a plan adds and removes, summed up by the groups and objects that rules name. */
 export type AccessImpact = ValueOf<typeof impact>;
 
-/** How many pairs of ends, and how many of them only as posture checks turn out. */
+/** Number of pairs of endpoints, and how many of them depend on posture checks. */
 export type AccessCount = ValueOf<typeof accessCount>;
 
-/** What the ends of one name gain or lose on the way to those of another. */
+/** Access that the endpoints of one group or object gain or lose towards those of another. */
 export type AccessRow = ValueOf<typeof row>;
 
-/** An end, or what holds some. */
+/** Endpoint, or an object that contains endpoints. */
 export type AccessName = AccessRow['from'];

@@ -22,7 +22,7 @@ const stored = {
 
 const saved = { ...planExample, ...stored };
 
-/** Plans as examples show them. */
+/** Plans, for examples. */
 export const planExamples = {
   digest,
   saved,

@@ -9,7 +9,7 @@ import { impact } from './plan-access.ts';
 
 const texts = (doc: string) => list(string({ doc: '' }), { doc });
 
-/** On whose behalf something was done. */
+/** Actor on whose behalf a change was made. */
 export const actor = object(
   {
     type: oneOf(actorTypes, { doc: 'What the actor is.' }),
@@ -29,7 +29,7 @@ const subject = {
   line: optional(count({ doc: 'Where in the file, from 1.' })),
 };
 
-/** The smallest owned piece of a spec, before and after. */
+/** Unit before and after a change. */
 export const unit = object(
   {
     path: string({ doc: 'Such as `enabled`, `peers[ana-laptop]` or `rules[web]`.' }),
@@ -75,7 +75,7 @@ const guard = object(
   { doc: 'A guard that wants the plan approved.', schema: 'PlanGuard' },
 );
 
-/** What a plan goes back to. */
+/** Revision that a plan rolls back to, and the scope of the rollback. */
 export const rollback = object(
   {
     revision: count({ doc: 'The revision whose state comes back.' }),
@@ -119,13 +119,13 @@ const content = {
   counts,
 };
 
-/** A stored plan without its changes. */
+/** Stored plan without its changes. */
 export const planSummary = object(
   { formatVersion, ...standing, ...outcome, ...content },
   { doc: 'A stored plan without its changes.', schema: 'PlanSummary' },
 );
 
-/** The changes that lead from the account to what the documents state. */
+/** Plan: the changes that lead from the state of the account to what the documents state. */
 export const plan = object(
   {
     formatVersion,
@@ -162,12 +162,12 @@ const output = object(
   { doc: 'A value that is shown once.', schema: 'Output' },
 );
 
-/** Values that are shown once. */
+/** Values that are shown only once. */
 export const outputs = list(output, {
   doc: 'Values that the server made up for new objects: shown here and never again.',
 });
 
-/** What became of a plan. */
+/** Result of applying a plan. */
 export const applied = object(
   {
     revision: nullable(integer({ doc: 'The revision that it made; `null` when there was nothing to write.' })),
@@ -177,7 +177,7 @@ export const applied = object(
   { doc: 'What became of a plan.', schema: 'Applied' },
 );
 
-/** An operation of RFC 6902. */
+/** JSON Patch operation (RFC 6902). */
 const patchOperation: JsonObject = {
   type: 'object',
   required: ['op', 'path'],
@@ -189,7 +189,7 @@ const patchOperation: JsonObject = {
   },
 };
 
-/** What a plan does to the specs of objects, as JSON patches. */
+/** Changes of a plan to the specs of objects, as JSON patches. */
 export const patches = list(
   object(
     {
@@ -206,20 +206,20 @@ export const patches = list(
   { doc: '' },
 );
 
-/** A stored plan without its changes. */
+/** Stored plan without its changes. */
 export type PlanSummary = ValueOf<typeof planSummary>;
 
-/** A plan as people and programs read it: keys and names instead of ids. Members are only ever added (`formatVersion`). */
+/** Plan for people and programs, with keys and names instead of ids. Members are only ever added (`formatVersion`). */
 export type PlanView = ValueOf<typeof plan>;
 
-/** How a stored plan stands. */
+/** State of a stored plan. */
 export type PlanState = PlanSummary['state'];
 
-/** What a plan does to one object. */
+/** Changes of a plan to one object. */
 export type ChangeView = ValueOf<typeof change>;
 
-/** A change of who states an object. */
+/** Change of the claims on an object, without a change of value. */
 export type ClaimView = ValueOf<typeof claim>;
 
-/** One unit: `path` with names in its brackets. */
+/** One unit. Its `path` has names in the brackets. */
 export type UnitView = ValueOf<typeof unit>;

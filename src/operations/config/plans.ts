@@ -13,7 +13,7 @@ const params = { id: string({ doc: 'The id of the stored plan.' }) };
 const read = { module: 'config', operation: 'read' } as const;
 const update = { module: 'config', operation: 'update' } as const;
 
-/** Stored plans. */
+/** Operations on stored plans. */
 export const plans = {
   list: defineOperation({
     id: 'listPlans',
@@ -89,7 +89,8 @@ export const plans = {
     method: 'GET',
     path: `${one}/outputs`,
     params,
-    // Reading the outputs removes them for every other caller, and they are secrets: the right to read alone is not enough.
+    // Reading the outputs removes them for every other caller, and they are secrets, so permission to read is not
+    // enough.
     access: update,
     summary: 'Read what an applied plan has to show once',
     doc: 'Values that the server made up for objects of documents that nobody was there to apply. The second time the answer is 410.',

@@ -45,7 +45,7 @@ const change = object(
   { doc: 'What a revision did to one object, with values before and after.', schema: 'RevisionChange' },
 );
 
-/** What a revision did to one object, with values before and after. */
+/** Changes of a revision to one object, with values before and after. */
 export type RevisionChange = ValueOf<typeof change>;
 
 const head = {
@@ -84,10 +84,10 @@ const whole = object(
   { doc: 'One step of the account, object by object.', schema: 'RevisionWithChanges' },
 );
 
-/** One step of the account. */
+/** Revision. `changes` is present only when the request asks for one object, and covers only that object. */
 export type Revision = ValueOf<typeof revision>;
 
-/** One step of the account, object by object. */
+/** Revision with its changes, object by object. */
 export type RevisionWithChanges = ValueOf<typeof whole>;
 
 const example = {
@@ -104,7 +104,7 @@ const example = {
 
 const path = '/api/config/revisions';
 
-/** The history of the account. */
+/** Operations on the history of the account. */
 export const revisions = {
   list: defineOperation({
     id: 'listRevisions',

@@ -79,13 +79,13 @@ const status = object(
   { doc: 'How a source fares; empty for one that only pushes.', schema: 'SourceStatus' },
 );
 
-/** The settings of sources, which the file of settings has too: their JSON Schemas are stated once, for both. */
+/** Settings of sources. The settings file has the same ones, so both share one set of JSON Schemas. */
 const settings = Object.fromEntries(
   Object.entries(gitMembers).map(([name, schema]) => [name, optional(json(schema as JsonObject, { doc: '' }))]),
-  // `gitMembers` are the members of a Git source.
+  // The keys of `gitMembers` are the members of a Git source.
 ) as Readonly<Record<keyof GitConfig, Field<Json> & Optional>>;
 
-/** A source with how it fares, as answers show it. */
+/** Field: a source with its status, as responses show it. */
 export const source = object(
   {
     ...settings,
@@ -122,7 +122,7 @@ export const source = object(
   { doc: 'Something that declares documents for the account, with its settings.', schema: 'Source' },
 );
 
-/** A source with how it fares. */
+/** Source with its status. */
 export type Source = ValueOf<typeof source>;
 
 const end = object(
@@ -142,10 +142,10 @@ const end = object(
   { doc: 'What letting go of a source, or deleting it, came to.', schema: 'SourceEnd' },
 );
 
-/** What letting go of a source, or deleting it, came to. */
+/** Result of releasing or deleting a source. */
 export type SourceEnd = ValueOf<typeof end>;
 
-/** A source, as examples show it. */
+/** Source, for examples. */
 export const sourceExample = {
   ...{ id: 'office', type: 'directory', path: '/etc/heddle/office', managedBy: 'server' },
   ...{ suspended: false, generation: 1 },
@@ -167,7 +167,7 @@ const bodySchema = 'SourceRequest';
 const bodyUnion = { by: 'type', of: apiSchemas, doc: 'What a source is to be.' };
 const update = { module: 'config', operation: 'update' } as const;
 
-/** Sources of documents. */
+/** Operations on sources. */
 export const sources = {
   list: defineOperation({
     id: 'listSources',

@@ -28,7 +28,7 @@ const troubledIntegration = object(
   { doc: 'Integrations with products that cannot be asked, or whose answer waits for an approval.' },
 );
 
-/** What may be amiss with an integration that brings users and groups. */
+/** Problems that an integration with an identity provider may have. */
 const providerTroubles = ['failing', 'held', 'expiring'] as const;
 
 const troubledProvider = object(
@@ -104,7 +104,7 @@ const standing = object(
   { doc: 'How the account stands.', schema: 'Status' },
 );
 
-/** How the account stands. */
+/** Status of the account. */
 export type AccountStatus = ValueOf<typeof standing>;
 
 const unreadable = object(
@@ -118,7 +118,10 @@ const unreadable = object(
   { doc: 'A stored secret that does not open.' },
 );
 
-/** The account as a whole, and the keys of the server. */
+/**
+ * Operations that read the status of the account, seal secrets under the newest key, and replace the signing key of the
+ * embedded identity provider.
+ */
 export const status = {
   read: defineOperation({
     id: 'readStatus',

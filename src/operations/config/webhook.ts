@@ -3,7 +3,7 @@ import { optional } from '../../model/operation/fields.ts';
 import { defineOperation } from '../../model/operation/operation.ts';
 import { json, string } from '../../model/schema/field.ts';
 
-/** Hints of the hosts of repositories. */
+/** Operation that Git hosts call when a repository changes. */
 export const webhook = {
   hint: defineOperation({
     id: 'hintAtSource',
@@ -17,7 +17,7 @@ export const webhook = {
     query: {
       account: optional(string({ doc: 'The account of the source; without it the account of this server.' })),
     },
-    // They are signed as they were sent, byte by byte.
+    // The signature covers the exact bytes of the body.
     bytesBody: {
       types: ['*'],
       content: jsonBody({ type: 'object', additionalProperties: true }, { ref: 'refs/heads/main' }),

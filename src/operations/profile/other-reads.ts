@@ -1,7 +1,7 @@
 import { defineOperation } from '../../model/operation/operation.ts';
 import { boolean, integer, list, object, string } from '../../model/schema/field.ts';
 
-/** What they have in common: they are there for clients of other servers of this kind. */
+/** Common declarations: these operations exist for clients of other servers of this kind. */
 const facts = { method: 'GET', profile: 'compatible' } as const;
 
 const none = list(object({}, { doc: '' }), { doc: '' });
@@ -16,7 +16,7 @@ const city = {
   geoname_id: integer({ doc: 'Its number at GeoNames.' }),
 };
 
-/** What clients of other servers of this kind read, and the specification has not. */
+/** Read operations outside the specification that clients of other servers of this kind call. */
 export const otherReads = {
   countries: defineOperation({
     ...facts,
