@@ -6,7 +6,7 @@ import { type FileRules, ignoreFile, patternFaults } from '../model/sources/file
 import { normalizeText } from './digest.ts';
 import { directorySettings, isDirectorySettings, problemsOf, readSettingsFile } from './settings-file.ts';
 
-/** What the settings file of a directory of documents says. */
+/** Content of the settings file (`heddle.yaml`) of a directory of documents. */
 export interface DirectorySettings {
   readonly source?: string;
   readonly include?: readonly string[];
@@ -15,7 +15,7 @@ export interface DirectorySettings {
 
 const settingNames = ['source', 'include', 'exclude'];
 
-/** Reads the settings of a directory of documents. */
+/** Reads the settings of a directory of documents, or returns the problems of the file. */
 export function readDirectorySettings(
   file: SourceFile,
 ): { readonly settings: DirectorySettings } | { readonly problems: readonly Problem[] } {
@@ -23,7 +23,7 @@ export function readDirectorySettings(
   if ('problems' in read) return read;
   const faults = faultsOf(read.value);
   if (faults.length > 0) return { problems: problemsOf(read, faults) };
-  // Checked just now.
+  // `faultsOf` has checked the types.
   return { settings: read.value };
 }
 
@@ -61,22 +61,22 @@ function listFaults(value: JsonObject, name: 'include' | 'exclude'): readonly Fa
   }));
 }
 
-/** The files at the top of a directory that say which of its files are read. */
+/** The files at the top of a directory that determine which of its files are read. */
 export interface RuleFiles {
-  /** The directory, as its files are named; empty at the top. */
+  /** Path of the directory, relative to the same base as the paths of its files. Empty for the base itself. */
   readonly root: string;
-  /** The texts of `.heddleignore` and `heddle.yaml`, where there are such files. */
+  /** Text of `.heddleignore`; `settings` is the text of `heddle.yaml`. Absent when the file does not exist. */
   readonly ignore?: string | undefined;
   readonly settings?: string | undefined;
 }
 
-/** Globs that a source states elsewhere than in its directory. */
+/** Globs that the source itself declares, in addition to the globs in its directory. */
 export interface StatedGlobs {
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
 }
 
-/** All rules by which the files of a directory are read, and what is wrong with them. */
+/** Returns all rules that select the files of a directory, and the problems in these rules. */
 export function fileRulesOf(
   { root, ignore, settings }: RuleFiles,
   stated: StatedGlobs,

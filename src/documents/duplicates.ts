@@ -5,8 +5,9 @@ import type { Problem } from '../model/problem.ts';
 type Files = readonly (readonly Document[])[];
 
 /**
- * Objects that are declared more than once, in one file or in several: one problem for each declaration after the first.
- * `files` are the documents of each file; the very same list of documents is never looked into twice.
+ * Returns one problem for each declaration of an object after the first, in one file or in several. `files` are the
+ * documents of each file. The names in a list of documents are computed only once, also when the same list is passed
+ * again.
  */
 export function findDuplicates(files: Files): Problem[] {
   const first = new Map<string, Document>();
@@ -23,7 +24,10 @@ export function findDuplicates(files: Files): Problem[] {
   return problems;
 }
 
-/** Looks for duplicates again and again: between two readings that differ little, only at what differs. */
+/**
+ * Creates a function that finds duplicates in successive readings. When a reading differs little from an earlier one,
+ * only the files that differ are examined.
+ */
 export function createDuplicateFinder(): (files: Files) => Problem[] {
   const readings: Reading[] = [];
   return (files) => {
@@ -37,7 +41,7 @@ export function createDuplicateFinder(): (files: Files) => Problem[] {
   };
 }
 
-/** So many sources are remembered. */
+/** Number of readings to remember, one per source. */
 const mostReadings = 8;
 
 /** A reading without duplicates: the names of each file, and all of them. */
@@ -47,8 +51,8 @@ interface Reading {
 }
 
 /**
- * Brings a reading up to date with one that is mostly the same. `false` when it is another one, or holds a duplicate: then
- * it stays as it was.
+ * Updates a reading to names that are mostly the same. Returns `false`, and leaves the reading unchanged, when more
+ * than half of the names differ or the new names contain a duplicate.
  */
 function follow(reading: Reading, names: Reading['names']): boolean {
   const { names: before, all } = reading;
@@ -69,7 +73,10 @@ function follow(reading: Reading, names: Reading['names']): boolean {
 
 const known = new WeakMap<readonly Document[], readonly string[]>();
 
-/** Kind and name of each document; made once, because making and hashing 10,000 texts takes longer than looking them up. */
+/**
+ * Returns the kind and name of each document. Cached, because building and hashing 10,000 strings takes longer than
+ * looking them up.
+ */
 function namesIn(documents: readonly Document[]): readonly string[] {
   const present = known.get(documents);
   if (present !== undefined) return present;

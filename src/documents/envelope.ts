@@ -7,7 +7,9 @@ import { checkMembers, describe, isJsonObject, type Report, reporter, type State
 
 const envelopeMembers = ['apiVersion', 'kind', 'metadata', 'spec'] as const;
 
-/** Checks the envelope and makes the document; whether the kind exists and what its spec may hold is for the model to say. */
+/**
+ * Checks the envelope and returns the document. The model checks whether the kind exists and what its spec may contain.
+ */
 export function readEnvelope(stated: StatedObject, problems: Problem[]): Document | undefined {
   const { value, file, line, index, pointer } = stated;
   const before = problems.length;
@@ -33,7 +35,10 @@ export function readEnvelope(stated: StatedObject, problems: Problem[]): Documen
   };
 }
 
-/** Only lists of maps: nothing else can be an object of its own. */
+/**
+ * Returns the line of each entry, by list. Only lists of maps have lines, because only their entries can be separate
+ * objects.
+ */
 function linesOfEntries(spec: JsonObject, { pointer, where }: StatedObject): Document['entryLines'] {
   const lists = Object.entries(spec).flatMap(([member, value]) =>
     Array.isArray(value) && value.length > 0 && value.every(isJsonObject) ? [[member, value.length] as const] : [],
@@ -47,7 +52,7 @@ function linesOfEntries(spec: JsonObject, { pointer, where }: StatedObject): Doc
   );
 }
 
-/** Refuses every `apiVersion` but the one there is. */
+/** Reports every `apiVersion` except the supported one. */
 export function checkApiVersion(value: JsonObject, report: Report): void {
   const stated = value['apiVersion'];
   if (stated === apiVersion) return;

@@ -1,32 +1,38 @@
 import { isMap, isScalar, type Node, parseDocument, type YAMLMap } from 'yaml';
 import type { Json } from '../lib/json.ts';
 
-/** A member of a file of settings, with the comment in front of it. */
+/** A member of a settings file, with the comment above it. */
 export interface ExplainedMember {
   readonly path: readonly string[];
-  /** One paragraph; absent where no comment is. Indented lines of it, which show how a value is written, are left out. */
+  /**
+   * Last paragraph of the comment, without its indented lines, which show examples of values. Absent when there is no
+   * comment.
+   */
   readonly comment?: string;
-  /** Absent where its own members are explained, and so listed. */
+  /** Absent when the value is a map whose members have comments: these members are listed separately. */
   readonly value?: Json;
 }
 
-/** The members of a YAML map in order, those of its maps included as far as comments explain them. */
+/**
+ * Returns the members of a YAML map in order, including the members of nested maps that have comments. Throws the first
+ * parse error.
+ */
 export function explainedMembers(text: string): readonly ExplainedMember[] {
   const document = parseDocument<Node>(text, { uniqueKeys: true });
   const [problem] = document.errors;
   if (problem !== undefined) throw problem;
-  // Only maps are asked for their comments.
+  // The cast is safe because comments are read only from maps.
   return isMap(document.contents) ? membersOf(document.contents as YAMLMap<Node, Node>, []) : [];
 }
 
 function membersOf(map: YAMLMap<Node, Node>, above: readonly string[]): readonly ExplainedMember[] {
   return map.items.flatMap(({ key, value }, index) => {
     const path = [...above, isScalar(key) ? String(key.value) : ''];
-    // The comment in front of the first member is that of the map.
+    // The parser stores the comment above the first member on the map.
     const comment = paragraph(key.commentBefore ?? (index === 0 ? map.commentBefore : undefined));
     const member = { path, ...(comment === '' ? {} : { comment }) };
     if (isMap<Node, Node>(value) && isExplained(value)) return [member, ...membersOf(value, path)];
-    // A node of a file without tags is JSON.
+    // Without tags in the file, every node has a JSON value.
     return [{ ...member, value: (value?.toJSON() ?? null) as Json }];
   });
 }
@@ -36,7 +42,7 @@ function isExplained(map: YAMLMap<Node, Node>): boolean {
   return comments.some((comment) => paragraph(comment ?? undefined) !== '');
 }
 
-/** What stands above an empty line is about the whole file. */
+/** Returns the last paragraph of a comment on one line. Text above an empty line is about the whole file. */
 function paragraph(comment: string | null | undefined): string {
   const [last = ''] = (comment ?? '').split('\n\n').slice(-1);
   const lines = last.split('\n').filter((line) => !line.startsWith('   '));

@@ -5,29 +5,34 @@ import { ownResource } from '../model/sources/own-resources.ts';
 import { isList } from './stated.ts';
 import { truncate } from './truncate.ts';
 
-/** What a value is that is none of ours. */
+/** Description of a value that is not a Heddle document. */
 export interface ForeignValue {
-  /** As the end of a sentence. */
+  /** What the value is, worded as the end of a sentence. */
   readonly holds: string;
-  /** Kinds that it names without a group of their own: one that is nearly ours was meant to be ours. */
+  /**
+   * Kinds in the value that have no API group. A kind that resembles a Heddle kind was probably meant as a Heddle
+   * document.
+   */
   readonly kinds: readonly string[];
 }
 
 const [ownGroup = ''] = apiVersion.split('/');
 
-/** What a value is instead of documents; `undefined` for what is ours, or nearly so. */
+/**
+ * Describes a value that is not a Heddle document. Returns `undefined` for a Heddle document, and for a value that
+ * nearly is one.
+ */
 export function foreignValue(value: Json): ForeignValue | undefined {
   if (Array.isArray(value)) {
     const isPlain = !value.some((item) => isObject(item) && 'apiVersion' in item);
     return isPlain ? { holds: 'a list', kinds: [] } : undefined;
   }
   if (!isObject(value)) return undefined;
-  // A map of JSON.
   const map = value;
   return map['apiVersion'] === undefined ? withoutVersion(map) : ofGroup(map);
 }
 
-/** The group of an object of Kubernetes: a domain, or none for what is built in. */
+/** Form of a Kubernetes `apiVersion`. The captured API group is a domain, and absent for built-in kinds. */
 const versionForm = /^(?:([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\/)?v\d+(?:(?:alpha|beta)\d+)?$/;
 
 function ofGroup(map: JsonObject): ForeignValue | undefined {
@@ -43,7 +48,10 @@ function ofGroup(map: JsonObject): ForeignValue | undefined {
   return { holds: `${truncate(kind)} of ${String(stated)}`, kinds: group === '' && !isWhole ? [kind] : [] };
 }
 
-/** Without a version, what has most of our envelope lacks only that. */
+/**
+ * Describes a value without `apiVersion`. Returns `undefined` when the value has most of the envelope, because then it
+ * is a document that lacks only the `apiVersion`.
+ */
 function withoutVersion(map: JsonObject): ForeignValue | undefined {
   const { kind } = map;
   const parts = ['kind', 'metadata', 'spec'].filter((member) => member in map);
@@ -51,7 +59,7 @@ function withoutVersion(map: JsonObject): ForeignValue | undefined {
   return { holds: 'no `apiVersion`', kinds: typeof kind === 'string' ? [kind] : [] };
 }
 
-/** The same of an object among documents: only what says itself whose it is. */
+/** Like `foreignValue`, for an object among documents: an object without `apiVersion` is never foreign. */
 export function foreignObject(value: Json): ForeignValue | undefined {
   return isObject(value) && 'apiVersion' in value ? foreignValue(value) : undefined;
 }

@@ -4,12 +4,13 @@ import { foreignValue } from './foreign-value.ts';
 import type { ForeignObject } from './objects.ts';
 import { readYamlStream } from './yaml/yaml-text.ts';
 
-/** Problems of texts that can be read, and are no documents. */
+/** Codes of problems in texts that can be parsed but are not documents. */
 const envelopeCodes = /^(document|member|api_version|kind|metadata|name|spec|list)_/;
 
 /**
- * Whether a text that has these problems, and no sound document, holds what others read: objects of other groups, or values
- * without our envelope. What is nearly ours is not foreign, nor is what cannot be read.
+ * Describes a text that only contains foreign values: objects of other API groups, or values without Heddle's envelope.
+ * `problems` are the problems of the text, which has no valid document. Returns `undefined` when a value nearly is a
+ * Heddle document, or when the text cannot be parsed.
  */
 export function foreignIn(text: string, problems: readonly Problem[]): Foreign | undefined {
   if (problems.length === 0 || !problems.every(({ code }) => envelopeCodes.test(code))) return undefined;
@@ -25,7 +26,10 @@ export function foreignIn(text: string, problems: readonly Problem[]): Foreign |
     : undefined;
 }
 
-/** What a text with documents holds beside them: objects of others, and resources that servers make in a cluster. */
+/**
+ * Describes the foreign objects in a text that also contains documents: objects of other API groups, and resources that
+ * servers create in a cluster.
+ */
 export function foreignAmong(objects: readonly ForeignObject[]): Foreign | undefined {
   if (objects.length === 0) return undefined;
   return {
@@ -36,7 +40,7 @@ export function foreignAmong(objects: readonly ForeignObject[]): Foreign | undef
   };
 }
 
-/** So many kinds are named. */
+/** Maximum number of descriptions to list by name. */
 const mostNamed = 3;
 
 function listOf(texts: readonly string[]): string {

@@ -7,17 +7,17 @@ import type { Reader } from './reader.ts';
 import type { ReadFor } from './threads/parser.ts';
 import { truncate } from './truncate.ts';
 
-/** The documents of some files, what is wrong with them, and a way to say more exactly where later problems stand. */
+/** Documents of some files, their problems, and a function that locates later problems more exactly. */
 export interface DocumentInput {
   readonly documents: readonly Document[];
   readonly problems: readonly Problem[];
-  /** Files that are none of ours; what is wrong with them as documents is not among the problems. */
+  /** Files without Heddle documents. Their problems as documents are not part of `problems`. */
   readonly foreign: readonly ForeignFile[];
-  /** Gives problems found later their line and column, and a hint where the text itself explains the fault. */
+  /** Adds line and column to problems that were found later, and a hint when the text itself explains the fault. */
   place(problems: readonly Problem[]): Promise<readonly Problem[]>;
 }
 
-/** Reads files for planning. */
+/** Reads and validates files for planning. */
 export async function readInput(
   reader: Reader,
   files: readonly SourceFile[],
@@ -35,7 +35,7 @@ interface Placing {
   readonly who: ReadFor;
 }
 
-/** A problem whose document is known and whose path leads into it. */
+/** A problem with the place of its document, and with its JSON pointer in that document. */
 interface Placeable {
   readonly problem: Problem;
   readonly place: Place;
@@ -55,7 +55,8 @@ async function placeProblems(
     if (place === undefined || problem.path === undefined || problem.column !== undefined) continue;
     const others = byFile.get(place.file) ?? [];
     byFile.set(place.file, others);
-    // Documents keep no positions, so their text is parsed again; who has more problems is not helped by all their columns.
+    // Documents keep no positions, so their text is parsed again. Columns for more problems than this would not help
+    // the user.
     if (others.length < limits.fileProblems) others.push({ problem, place, pointer: problem.path });
   }
   const placed = new Map<Problem, Problem>();
@@ -72,7 +73,10 @@ async function placeProblems(
   return sortProblems(problems.map((problem) => placed.get(problem) ?? problem));
 }
 
-/** Where problems of a document may stand: at its beginning, or at that of an inline child. */
+/**
+ * Returns the lines (`file:line`) at which problems of a document may be reported: its first line, and the first line
+ * of each inline child.
+ */
 function linesOf({ place: { file, line }, entryLines = {} }: Document): readonly string[] {
   return [line, ...Object.values(entryLines).flat()].map((number) => `${file}:${number}`);
 }

@@ -3,17 +3,20 @@ import { normalizeText } from './digest.ts';
 import { type Position, pointerTo, positionOf } from './position.ts';
 import { type ParsedYaml, parseYaml } from './yaml/yaml.ts';
 
-/** Finds the place of a JSON pointer of a document, or of its nearest existing ancestor. */
+/** Returns the position of a JSON pointer in a document, or the position of its nearest existing ancestor. */
 export type Locator = (place: Place, pointer: string) => Position;
 
-/** Line and column of a JSON pointer such as `/spec/rules/0/ports/1`, and the literal text when a scalar stands there. */
+/**
+ * Returns the line and column of a JSON pointer such as `/spec/rules/0/ports/1`, and the literal text when the value is
+ * a scalar.
+ */
 export function locate(file: SourceFile, place: Place, pointer: string): Position {
   return createLocator([file])(place, pointer);
 }
 
 /**
- * Finds places in these files. Documents keep no positions (they would cost more memory than the values), so the YAML
- * document around a place is parsed again: that one only, and once for all of its places.
+ * Creates a locator for these files. Documents keep no positions, which would need more memory than the values. The
+ * locator therefore parses the YAML document around a place again: only that document, and once for all places in it.
  */
 export function createLocator(files: readonly SourceFile[], parse: (text: string) => ParsedYaml = parseYaml): Locator {
   const texts = new Map(files.map((file) => [file.path, file.text]));
@@ -36,7 +39,7 @@ interface TextLines {
   readonly text: string;
   /** Offsets at which lines begin. */
   readonly starts: readonly number[];
-  /** 1-based lines that separate documents, in order. */
+  /** 1-based numbers of the lines that separate documents, ascending. */
   readonly separators: readonly number[];
 }
 
@@ -48,7 +51,10 @@ function splitLines(original: string): TextLines {
   return { text, starts, separators };
 }
 
-/** `---` or `...` at the beginning of a line ends a document wherever it stands, inside a block text too. */
+/**
+ * Returns whether a line separates documents. `---` or `...` at the beginning of a line always does, even inside a
+ * block text.
+ */
 function isSeparator(text: string, start: number): boolean {
   const mark = text.slice(start, start + 3);
   return (mark === '---' || mark === '...') && /^\s?$/.test(text.slice(start + 3, start + 4));
@@ -67,7 +73,7 @@ function sectionAround({ text, starts, separators }: TextLines, line: number): S
   return { firstLine, text: text.slice(starts[firstLine - 1], end) };
 }
 
-/** Index of the first number above the limit in an ascending list. */
+/** Returns the index of the first number above the limit in an ascending list. */
 function firstAbove(ascending: readonly number[], limit: number): number {
   let low = 0;
   let high = ascending.length;
@@ -81,7 +87,10 @@ function firstAbove(ascending: readonly number[], limit: number): number {
 
 const cachedCharacters = 4 * 1024 * 1024;
 
-/** Keeps what was parsed last, up to a size: a parsed text needs a hundred times its length. */
+/**
+ * Creates a cache of the texts that were parsed last, bounded by their length: a parsed text needs a hundred times its
+ * length in memory.
+ */
 function createSectionCache(parse: (text: string) => ParsedYaml): (file: string, section: Section) => ParsedYaml {
   const cache = new Map<string, ParsedYaml>();
   let characters = 0;

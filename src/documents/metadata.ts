@@ -8,12 +8,12 @@ import { truncate } from './truncate.ts';
 
 const metadataMembers = ['name', 'previousNames', 'labels', 'annotations'] as const;
 
-/** A prefix of 253 characters, a slash, and a name of 63: the longest name that Kubernetes gives a label. */
+/** Maximum length of a Kubernetes label name: a prefix of 253 characters, a slash, and a name of 63 characters. */
 const longestLabelName = 317;
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Checks the metadata of a document. */
+/** Reads the metadata of a document and reports its problems. Returns `undefined` when it has no name. */
 export function readMetadata(value: JsonObject, stated: StatedObject, report: Report): Metadata | undefined {
   const metadata = value['metadata'];
   if (!isJsonObject(metadata)) {
@@ -38,7 +38,9 @@ export function readMetadata(value: JsonObject, stated: StatedObject, report: Re
 
 const annotationsPointer = '/metadata/annotations';
 
-/** What other programs note on a resource says nothing to us, and may be as long as the resource itself. */
+/**
+ * Removes the annotations of other programs. Heddle does not use them, and they may be as long as the resource itself.
+ */
 function withoutForeign(annotations: Texts): Texts | undefined {
   const own = Object.entries(annotations).filter(([name]) => isOwnAnnotation(name));
   return own.length === 0 ? undefined : Object.fromEntries(own);
@@ -58,7 +60,10 @@ function readName(name: Json | undefined, pointer: string, stated: StatedObject,
   return name;
 }
 
-/** Two ways to say one thing: Kubernetes drops members of `metadata` that it does not know, and keeps annotations. */
+/**
+ * Reads the previous names from `previousNames` and from the annotation. The annotation exists because Kubernetes drops
+ * unknown members of `metadata` and keeps annotations.
+ */
 function readPreviousNames(
   names: Json | undefined,
   annotations: Texts | undefined,
@@ -91,7 +96,7 @@ function readListedNames(names: Json | undefined, stated: StatedObject, report: 
   return names.flatMap((name: Json, index) => readName(name, pointerTo(pointer, index), stated, report) ?? []);
 }
 
-/** Keys with commas between them; spaces around them mean nothing. */
+/** Parses keys that are separated by commas. Spaces around a key are ignored. */
 function readAnnotatedNames(text: string | undefined, report: Report): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const names = text.trim() === '' ? [] : text.split(',').map((name) => name.trim());
@@ -104,7 +109,7 @@ function readAnnotatedNames(text: string | undefined, report: Report): readonly 
   return names;
 }
 
-/** `isBounded` says of which members the values may not be long. */
+/** Reads a map of strings. `isBounded` returns whether the length of a member's value is limited. */
 function readTextMap(
   map: Json | undefined,
   pointer: string,

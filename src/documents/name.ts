@@ -1,7 +1,10 @@
 const longestName = 253;
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** What is wrong with a `metadata.name`: a DNS-1123 subdomain, in ASCII, so that no two spellings of one name can clash. */
+/**
+ * Returns what is wrong with a `metadata.name`, or `undefined` for a valid one. A name is a DNS-1123 subdomain, in
+ * ASCII, so that no two spellings of one name can clash.
+ */
 export function nameFault(name: string): string | undefined {
   if (name.length > longestName) {
     return `The name has ${name.length} characters and may have ${longestName}; shorten it.`;

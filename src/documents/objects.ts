@@ -7,15 +7,15 @@ import { type ForeignValue, foreignObject } from './foreign-value.ts';
 import { pointerTo } from './position.ts';
 import { checkMembers, isJsonObject, isList, reporter, type StatedObject, type Taken } from './stated.ts';
 
-/** What was read from a text. */
+/** Result of reading a text. */
 export interface ReadResult {
   readonly documents: readonly Document[];
   readonly problems: readonly Problem[];
-  /** Objects of others among them; what is wrong with them as documents is not among the problems. */
+  /** Foreign objects in the text. Their problems as documents are not part of `problems`. */
   readonly others: readonly ForeignObject[];
 }
 
-/** An object of others. */
+/** An object that is not a Heddle document, such as a resource of another Kubernetes API group. */
 export interface ForeignObject extends ForeignValue {
   readonly kind: string;
   readonly name: string;
@@ -23,10 +23,10 @@ export interface ForeignObject extends ForeignValue {
   readonly problems: readonly Problem[];
 }
 
-/** One object of a text: a document, or an object of others. */
+/** One object of a text: a document or a foreign object. */
 export type Item = { readonly document: Document } | { readonly other: ForeignObject };
 
-/** The objects of one YAML document or JSON text: itself, or the elements of a `kind: List`. */
+/** Reads the objects of one YAML document or JSON text: the object itself, or the elements of a `kind: List`. */
 export function readItems(stated: StatedObject): Taken<Item> {
   const problems: Problem[] = [];
   const objects = isList(stated.value) ? expandList(stated, problems) : [stated];
@@ -34,7 +34,7 @@ export function readItems(stated: StatedObject): Taken<Item> {
   return { documents, problems };
 }
 
-/** Puts what was read where it belongs. */
+/** Separates the documents from the foreign objects. */
 export function partItems({ documents: items, problems }: Taken<Item>): ReadResult {
   return {
     documents: items.flatMap((item) => ('document' in item ? [item.document] : [])),
@@ -67,7 +67,7 @@ function expandList(stated: StatedObject, problems: Problem[]): readonly StatedO
   const report = reporter(stated, problems);
   const value = isJsonObject(stated.value) ? stated.value : {};
   checkMembers(value, ['apiVersion', 'kind', 'metadata', 'items'], '', report);
-  // kubectl writes lists of any group as `apiVersion: v1`; the elements carry ours.
+  // kubectl writes lists of any API group as `apiVersion: v1`; the elements carry Heddle's `apiVersion`.
   if (value['apiVersion'] !== 'v1') checkApiVersion(value, report);
   const items = value['items'];
   if (!Array.isArray(items)) {

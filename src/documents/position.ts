@@ -1,26 +1,26 @@
 import { isMap, isScalar, isSeq, type Pair } from 'yaml';
 import type { ParsedYaml, YamlNode } from './yaml/yaml.ts';
 
-/** A place in a text, 1-based; `source` is the literal text of a scalar, such as `1.10`. */
+/** A position in a text, 1-based. `source` is the literal text of a scalar, such as `1.10`. */
 export interface Position {
   readonly line: number;
   readonly column: number;
   readonly source?: string;
 }
 
-/** One step further in a JSON pointer. */
+/** Appends one step to a JSON pointer, with the necessary escapes. */
 export function pointerTo(pointer: string, step: string | number): string {
   return `${pointer}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Line and column of an offset. */
+/** Returns the line and column of an offset. */
 export function positionAt(parsed: ParsedYaml, offset: number): Position {
   if (parsed.text === '') return { line: 1, column: 1 };
   const { line, col } = parsed.lines.linePos(offset);
   return { line, column: col };
 }
 
-/** Where a JSON pointer leads in a YAML document, or where its nearest existing ancestor is. */
+/** Returns the position of a JSON pointer in a YAML document, or the position of its nearest existing ancestor. */
 export function positionOf(parsed: ParsedYaml, root: YamlNode | null, pointer: string): Position {
   let found: Found = { node: root, key: null };
   for (const step of stepsOf(pointer)) {
@@ -33,7 +33,7 @@ export function positionOf(parsed: ParsedYaml, root: YamlNode | null, pointer: s
 
 interface Found {
   readonly node: YamlNode | null;
-  /** The key that holds the node, when it is a member of a map. */
+  /** Key of the node, when the node is a member of a map. */
   readonly key: YamlNode | null;
   readonly ancestor?: boolean;
 }
@@ -57,12 +57,12 @@ type ParsedPair = Pair<YamlNode, YamlNode | null>;
 
 const pairsByKey = new WeakMap<object, ReadonlyMap<string, ParsedPair>>();
 
-/** The first pair of each key. Kept: a thousand problems may stand in one map of a hundred thousand members. */
+/** Returns the first pair of each key. Cached, because one map may have 100,000 members and 1,000 problems. */
 function pairsOf(map: { readonly items: readonly unknown[] }): ReadonlyMap<string, ParsedPair> {
   const known = pairsByKey.get(map);
   if (known !== undefined) return known;
   const pairs = new Map<string, ParsedPair>();
-  // The parser types a parsed map's pairs as holding parsed nodes; `isMap` widens them.
+  // The parser types the pairs of a parsed map as pairs of parsed nodes; `isMap` widens that type.
   for (const pair of map.items as readonly ParsedPair[]) {
     const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
     if (key !== undefined && !pairs.has(key)) pairs.set(key, pair);
@@ -71,7 +71,9 @@ function pairsOf(map: { readonly items: readonly unknown[] }): ReadonlyMap<strin
   return pairs;
 }
 
-/** A member whose value is a scalar is found at the value; a map, a list or nothing at its key: that is the line people look at. */
+/**
+ * Returns the position of a scalar, or of the key when the value is a map, a list or absent: users look at that line.
+ */
 function positionOfFound(parsed: ParsedYaml, { node, key, ancestor }: Found): Position {
   if (isScalar(node)) {
     const [start, end] = node.range;

@@ -8,14 +8,18 @@ import { partItems, type ReadResult, readItems } from './objects.ts';
 import { readJsonText } from './yaml/json-text.ts';
 import { readYamlText } from './yaml/yaml-text.ts';
 
-/** What reading a text gave; `foreign` is what it holds of others, whose problems as documents are not among the problems. */
+/**
+ * Result of reading a text. `foreign` describes its foreign objects; their problems as documents are not part of
+ * `problems`.
+ */
 export interface ReadText extends Omit<ReadResult, 'others'> {
   readonly foreign?: Foreign;
 }
 
 /**
- * Reads the documents of one file strictly. It returns all problems and all documents without one; who applies documents
- * must refuse the whole revision when there is any problem, or half of what was meant would be taken for all of it.
+ * Reads the documents of one file strictly. Returns all problems, and all documents without a problem. A caller that
+ * applies documents must refuse the whole revision when there is any problem; otherwise it would take a part of the
+ * documents for all of them.
  */
 export function readFile(file: SourceFile): ReadText {
   const text = normalizeText(file.text);
@@ -27,7 +31,10 @@ export function readFile(file: SourceFile): ReadText {
   return { documents, problems, ...(foreign === undefined ? {} : { foreign }) };
 }
 
-/** Reads a text that is JSON without any fault; `undefined`: it takes the YAML parser to read it, or to say what is wrong. */
+/**
+ * Reads a text that is JSON without problems. Returns `undefined` when only the YAML parser can read the text or locate
+ * its problems.
+ */
 export function readPlainJson(text: string): ReadText | undefined {
   const result = readCleanJson(normalizeText(text), '');
   return result === undefined || result.documents.length === 0 ? undefined : { ...result, problems: [] };
@@ -45,7 +52,9 @@ function readText(text: string, file: string): ReadResult {
   return refusal('revision_too_many_documents', message, file);
 }
 
-/** JSON without any fault; a problem is left to the YAML parser, which knows where it is. */
+/**
+ * Reads JSON without problems. Returns `undefined` when there is a problem, because the YAML parser knows its position.
+ */
 function readCleanJson(text: string, file: string): ReadResult | undefined {
   const clean = readJsonText(text);
   if (clean === undefined) return undefined;

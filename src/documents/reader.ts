@@ -12,31 +12,35 @@ import { createParser, type ParsedFile, type ParserOptions, type ReadFor } from 
 
 /** Reads source revisions; unchanged files cost only a hash. */
 export interface Reader {
-  /** All documents and all problems of one revision. With any problem, the revision must be refused. */
+  /** Returns all documents and all problems of one revision. The caller must refuse a revision that has any problem. */
   read(files: readonly SourceFile[], who?: ReadFor): Promise<ReadRevision>;
-  /** The places of values in a file. */
+  /** Returns the positions of values in a file. */
   locate(file: SourceFile, asked: readonly Asked[], who?: ReadFor): Promise<readonly Position[]>;
-  /** How many files were parsed and how many came from the cache, since the start. */
+  /** Returns the number of files that were parsed, and of files that were cached, since the start. */
   stats(): { readonly parsed: number; readonly reused: number };
   /** Ends the threads. */
   close(): Promise<void>;
 }
 
-/** What reading a revision gave. */
+/** Result of reading a revision. */
 export interface ReadRevision {
   documents: Document[];
   problems: Problem[];
-  /** Files that are none of ours; their problems are not among those above. */
+  /** Files without Heddle documents. Their problems as documents are not part of `problems`. */
   foreign: ForeignFile[];
 }
 
 /** Limits of a reader, for tests and small machines. */
 export interface ReaderOptions extends ParserOptions {
-  /** Size of the cache, counted as the JSON text of the documents; their values take some three times as much. */
+  /**
+   * Size of the cache, measured as the JSON text of the documents. Their values need about three times as much memory.
+   */
   readonly cacheBytes?: number;
 }
 
-/** Creates a reader that parses in threads, in which accounts take turns, and remembers by content. */
+/**
+ * Creates a reader that parses in threads, in which accounts take turns, and caches results by the digest of the text.
+ */
 export function createReader(options: ReaderOptions = {}): Reader {
   const parser = createParser(options);
   const cache = createByteCache<ParsedFile>(options.cacheBytes ?? limits.revisionBytes);
@@ -71,10 +75,13 @@ type ReadText = (file: SourceFile) => ParsedFile | Promise<ParsedFile>;
 
 const charactersPerTurn = 4 * 1024 * 1024;
 
-/** What a file takes beside its text: thousands of empty ones are work too. */
+/** Cost of a file in addition to its text, in characters: thousands of empty files also take time. */
 const charactersPerFile = 4096;
 
-/** The same of one that was not known, which may have been parsed without a thread. */
+/**
+ * The same cost for a file that was not cached, in characters. It is higher because the file may have been parsed
+ * without a thread.
+ */
 const charactersPerParse = 16_384;
 
 async function readRevision(
@@ -104,7 +111,8 @@ async function readRevision(
     for (const problem of result.problems) problems.push(problem);
     characters += file.text.length + (isKnown ? charactersPerFile : charactersPerParse);
     if (characters < charactersPerTurn) continue;
-    // Few files need a turn of the event loop; to hash 64 MiB of them, or to parse thousands, in one would hold up requests.
+    // A few files fit into one turn of the event loop. Hashing 64 MiB of files, or parsing thousands, in one turn would
+    // hold up requests.
     characters = 0;
     await nextTurn();
   }
@@ -114,10 +122,16 @@ async function readRevision(
   return { documents, problems: [...sortProblems([...problems, ...findDuplicates(byFile)])], foreign };
 }
 
-/** So many files are read at a time: a thread need not wait until the result of the last file was taken. */
+/**
+ * Number of files that are read at the same time, so that a thread need not wait until the caller has taken the
+ * previous result.
+ */
 const filesAhead = 8;
 
-/** Starts to read the files in their order, a few ahead of the one that each call answers. */
+/**
+ * Starts to read the files in order, a few ahead of the caller. Each call of the returned function gives the result of
+ * the next file.
+ */
 function startAhead(files: readonly SourceFile[], readText: ReadText): () => ReturnType<ReadText> {
   const rest = files.values();
   const started: ReturnType<ReadText>[] = [];
@@ -126,7 +140,7 @@ function startAhead(files: readonly SourceFile[], readText: ReadText): () => Ret
       const { value, done } = rest.next();
       if (done === true) break;
       const text = readText(value);
-      // Nobody waits for it when an earlier one fails.
+      // When an earlier file fails, no caller awaits this promise.
       if (text instanceof Promise) text.catch(() => {});
       started.push(text);
     }
@@ -134,7 +148,7 @@ function startAhead(files: readonly SourceFile[], readText: ReadText): () => Ret
   };
 }
 
-/** What a file holds, with its path. */
+/** Content of a file, with the path of the file. */
 interface PlacedFile {
   readonly documents: readonly Document[];
   readonly problems: readonly Problem[];
@@ -144,8 +158,8 @@ interface PlacedFile {
 const placed = new WeakMap<ParsedFile, Map<string, PlacedFile>>();
 
 /**
- * Documents with their file. An unchanged file gives the identical documents again, so that comparing references finds
- * changes.
+ * Adds the path of the file to its documents and problems. Returns identical documents for an unchanged file, so that
+ * callers can find changes by comparing references.
  */
 function placeIn(file: string, parsed: ParsedFile): PlacedFile {
   const known = placed.get(parsed) ?? new Map<string, PlacedFile>();
@@ -168,13 +182,12 @@ function refusal(code: ProblemCode, found: string, limit: string): ReadRevision 
   return { documents: [], problems: [{ code, message }], foreign: [] };
 }
 
-/** Values kept by key up to a total size; who was not asked for the longest goes first. */
+/** Cache of values by key, bounded by total size. Evicts the value that was not used for the longest time first. */
 export interface ByteCache<Value> {
   get(key: string): Value | undefined;
   set(key: string, value: Value, bytes: number): void;
 }
 
-/** A cache bounded by bytes. */
 function createByteCache<Value>(capacity: number): ByteCache<Value> {
   const entries = new Map<string, { readonly value: Value; readonly bytes: number }>();
   let total = 0;
@@ -186,7 +199,7 @@ function createByteCache<Value>(capacity: number): ByteCache<Value> {
     get(key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      // A map keeps the order of insertion: inserted again, the entry is the newest.
+      // A `Map` keeps the order of insertion, so inserting the entry again makes it the newest.
       entries.delete(key);
       entries.set(key, entry);
       return entry.value;

@@ -7,22 +7,25 @@ import { describeBytes, limits } from './limits.ts';
 import type { StatedObject } from './stated.ts';
 import { readYamlStream } from './yaml/yaml-text.ts';
 
-/** The file of settings at the top of a directory of documents. */
+/** Name of the settings file at the top of a directory of documents. */
 export const directorySettings = 'heddle.yaml';
 
-/** Whether a file, by its path in a directory of documents, holds the settings of that directory, and not documents. */
+/**
+ * Returns whether a file contains the settings of its directory, and not documents. `relative` is the path of the file
+ * in that directory.
+ */
 export function isDirectorySettings(relative: string, text: string): boolean {
   return relative === directorySettings && !/^["']?apiVersion["']?\s*:/m.test(text);
 }
 
-/** A file of settings: one map, with the position of everything in it. */
+/** Content of a settings file: one map, with the positions of its values. */
 export interface SettingsFile {
   readonly value: JsonObject;
-  /** The problem of a fault; its path is a JSON pointer from the top of the file. */
+  /** Converts a fault to a problem. The path of the fault is a JSON pointer from the top of the file. */
   problemOf(fault: Fault): Problem;
 }
 
-/** Reads a file of settings as strictly as documents are read. */
+/** Reads a settings file as strictly as documents. */
 export function readSettingsFile({
   path: file,
   text,
@@ -47,7 +50,6 @@ export function readSettingsFile({
     const message = 'A file of settings is a map; write lines such as `log: json`.';
     return { problems: [{ code: 'settings_invalid', message, ...at }] };
   }
-  // JSON that is an object.
   return { value: value, problemOf: (fault) => placed(stated, file, fault) };
 }
 
@@ -56,7 +58,7 @@ function placed(stated: StatedObject | undefined, file: string, { code, path, me
   return { code, message, path, file, line, column };
 }
 
-/** The problems of faults, in the order of their places. */
+/** Converts faults to problems, sorted by position. */
 export function problemsOf(file: SettingsFile, faults: readonly Fault[]): readonly Problem[] {
   return sortProblems(faults.map((fault) => file.problemOf(fault)));
 }

@@ -6,35 +6,38 @@ import { limits } from './limits.ts';
 import { type Position, pointerTo } from './position.ts';
 import { truncate } from './truncate.ts';
 
-/** One object as it stands in a file: its value, where it begins, and how to find a place in it. */
+/** One object as it is written in a file: its value, its first line, and a function that finds positions in it. */
 export interface StatedObject {
   readonly value: Json;
   readonly file: string;
   readonly line: number;
   readonly index: number;
-  /** JSON pointer of the object inside its YAML document; problems carry it in front of their path. */
+  /** JSON pointer of the object inside its YAML document. It is the prefix of the path of each problem. */
   readonly pointer: string;
   readonly where: (pointer: string) => Position;
 }
 
-/** What is made of the values of a text. */
+/** Items that were read from the values of a text, and their problems. */
 export interface Taken<Item> {
   readonly documents: readonly Item[];
   readonly problems: readonly Problem[];
 }
 
-/** Whether a value is the list in which kubectl writes several objects. */
+/** Returns whether a value is a `kind: List`, in which kubectl writes several objects. */
 export function isList(value: Json): boolean {
   return isJsonObject(value) && value['kind'] === 'List';
 }
 
-/** Adds a problem of an object; the pointer is that below the object. */
+/** Adds a problem of an object. `pointer` is relative to the object. */
 export type Report = (code: ProblemCode, pointer: string, message: string) => void;
 
-/** Enough for every real path; a key may have megabytes. */
+/**
+ * Maximum length of a path, kind or key in a problem, in characters. Enough for every real path; a key may have
+ * megabytes.
+ */
 export const longestPath = 1000;
 
-/** A function that adds a problem of the object, with its position and, when they are known, its kind and key. */
+/** Returns a function that adds a problem of the object, with its position and, when known, its kind and key. */
 export function reporter(stated: StatedObject, problems: Problem[]): Report {
   const named = nameOf(stated.value);
   return (code, pointer, message) => {
@@ -55,7 +58,7 @@ function nameOf(value: Json): { kind?: string; key?: string } {
   };
 }
 
-/** Refuses members that are neither in the list nor among those that mean nothing, with the one that was probably meant. */
+/** Reports members that are neither in `known` nor in `ignored`, and suggests the member that was probably meant. */
 export function checkMembers(
   value: JsonObject,
   known: readonly string[],
@@ -77,13 +80,13 @@ export function checkMembers(
   }
 }
 
-/** How to write as a text what YAML read as something else. */
+/** Returns a hint on how to write as a string a value that YAML read as another type. */
 export function quoteHint(stated: StatedObject, pointer: string): string {
   const { source } = stated.where(stated.pointer + pointer);
   return source === undefined ? 'write a text' : `quote it: "${truncate(source)}"`;
 }
 
-/** What a value is, for people. */
+/** Describes a value for people, such as `a list`. */
 export function describe(value: Json): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
@@ -91,7 +94,7 @@ export function describe(value: Json): string {
   return typeof value === 'string' ? `the text \`${truncate(value)}\`` : `the ${typeof value} ${value}`;
 }
 
-/** Whether a JSON value is an object, for the type checker too. */
+/** Returns whether a JSON value is an object, as a type guard. */
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return isObject(value);
 }

@@ -1,6 +1,9 @@
 const mostCharacters = 100;
 
-/** A text of the user inside a message: cut when it is long, so that no input makes messages of megabytes. */
+/**
+ * Shortens a text of the user for use in a message, so that no input makes messages of megabytes. `most` is in
+ * characters.
+ */
 export function truncate(text: string, most: number = mostCharacters): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }

@@ -3,11 +3,11 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { runToEnd } from '../lib/steps.ts';
 import { apiVersion, type Metadata } from '../model/document.ts';
 
-/** One object to export; the comment stands above it. */
+/** One object to export. The comment is written above it. */
 export interface WritableDocument {
   readonly kind: string;
   readonly metadata: Metadata & {
-    /** Of a resource of Kubernetes. */
+    /** Only for a Kubernetes resource. */
     readonly namespace?: string;
   };
   readonly spec: Readonly<Record<string, Json>>;
@@ -19,7 +19,7 @@ export function writeDocuments(documents: readonly WritableDocument[]): string {
   return runToEnd(writeInSteps(documents));
 }
 
-/** The same. Yields after each document. */
+/** Like `writeDocuments`, in steps: yields between documents. */
 export function* writeInSteps(documents: readonly WritableDocument[]): Generator<undefined, string> {
   let text = '';
   for (const [at, document] of documents.entries()) {
@@ -38,20 +38,24 @@ export function writeYaml(value: JsonObject, comment?: string): string {
   const document = new NewDocument(value, {
     schema: 'core',
     version: '1.2',
-    // Quotes what YAML 1.1 would misread (`NO`, `22:22`): the files may pass through kubectl.
+    // Quotes strings that YAML 1.1 would misread (`NO`, `22:22`), because the files may pass through kubectl.
     compat: 'yaml-1.1',
     // Repeated values are written out: the reader refuses aliases.
     aliasDuplicateObjects: false,
-    // A key `<<` is a key.
+    // A key `<<` is an ordinary key.
     merge: false,
   });
   quoteWhereNeeded(document);
   const body = document.toString({ lineWidth: 0, flowCollectionPadding: false });
-  // Inside double quotes only, see below; the library leaves it bare, and the reader refuses it there.
+  // U+FEFF occurs only inside double quotes here, see `needsQuotes`. The library does not escape it, and the reader
+  // refuses it unescaped.
   return commentLines(comment) + body.replaceAll('\ufeff', '\\uFEFF');
 }
 
-/** Strings (a last line may end as lines do) that the library would write plain or as a block, and that the reader would read as something else or not at all. */
+/**
+ * Matches strings that the library would write plain or as a block, and that the reader would then misread or refuse.
+ * One line break at the end is harmless.
+ */
 const needsQuotes =
   /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]|^<<$|^[\s*&!]|[^\S\n]$|\s\n$/u;
 

@@ -1,16 +1,16 @@
 import { CST, Lexer } from 'yaml';
 import type { Collection, Entry } from './tree.ts';
 
-/** A comment of a text. */
+/** A comment, with its offset in the text. */
 export interface Comment {
   readonly offset: number;
   readonly text: string;
 }
 
-/** Begins a scalar without quotes, which is the lexeme after it. */
+/** Lexeme that announces a scalar without quotes. The next lexeme is the scalar. */
 const scalarMark = CST.SCALAR;
 
-/** The lexemes of a text, with their offsets; what a scalar holds is none. */
+/** Yields the lexemes of a text with their offsets, except the content of scalars without quotes. */
 export function* lexemesOf(text: string): Generator<Comment> {
   let offset = 0;
   let isScalar = false;
@@ -22,14 +22,14 @@ export function* lexemesOf(text: string): Generator<Comment> {
   }
 }
 
-/** The comments of a text, in order. */
+/** Returns the comments of a text, in order. */
 export function commentsOf(text: string): readonly Comment[] {
   return [...lexemesOf(text)]
     .filter((lexeme) => CST.tokenType(lexeme.text) === 'comment')
     .map(({ offset, text: comment }) => ({ offset, text: comment.trimEnd() }));
 }
 
-/** The text, with spaces in place of the comments on lines of these entries. */
+/** Returns the text with spaces instead of the comments on the lines of these entries. */
 export function withoutComments(text: string, entries: readonly Entry[]): string {
   if (entries.length === 0) return text;
   return commentsOf(text).reduce((rest, comment) => {
@@ -40,21 +40,21 @@ export function withoutComments(text: string, entries: readonly Entry[]): string
   }, text);
 }
 
-/** Where the comments and blank lines of a tree are written. */
+/** Comments and blank lines of a tree, by the place where they are written. */
 export interface Trivia {
-  /** Lines in front of an entry: comments, and empty ones for blank lines. */
+  /** Lines above an entry: comments, and empty strings for blank lines. */
   readonly leading: ReadonlyMap<Entry, readonly string[]>;
   /** The comment on the line of an entry. */
   readonly sameLine: ReadonlyMap<Entry, string>;
-  /** Comments behind the last entry of a collection. */
+  /** Comments after the last entry of a collection. */
   readonly tail: ReadonlyMap<Collection, readonly string[]>;
 }
 
-/** An entry in its collection. */
+/** An entry and the collection that contains it. */
 interface Placed {
   readonly entry: Entry;
   readonly collection: Collection;
-  /** The entry whose value the collection is; absent at the top. */
+  /** The entry whose value is the collection. Absent at the top. */
   readonly parent: Placed | undefined;
 }
 
@@ -62,7 +62,7 @@ interface Attaching {
   readonly text: string;
   /** Offsets at which lines begin. */
   readonly lineStarts: readonly number[];
-  /** In the order of the text. */
+  /** All entries, in the order of the text. */
   readonly placed: readonly Placed[];
   readonly root: Collection;
   readonly leading: Map<Entry, string[]>;
@@ -70,7 +70,7 @@ interface Attaching {
   readonly tail: Map<Collection, string[]>;
 }
 
-/** Finds for each comment and blank line of a text the entry that it belongs to; none is left out. */
+/** Assigns each comment and each blank line of a text to an entry or a collection. None is lost. */
 export function attachTrivia(text: string, root: Collection): Trivia {
   const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const state: Attaching = {
@@ -96,7 +96,9 @@ function* placedEntries(collection: Collection, parent: Placed | undefined): Gen
   }
 }
 
-/** Index of the last element of an ascending list whose number is below a limit; -1 when there is none. */
+/**
+ * Returns the index of the last element of an ascending list whose number is below a limit, or -1 when there is none.
+ */
 function lastBelow<Item>(items: readonly Item[], limit: number, numberOf: (item: Item) => number): number {
   let [low, high] = [0, items.length];
   while (low < high) {
@@ -112,16 +114,19 @@ function indexBefore({ placed }: Attaching, offset: number): number {
   return lastBelow(placed, offset, ({ entry }) => entry.start);
 }
 
-/** An entry and those around it, the innermost first. */
+/** Yields an entry and the entries around it, the innermost first. */
 function* upwards(placed: Placed | undefined): Generator<Placed> {
   for (let one = placed; one !== undefined; one = one.parent) yield one;
 }
 
-/** The entry that began last before the comment, or the one around it that ends on its line. */
+/**
+ * Attaches a comment that follows other text on its line. It belongs to the innermost entry around it that begins or
+ * ends on that line, or else to the entry that began last before it.
+ */
 function attachSameLine(state: Attaching, comment: Comment, line: number): void {
   const { placed, root, leading, sameLine, tail } = state;
   const chain = [...upwards(placed[indexBefore(state, comment.offset)])];
-  // What is inside brackets that are closed again is not meant.
+  // Skips the entries in brackets that are closed before the comment.
   const closed = chain.findLastIndex(({ collection }) => collection.flow && collection.end <= comment.offset);
   const open = chain.slice(closed + 1);
   const { entry } = open.find((one) => one.entry.startLine === line || one.entry.endLine === line) ?? open[0] ?? {};
@@ -131,10 +136,10 @@ function attachSameLine(state: Attaching, comment: Comment, line: number): void 
   else add(leading, entry, [comment.text]);
 }
 
-/** A line that holds a comment and nothing else, or nothing at all. */
+/** A line that contains only a comment. `undefined`: a blank line. */
 type GapLine = (Comment & { readonly column: number }) | undefined;
 
-/** Such lines, between lines that hold something. */
+/** Consecutive comment lines and blank lines, between lines with content. */
 interface Gap {
   readonly first: number;
   readonly last: number;
@@ -158,7 +163,7 @@ function* gapsOf({ text, lineStarts, placed }: Attaching, own: ReadonlyMap<numbe
   }
 }
 
-/** The lines of a scalar of several. */
+/** Returns the line numbers of a scalar that spans several lines. */
 function linesInside({ value, startLine, endLine }: Entry): readonly number[] {
   if (value.type === 'collection' || value.lines.length < 2) return [];
   return Array.from({ length: endLine - startLine + 1 }, (_, at) => startLine + at);
@@ -180,7 +185,10 @@ function attachGap(state: Attaching, gap: Gap): void {
   }
 }
 
-/** How many lines of a gap belong to what ended before it: those up to the last comment that is indented further than what follows. */
+/**
+ * Returns how many lines of a gap belong to the entry before it: the lines up to the last comment that is indented
+ * further than the next entry.
+ */
 function splitOf({ lines }: Gap, next: Placed | undefined): number {
   if (next === undefined) return lines.length;
   const end = lines.findIndex((line) => line !== undefined && line.column <= next.collection.column);
@@ -188,7 +196,7 @@ function splitOf({ lines }: Gap, next: Placed | undefined): number {
   return deeper.findLastIndex((line) => line !== undefined) + 1;
 }
 
-/** Each comment goes to the innermost collection that ended before it and is indented no further. */
+/** Attaches each comment to the innermost collection that ended before it and is not indented further than it. */
 function attachTails(
   { root, leading, tail }: Attaching,
   lines: readonly GapLine[],
@@ -211,7 +219,7 @@ function attachTails(
   }
 }
 
-/** Several blank lines are one. */
+/** Returns the text of each line. Consecutive blank lines become one. */
 function textsOf(lines: readonly GapLine[]): readonly string[] {
   return lines.flatMap((line, at) => {
     if (line !== undefined) return [line.text];

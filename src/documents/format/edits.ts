@@ -11,16 +11,19 @@ import { quotedText } from './scalars.ts';
 import { documentShape, type Shape, shapeWithin } from './shape.ts';
 import type { Collection, Entry } from './tree.ts';
 
-/** What is to be written in place of something, by the JSON pointer of its place. */
+/** Edits of a document, by the JSON pointer of the edited place. */
 export type Edits = ReadonlyMap<string, Edit>;
 
-/** Another name of a member, another text of a scalar, or that it is left out. */
+/** An edit: a new name of a member, a new text of a scalar, or a removal. */
 export type Edit = { readonly name: string } | { readonly text: string } | { readonly removed: true };
 
-/** The keys that documents have now, by kind and the key that they had before. */
+/** Current keys of documents, by `renameId` of the kind and the previous key. */
 export type Renames = ReadonlyMap<string, string>;
 
-/** The keys that documents say they had before, unless another document has such a key, or two had it. */
+/**
+ * Returns the renames that documents declare in `previousNames`. Leaves out a previous key that a document has now, or
+ * that two documents had.
+ */
 export function renamesOf(documents: readonly Document[]): Renames {
   const present = new Set(documents.map(({ kind, metadata }) => renameId(kind, metadata.name)));
   const found = new Map<string, string>();
@@ -45,7 +48,7 @@ interface Finding {
   readonly edits: Map<string, Edit>;
 }
 
-/** What is known to be called otherwise today, or was clearly meant otherwise, in a document or a list of them. */
+/** Returns the edits that replace former names and unambiguous misspellings in a document or a list of documents. */
 export function findEdits(registry: Registry, renames: Renames, value: Json): Edits {
   const finding = { registry, renames, edits: new Map<string, Edit>() };
   findInDocument(finding, value, '');
@@ -86,7 +89,7 @@ function findInMembers(finding: Finding, value: JsonObject, shape: Shape, pointe
   for (const [name, member] of Object.entries(value)) {
     const now = successorOf(name, shape);
     if (now === undefined) findInValue(finding, member, shapeWithin(shape, name), pointerTo(pointer, name));
-    // Two members cannot have one name.
+    // A map cannot have two members with the same name.
     else if (!taken.has(now)) {
       finding.edits.set(pointerTo(pointer, name), { name: now });
       taken.add(now);
@@ -99,7 +102,7 @@ function successorOf(name: string, { members, open, former = {} }: Shape): strin
   return Object.hasOwn(former, name) ? former[name] : onlyNear(name, Object.keys(members));
 }
 
-/** The word that was meant, where no other comes close. */
+/** Returns the only word that is close to the given one. Returns `undefined` when several words are close. */
 function onlyNear(word: string, words: readonly string[]): string | undefined {
   const [meant, other] = nearestAll(word, words, 2);
   return other === undefined ? meant : undefined;
@@ -109,7 +112,7 @@ function findReferences({ registry, renames, edits }: Finding, value: JsonObject
   const { kind: name, spec } = value;
   const kind = registry.find(String(name));
   if (kind === undefined || !isObject(spec) || renames.size === 0) return;
-  /** Names of members, by the pointer of what holds them. */
+  /** Names of members, by the JSON pointer of their map. */
   const taken = new Map<string, Set<string>>();
   for (const mention of mentionsOf(documentFields(registry, kind), spec)) {
     const now = renamed(registry, renames, mention.kind, mention.text);
@@ -123,14 +126,17 @@ function findReferences({ registry, renames, edits }: Finding, value: JsonObject
     }
     const names = taken.get(around) ?? new Set(Object.keys(holder));
     taken.set(around, names);
-    // Two members cannot have one name: which of the two is meant is for people to say.
+    // A map cannot have two members with the same name. The user must decide which of the two is meant.
     if (names.has(now)) continue;
     names.add(now);
     edits.set(place, { name: now });
   }
 }
 
-/** The key of today; that of a child begins with the key of its parent. */
+/**
+ * Returns the current key of an object, or `undefined` when it was not renamed. The key of a child begins with the key
+ * of its parent, so a rename of the parent changes it too.
+ */
 function renamed(registry: Registry, renames: Renames, kind: string, text: string): string | undefined {
   const known = renames.get(renameId(kind, text));
   const parent = registry.find(kind)?.parent?.kind;
@@ -147,7 +153,7 @@ function valueAt(value: Json | undefined, pointer: string): Json | undefined {
   }, value);
 }
 
-/** The value with what is written in place of its parts. */
+/** Returns the value with the edits applied. */
 export function editValue(edits: Edits, value: Json, pointer = ''): Json {
   const edit = edits.get(pointer);
   if (edit !== undefined && 'text' in edit) return edit.text;
@@ -164,7 +170,7 @@ export function editValue(edits: Edits, value: Json, pointer = ''): Json {
   );
 }
 
-/** The tree with what is written in place of its parts. */
+/** Returns the tree with the edits applied. */
 export function editTree(edits: Edits, tree: Collection, pointer = ''): Collection {
   if (edits.size === 0) return tree;
   return {
@@ -176,7 +182,7 @@ export function editTree(edits: Edits, tree: Collection, pointer = ''): Collecti
   };
 }
 
-/** The entries of a tree that are left out and have their lines for themselves. */
+/** Yields the entries that the edits remove, except entries in brackets, which share their lines with other entries. */
 export function* removedEntries(edits: Edits, tree: Collection, pointer = ''): Generator<Entry> {
   for (const [at, entry] of tree.entries.entries()) {
     const place = pointerTo(pointer, entry.key?.name ?? at);

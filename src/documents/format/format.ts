@@ -16,25 +16,28 @@ import { printJson, printTree } from './print.ts';
 import { documentShape } from './shape.ts';
 import { treeOf } from './tree.ts';
 
-/** How files are formatted. */
+/** Options of the formatter. */
 export interface FormatOptions {
   readonly registry: Registry;
-  /** Names of old are replaced by those of today, and so are references to what these documents were called. */
+  /**
+   * When present, former names are replaced by current ones, and so are references to the previous keys of these
+   * documents.
+   */
   readonly fix?: Renames;
-  /** Previous names of which this is true are left out. */
+  /** Previous names for which this function returns true are removed. */
   readonly isApplied?: IsApplied;
 }
 
-/** What became of a file. */
+/** Result of formatting a file. */
 export type Formatted =
   | { readonly type: 'formatted'; readonly text: string }
-  /** It holds no documents. */
+  /** The file contains no documents. */
   | { readonly type: 'ignored' }
-  /** Its documents cannot be written otherwise without a loss; `reason` is the end of a sentence. */
+  /** The documents cannot be rewritten without a loss. `reason` is worded as the end of a sentence. */
   | { readonly type: 'kept'; readonly reason: string }
   | { readonly type: 'problems'; readonly problems: readonly Problem[] };
 
-/** Writes the documents of a file in canonical form; they mean exactly the same, and every comment is kept. */
+/** Formats the documents of a file in canonical form. Their meaning is unchanged, and every comment is kept. */
 export function formatFile(file: SourceFile, options: FormatOptions): Formatted {
   const text = normalizeText(file.text);
   const { documents, problems } = readFile(file);
@@ -45,7 +48,7 @@ export function formatFile(file: SourceFile, options: FormatOptions): Formatted 
   const formatted = isJsonFile(file, text) ? formatJson(text, options) : formatStream(text, options);
   if (formatted === undefined) return failed;
   if (typeof formatted !== 'string') return formatted;
-  // What was wrong with the file may be mended now, or not.
+  // The edits may have repaired the problems of the file.
   if (problems.length > 0 && readFile({ ...file, text: formatted }).problems.length > 0) return failed;
   return { type: 'formatted', text: file.text.includes('\r\n') ? formatted.replaceAll('\n', '\r\n') : formatted };
 }
@@ -65,7 +68,7 @@ function formatJson(text: string, options: FormatOptions): string | Kept {
   return edits.size === 0 ? written : formatJson(written, options);
 }
 
-/** `undefined` where it cannot be read at all. */
+/** Formats a YAML stream. Returns `undefined` when the text cannot be parsed. */
 function formatStream(text: string, options: FormatOptions): string | Kept | undefined {
   const { marked, texts } = sectionsOf(text);
   const written: string[] = [];
@@ -77,7 +80,7 @@ function formatStream(text: string, options: FormatOptions): string | Kept | und
     edited ||= formatted.edited;
   }
   const joined = joinSections({ marked, texts: written });
-  // What has its name of today may hold what has one of old.
+  // Former names inside a renamed member are found only under its current name.
   return edited ? formatStream(joined, options) : joined;
 }
 
@@ -86,7 +89,7 @@ interface FormattedSection {
   readonly edited: boolean;
 }
 
-/** One YAML document, without the line that separates it from others. */
+/** Formats one YAML document, without the `---` line that separates it from other documents. */
 function formatSection(text: string, options: FormatOptions): FormattedSection | Kept | undefined {
   const { documents: values, problems, parsed } = readValues(text, { keepSourceTokens: true });
   if (problems.length > 0 || parsed === undefined) return undefined;
@@ -109,7 +112,7 @@ const unfaithful: Kept = {
   reason: 'a comment or a text in it would be lost or mean something else; write it in block style, one member a line',
 };
 
-/** Whether a text says what is meant, with every comment of another one. The last line of defence. */
+/** Returns whether `after` has the value `meant` and every comment of `before`. The last safeguard against a loss. */
 function isFaithful(before: string, after: string, meant: Json): boolean {
   const read = readValues(after);
   const [value, ...others] = read.problems.length > 0 ? [] : read.documents;
@@ -122,25 +125,27 @@ function editsOf(value: Json, { registry, fix, isApplied }: FormatOptions): Edit
   return new Map([...named, ...(isApplied === undefined ? [] : findAppliedNames(isApplied, value))]);
 }
 
-/** The values of a text. */
 function readValues(text: string, options?: ParseOptions) {
   return readYamlStream(text, '', ({ value }) => ({ documents: [value], problems: [] }), options);
 }
 
-/** What others read is theirs; only the line that separates it is ours. */
+/**
+ * Returns a text that is not a Heddle document. Only a blank first line is removed, and a missing final line break is
+ * added.
+ */
 function verbatim(text: string): string {
   const whole = text.replace(/^[ \t]*\n/, '');
   return whole.endsWith('\n') ? whole : `${whole}\n`;
 }
 
-/** The texts of a YAML stream between the lines that separate its documents. */
+/** The texts of a YAML stream, split at the lines that separate its documents. */
 interface Sections {
-  /** Whether such a line begins the stream. */
+  /** Whether the stream begins with a `---` line. */
   readonly marked: boolean;
   readonly texts: readonly string[];
 }
 
-/** Takes a stream apart at its `---` and `...`. */
+/** Splits a stream at its `---` and `...` lines. */
 function sectionsOf(text: string): Sections {
   const texts: string[] = [];
   let start = 0;
@@ -156,7 +161,7 @@ function sectionsOf(text: string): Sections {
   return { marked, texts: last.trim() === '' ? texts : [...texts, last] };
 }
 
-/** Puts a stream together again. */
+/** Joins the texts of a stream with `---` lines. */
 function joinSections({ marked, texts }: Sections): string {
   return (marked ? ['', ...texts] : texts).join('---\n');
 }

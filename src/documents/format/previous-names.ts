@@ -4,10 +4,13 @@ import { pointerTo } from '../position.ts';
 import { isList } from '../stated.ts';
 import type { Edit, Edits } from './edits.ts';
 
-/** Whether an object with this key is known to have had another one before, by which documents may still name it. */
+/**
+ * Returns whether `former` is recorded as a previous key of the object with this key, so that documents may still refer
+ * to the object by it.
+ */
 export type IsApplied = (kind: string, key: string, former: string) => boolean;
 
-/** Leaves out the previous names of documents whose renames were applied. */
+/** Returns the edits that remove previous names whose renames were applied. */
 export function findAppliedNames(isApplied: IsApplied, value: Json, pointer = ''): Edits {
   if (!isObject(value)) return new Map();
   const { kind, items, metadata } = value;
@@ -33,7 +36,7 @@ function editsOfList(names: Json | undefined, isDone: (name: unknown) => boolean
   return names.flatMap((name, at) => (isDone(name) ? [[pointerTo(place, at), { removed: true }] as const] : []));
 }
 
-/** The annotation that says the same, with commas between the names. */
+/** Edits the annotation that is equivalent to `previousNames`: names separated by commas. */
 function editsOfAnnotations(annotations: Json | undefined, isDone: (name: unknown) => boolean, place: string): Found {
   if (!isObject(annotations)) return [];
   const text = annotations[previousNamesAnnotation];

@@ -4,16 +4,19 @@ import type { ScalarText } from './scalars.ts';
 import { type Shape, shapeWithin } from './shape.ts';
 import type { Collection, Entry } from './tree.ts';
 
-/** A list or map in brackets goes to lines of its own where its line would be longer. */
+/**
+ * Maximum length of a line that contains a list or map in brackets, in characters. A longer list or map is written on
+ * several lines.
+ */
 const longestLine = 120;
 
 const step = '  ';
 
-/** Writes a tree with its comments, members in the order of their shape. */
+/** Prints a tree with its comments. Members are in the order of their shape. */
 export function printTree(root: Collection, trivia: Trivia, shape: Shape): string {
   const [first] = root.entries;
   const header = (first === undefined ? undefined : trivia.leading.get(first)) ?? [];
-  // What stands above a document is about all of it, whatever its first line.
+  // A comment above a document is about the whole document, so it stays at the top when the members are reordered.
   const below = { ...trivia, leading: new Map(trivia.leading) };
   if (first !== undefined) below.leading.delete(first);
   const lines = [...withoutBlankEnds(header, 'first'), ...printCollection(below, root, shape, '')];
@@ -23,7 +26,7 @@ export function printTree(root: Collection, trivia: Trivia, shape: Shape): strin
 function printCollection(trivia: Trivia, collection: Collection, shape: Shape, indent: string): readonly string[] {
   const lines: string[] = [];
   let dropsBlanks = true;
-  // The first thing has nothing above it, and blank lines behind some texts would be theirs.
+  // Blank lines are dropped at the start, and after a block text that would include them in its value.
   const append = (added: readonly string[]) => {
     for (const line of dropsBlanks ? withoutBlankEnds(added, 'first') : added) lines.push(line);
   };
@@ -36,7 +39,7 @@ function printCollection(trivia: Trivia, collection: Collection, shape: Shape, i
   return lines;
 }
 
-/** Whether a text ends here to which blank lines behind it would belong. */
+/** Returns whether the value ends with a block text that would include the blank lines after it. */
 function keepsBlanks(value: Entry['value'], shape: Shape): boolean {
   if (value.type === 'scalar') return value.block && value.lines[0]?.endsWith('+') === true;
   const entries = inOrder(value, shape);
@@ -44,7 +47,7 @@ function keepsBlanks(value: Entry['value'], shape: Shape): boolean {
   return last !== undefined && keepsBlanks(last.value, shapeOfEntry(shape, last, entries.length - 1));
 }
 
-/** Members that are known in the order of their shape, then the others as they stand. */
+/** Returns the members that the shape names, in its order, then the other members in their current order. */
 function inOrder({ style, entries }: Collection, { members = {} }: Shape): readonly Entry[] {
   if (style === 'list') return entries;
   const names = Object.keys(members);
@@ -99,7 +102,7 @@ function printNested(
   const tail = trivia.tail.get(collection) ?? [];
   const inline = inlineText(collection, shape);
   if (collection.entries.length === 0) {
-    // Nothing can hold comments inside but the brackets, which are written on one line.
+    // An empty collection is written as brackets on one line, so the comments inside the brackets move above that line.
     return [
       ...withoutBlankEnds(tail, 'both').map((line) => indented(indent, line)),
       commented(`${head} ${inline}`, comment),
@@ -112,14 +115,17 @@ function printNested(
   return joined(head, indent, nested);
 }
 
-/** An item whose value begins on the line of the dash; comments above its first member stand above the dash. */
+/** Prints an item whose value begins on the line of the dash. Comments above its first member move above the dash. */
 function joined(head: string, indent: string, nested: readonly string[]): readonly string[] {
   const at = nested.findIndex((line) => line !== '' && !line.trimStart().startsWith('#'));
   const above = nested.slice(0, at).map((line) => indented(indent, line.trimStart()));
   return [...above, `${head} ${(nested[at] ?? '').trimStart()}`, ...nested.slice(at + 1)];
 }
 
-/** The text in brackets of what stands on one line in brackets; `undefined` for all else. */
+/**
+ * Returns the text in brackets of a collection that is empty, or is in brackets on one line. Returns `undefined` for
+ * other collections.
+ */
 function inlineText(collection: Collection, shape: Shape): string | undefined {
   const { style, flow, entries, startLine, endLine } = collection;
   if (entries.length === 0) return style === 'map' ? '{}' : '[]';
@@ -146,7 +152,7 @@ function withoutBlankEnds(lines: readonly string[], ends: 'first' | 'last' | 'bo
   return first < 0 ? [] : lines.slice(first, last);
 }
 
-/** Writes a value as JSON, members in the order of their shape. */
+/** Prints a value as JSON. Members are in the order of their shape. */
 export function printJson(value: Json, shape: Shape): string {
   return `${JSON.stringify(ordered(value, shape), null, 2)}\n`;
 }

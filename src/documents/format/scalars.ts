@@ -1,16 +1,19 @@
 import { Scalar } from 'yaml';
 import type { ParsedYaml } from '../yaml/yaml.ts';
 
-/** How a scalar is written. */
+/** Text of a scalar in canonical form. */
 export interface ScalarText {
   readonly type: 'scalar';
-  /** The first line, empty where nothing is written, and what continues it, without indentation. */
+  /** The first line (empty when the value is absent) and the lines that continue it, without indentation. */
   readonly lines: readonly string[];
-  /** Whether the first line is the header of a block, to which a comment may be appended. */
+  /** Whether the first line is the header of a block scalar, after which a comment may be appended. */
   readonly block: boolean;
 }
 
-/** The text of a parsed scalar in its canonical form: one value may have several, and comments in it belong to the value. */
+/**
+ * Returns the text of a parsed scalar in canonical form. One value may have several canonical forms, because block and
+ * quoted styles are kept. Comments in the source of the scalar are left out: they are attached to the entry.
+ */
 export function scalarText({ text }: ParsedYaml, node: Scalar.Parsed): ScalarText {
   const source = text.slice(node.range[0], node.range[1]);
   switch (node.type) {
@@ -26,17 +29,20 @@ export function scalarText({ text }: ParsedYaml, node: Scalar.Parsed): ScalarTex
   }
 }
 
-/** A text in quotes, where it needs them. */
+/** Returns a text, in double quotes when it needs them. */
 export function quotedText(value: string): string {
   return isPlainWord(value) ? value : JSON.stringify(value);
 }
 
-/** Whether every reader takes a text without quotes for a text; of many that would do, those that names are made of. */
+/**
+ * Returns whether every YAML reader takes the text for a string when it has no quotes. Accepts only the characters that
+ * are usual in names, although more would be safe.
+ */
 export function isPlainWord(value: string): boolean {
   return /^[A-Za-z][\w./-]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(value);
 }
 
-/** How far the collection around a scalar is indented, by the token of the scalar. */
+/** Returns the indentation of the collection around a scalar, from the token of the scalar. */
 function parentIndentOf({ srcToken }: Scalar.Parsed): number {
   return Math.max(0, srcToken?.indent ?? 0);
 }
@@ -45,26 +51,32 @@ function flowScalar(lines: readonly string[]): ScalarText {
   return { type: 'scalar', lines, block: false };
 }
 
-/** The words of the core schema have several spellings; what is not written stays so. */
+/** Returns the lines of a scalar without quotes. Booleans and null get one spelling; an absent value stays absent. */
 function plainLines(source: string, value: unknown): readonly string[] {
   if (typeof value === 'boolean') return [String(value)];
   if (value === null) return [source === '' ? '' : 'null'];
   return continuedLines(source, /^[ \t]+|[ \t]+$/g);
 }
 
-/** A break and the spaces around it are one space, or as many breaks as there are empty lines. */
+/**
+ * Splits a scalar into lines, without the spaces around line breaks. YAML reads a break with its spaces as one space,
+ * or as one break for each empty line.
+ */
 function continuedLines(source: string, removed: RegExp): readonly string[] {
   const [first = '', ...others] = source.split('\n');
   return [first, ...others.map((line) => line.replace(removed, ''))];
 }
 
-/** Double quotes, unless they would need escapes that single ones do not. */
+/** Converts single quotes to double quotes, unless the text would then need escapes. */
 function doubleQuoted(source: string): string {
   const inside = source.slice(1, -1);
   return /["\\]/.test(inside) ? source : `"${inside.replaceAll("''", "'")}"`;
 }
 
-/** The indentation, of two spaces, is stated only where the text itself begins with white space. */
+/**
+ * Returns the lines of a block scalar. The header states the indentation (two spaces) only when the text itself begins
+ * with white space.
+ */
 function blockLines(source: string, parentIndent: number): readonly string[] {
   const [header = '', ...body] = source.replace(/\n$/, '').split('\n');
   const [, style = '|', flags = ''] = /^([|>])([-+0-9]*)/.exec(header) ?? [];

@@ -2,27 +2,28 @@ import { isObject, type Json } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { ignoredMembers, ignoredMetadata } from '../../model/document.ts';
 import { documentFields } from '../../model/lower/shape.ts';
-import { type AnyField, entriesOf, type Fields } from '../../model/schema/field.ts';
+import type { AnyField, Fields } from '../../model/schema/field.ts';
+import { entriesOf } from '../../model/schema/field-search.ts';
 import { foreignObject } from '../foreign-value.ts';
 import { isList } from '../stated.ts';
 
-/** What stands at one place of a document, as far as writing it matters. */
+/** Description of one place in a document, as far as the formatter needs it. */
 export interface Shape {
   /** Members by name, in the order in which they are written. */
   readonly members?: Readonly<Record<string, Shape>>;
-  /** Whether there may be members of other names. */
+  /** Whether members with other names are allowed. */
   readonly open?: boolean;
-  /** Names that members had before, with those of today. */
+  /** Current names of members, by former name. */
   readonly former?: Readonly<Record<string, string>>;
-  /** The items of a list, and the values of members that `members` does not name. */
+  /** Shape of the items of a list, and of the members that `members` does not name. */
   readonly each?: Shape;
-  /** The items of a list whose items differ. */
+  /** Shapes of the items of a list, when the items differ. */
   readonly items?: readonly Shape[];
-  /** The words that it may be. */
+  /** Allowed values of an enum. */
   readonly words?: readonly string[];
 }
 
-/** The shape of a document, or of a list of them; what is known of every document where there is no such kind. */
+/** Returns the shape of a document, or of a list of documents. For an unknown kind, only the envelope has a shape. */
 export function documentShape(registry: Registry, value: Json): Shape {
   if (!isObject(value)) return leaf;
   const { kind: name, items } = value;
@@ -36,7 +37,7 @@ export function documentShape(registry: Registry, value: Json): Shape {
   return { members: { apiVersion: leaf, kind: leaf, metadata, spec, ...leaves(ignoredMembers) } };
 }
 
-/** The shape of a member or of an item. */
+/** Returns the shape of a member or of an item. */
 export function shapeWithin({ members = {}, each = leaf, items = [] }: Shape, step: string | number): Shape {
   if (typeof step === 'number') return items[step] ?? each;
   return Object.hasOwn(members, step) ? (members[step] ?? leaf) : each;
@@ -49,7 +50,7 @@ function leaves(names: readonly string[]): Readonly<Record<string, Shape>> {
   return Object.fromEntries(names.map((name) => [name, leaf]));
 }
 
-/** The namespace follows the name, as `kubectl` writes it. */
+/** `namespace` follows `name`, as in the output of `kubectl`. */
 const metadata: Shape = {
   members: {
     ...leaves(['name', 'namespace', 'previousNames']),

@@ -2,23 +2,23 @@ import { isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAML
 import type { ParsedYaml, YamlNode } from '../yaml/yaml.ts';
 import { isPlainWord, type ScalarText, scalarText } from './scalars.ts';
 
-/** A map or a list as it stands in a text; lines and columns begin at 1. */
+/** A map or a list as it is written in a text. Lines and columns are 1-based. */
 export interface Collection {
   readonly type: 'collection';
   readonly style: 'map' | 'list';
-  /** Whether brackets are around it. */
+  /** Whether it is written in brackets. */
   readonly flow: boolean;
   readonly entries: readonly Entry[];
   readonly startLine: number;
   readonly endLine: number;
   readonly column: number;
-  /** The offset behind it. */
+  /** Offset of the first character after it. */
   readonly end: number;
 }
 
 /** A member of a map, or an item of a list. */
 export interface Entry {
-  /** Absent in a list. */
+  /** Absent for an item of a list. */
   readonly key?: { readonly name: string; readonly text: string };
   readonly value: ScalarText | Collection;
   readonly start: number;
@@ -30,9 +30,9 @@ type ParsedMap = YAMLMap<YamlNode, YamlNode | null>;
 type ParsedPair = Pair<YamlNode, YamlNode | null>;
 type ParsedList = YAMLSeq<YamlNode>;
 
-/** The tree of a parsed map or list, which must have been parsed with its tokens. */
+/** Returns the tree of a parsed map or list. The text must have been parsed with `keepSourceTokens`. */
 export function treeOf(parsed: ParsedYaml, node: ParsedMap | ParsedList): Collection {
-  // Parsed nodes have ranges.
+  // Every parsed node has a range.
   const [start, end] = node.range as [number, number, number];
   const { line: startLine, col: column } = parsed.lines.linePos(start);
   const flow = node.flow === true;
@@ -47,14 +47,17 @@ function memberOf(parsed: ParsedYaml, { key, value }: ParsedPair): Entry {
   return entryOf(parsed, key.range[0], value, { name, text: keyText(parsed, key, name) });
 }
 
-/** Quotes that a key does not need are left out. */
+/** Returns the text of a key, without quotes that it does not need. */
 function keyText(parsed: ParsedYaml, key: YamlNode, name: string): string {
   if (!isScalar(key) || key.type === 'PLAIN') return name;
   const [text = '', ...others] = scalarText(parsed, key as Scalar.Parsed).lines;
   return others.length === 0 && isPlainWord(name) ? name : text;
 }
 
-/** An item begins at its dash, which only the tokens know; in brackets, where its value does. */
+/**
+ * Returns the items of a list. An item begins at its dash, whose offset is only in the tokens; in brackets, it begins
+ * at its value.
+ */
 function itemsOf(parsed: ParsedYaml, list: ParsedList): readonly Entry[] {
   const { srcToken } = list;
   const dashes =
@@ -75,7 +78,10 @@ function scalarOf(parsed: ParsedYaml, node: YamlNode | null): ScalarText {
   return isScalar(node) ? scalarText(parsed, node as Scalar.Parsed) : { type: 'scalar', lines: [''], block: false };
 }
 
-/** Blank lines behind a block belong to it only where it keeps them. */
+/**
+ * Returns the last line of a scalar, or 0 for an absent one. Blank lines after a block scalar belong to it only when
+ * its header keeps them (`+`).
+ */
 function lastLine(parsed: ParsedYaml, node: YamlNode | null): number {
   if (!isScalar(node) || node.source === '') return 0;
   const [start, end] = node.range as [number, number, number];

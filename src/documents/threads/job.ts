@@ -4,23 +4,25 @@ import { createLocator } from '../locate.ts';
 import type { Position } from '../position.ts';
 import { type ReadText, readFile } from '../read.ts';
 
-/** A place that is looked for: a JSON pointer from the root of a document. */
+/** A position to look up: a JSON pointer from the root of a document. */
 export interface Asked {
   readonly place: Place;
   readonly pointer: string;
 }
 
-/** What costs so much that a thread does it: reading a text, and finding places in it. */
+/** Work that is expensive enough for a thread: reading a text, or finding positions in it. */
 export type Job =
   | { readonly what: 'read'; readonly text: string }
   | { readonly what: 'locate'; readonly text: string; readonly asked: readonly Asked[] };
 
-/** The largest part of an answer, so that its reader can run other work in between. */
+/**
+ * Length at which a part of an answer ends, in characters, so that the receiver can run other work between the parts.
+ */
 const partCharacters = 256 * 1024;
 
 /**
- * Does a job. The answer travels as JSON texts: for 10,000 documents (2.9 MB) writing, posting and parsing them take 38 ms,
- * the structured clone of the values 50 ms.
+ * Runs a job. The answer consists of JSON texts: for 10,000 documents (2.9 MB), writing, posting and parsing them takes
+ * 38 ms, and the structured clone of the values takes 50 ms.
  */
 export function runJob(job: Job): readonly string[] {
   if (job.what === 'locate') return [JSON.stringify(locateAll(job.text, job.asked))];
@@ -49,12 +51,12 @@ function partsOf(documents: readonly Document[]): readonly string[] {
   return part.length === 0 ? parts : [...parts, `[${part.join(',')}]`];
 }
 
-/** What reading a text gave. Others get a turn between the parts. */
+/** Parses the answer to a `read` job. Yields to the event loop between the parts. */
 export async function readAnswer([rest = '{"problems":[]}', ...parts]: readonly string[]): Promise<ReadText> {
   const documents: Document[] = [];
   for (const [at, part] of parts.entries()) {
     if (at > 0) await nextTurn();
-    // The parts are what `runJob` wrote.
+    // `runJob` wrote the parts.
     for (const document of JSON.parse(part) as readonly Document[]) documents.push(document);
   }
   return { documents, ...(JSON.parse(rest) as Omit<ReadText, 'documents'>) };

@@ -4,20 +4,20 @@ import { type ReadText, readPlainJson } from '../read.ts';
 import { type Asked, type Job, readAnswer, runJob } from './job.ts';
 import { Pool } from './pool.ts';
 
-/** What reading one text gave; `bytes` is its size as JSON text. Places and problems carry an empty path. */
+/** Result of reading one text. `bytes` is its size as JSON text. The file path in places and problems is empty. */
 export interface ParsedFile extends ReadText {
   readonly bytes: number;
 }
 
-/** On whose behalf something is read. */
+/** The caller for which a text is read. */
 export interface ReadFor {
-  /** Accounts take turns; who names none shares the turns of all who name none. */
+  /** Account of the caller. Accounts take turns; all callers without an account share the turns of one account. */
   readonly account?: string;
-  /** Ends the reading when its result is not needed any more. */
+  /** Aborts the reading when its result is not needed any more. */
   readonly signal?: AbortSignal;
 }
 
-/** Reads texts in threads, so that no input can hold up or exhaust the process. */
+/** Reads texts in threads, so that no input can block the process or exhaust its memory. */
 export interface Parser {
   parse(text: string, who: ReadFor): Promise<ParsedFile>;
   locate(text: string, asked: readonly Asked[], who: ReadFor): Promise<readonly Position[]>;
@@ -26,23 +26,28 @@ export interface Parser {
 
 /** Limits of a parser. */
 export interface ParserOptions {
-  /** After so long a file is given up, which says nothing about it: it may be tried again. */
+  /**
+   * Maximum time for a file, in milliseconds. A timeout does not mean that the file is wrong: the caller may try again.
+   */
   readonly lateMs?: number;
-  /** So much memory a thread may take; one that takes more is stopped, which says nothing about the file either. */
+  /**
+   * Maximum memory of a thread, in MiB. A thread that needs more is stopped, which does not mean that the file is wrong
+   * either.
+   */
   readonly heapMebibytes?: number;
-  /** How many threads read. */
+  /** Number of threads that read. */
   readonly threads?: number;
-  /** Texts up to so many characters are read without a thread; none, unless said otherwise. */
+  /** Maximum length of a text that is read without a thread, in characters. 0 by default. */
   readonly charactersHere?: number;
 }
 
-/** The largest text takes 20 s on a quiet machine: who is later than this was kept from working. */
+/** The largest text takes 20 s on an idle machine, so a timeout means that the thread was kept from working. */
 const plainLateMs = 120_000;
 
-/** The largest that a text of 4 MiB was seen to need is 1.9 GB. */
+/** The largest heap that a text of 4 MiB was observed to need is 1.9 GB. */
 const plainHeapMebibytes = 2048;
 
-/** Creates a parser, whose threads start when there is something to read. */
+/** Creates a parser. Its threads start when there is a text to read. */
 export function createParser({ charactersHere = 0, ...options }: ParserOptions = {}): Parser {
   const { lateMs = plainLateMs, heapMebibytes = plainHeapMebibytes, threads = plainThreads() } = options;
   const pool = new Pool({ threads, lateMs, heapMebibytes });
@@ -58,7 +63,7 @@ export function createParser({ charactersHere = 0, ...options }: ParserOptions =
     },
     async locate(text, asked, who) {
       const [positions = '[]'] = await run({ what: 'locate', text, asked }, who);
-      // As `runJob` wrote it.
+      // `runJob` wrote the text.
       return JSON.parse(positions) as readonly Position[];
     },
     close: () => pool.close(),
@@ -66,12 +71,15 @@ export function createParser({ charactersHere = 0, ...options }: ParserOptions =
 }
 
 /**
- * JSON up to so many characters is read without a thread, unless something is wrong with it: the 10,000 resources of a
+ * Maximum length of JSON without problems that is read without a thread, in characters. The 10,000 resources of a
  * cluster are as many small files, and sending them to a thread and back takes three times as long as reading them.
  */
 const jsonCharactersHere = 16 * 1024;
 
-/** Two at least, so that a large text never keeps small ones waiting; each may need 2 GB. */
+/**
+ * Returns the default number of threads. At least two, so that a large text never delays small ones; at most four,
+ * because each may need 2 GB.
+ */
 function plainThreads(): number {
   return Math.min(4, Math.max(2, availableParallelism() - 1));
 }

@@ -2,22 +2,22 @@ import { Internal } from '../../model/errors.ts';
 import type { Job } from './job.ts';
 import { startThread, type Thread, type ThreadLimits } from './thread.ts';
 
-/** A job, on whose behalf it is done, and what ends the wait for it. */
+/** A job, the account for which it runs, and the signal that cancels it. */
 export interface Task {
   readonly job: Job;
-  /** Accounts take turns. */
+  /** Accounts take turns in the pool. */
   readonly account: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How many threads there are, and what each of them may take. */
+/** Number of threads, and the limits of each thread. */
 export interface PoolOptions extends ThreadLimits {
   readonly threads: number;
 }
 
 /**
- * From here on a text is large: it may take seconds and hundreds of megabytes. One thread is never given to such, and who
- * read one is replaced, because its heap would stay as large.
+ * Length above which a text is large, in characters: reading it may take seconds and hundreds of megabytes. One thread
+ * is never given to large texts. A thread that read a large text is replaced, because its heap would stay large.
  */
 const largeCharacters = 512 * 1024;
 
@@ -28,12 +28,13 @@ interface Waiting extends Task {
 }
 
 /**
- * Threads that do jobs, fair by account: the account with the fewest jobs in progress is next, and among equals the one
- * that has waited longest. One thread is reserved for other accounts whatever one account asks for.
+ * Pool of threads that run jobs, fair by account. The next job is from the account with the fewest running jobs; among
+ * equals, from the account that has waited longest. One account can never occupy the last thread, which is reserved for
+ * other accounts.
  */
 export class Pool {
   readonly #options: PoolOptions;
-  /** So many threads at the most are given to one account, and to large texts. */
+  /** Maximum number of threads for one account, and for large texts. */
   readonly #most: number;
   readonly #queues = new Map<string, Waiting[]>();
   readonly #running = new Set<Waiting>();
@@ -46,13 +47,14 @@ export class Pool {
     this.#most = Math.max(1, options.threads - 1);
   }
 
-  /** Does a job when its turn comes. */
+  /** Runs a job when its turn comes. */
   run(task: Task): Promise<readonly string[]> {
     if (this.#closed) return Promise.reject(new Internal('The reader is closed.'));
     if (task.signal?.aborted) return Promise.reject(task.signal.reason);
     return new Promise((resolve, reject) => {
       const withdraw = () => this.#withdraw(waiting);
-      // A signal outlives its tasks, and with many listeners each further one costs a walk over all of them.
+      // A signal outlives its tasks, and adding a listener to a signal walks over all its listeners, so each task
+      // removes its own.
       const settle = () => task.signal?.removeEventListener('abort', withdraw);
       const waiting: Waiting = {
         ...task,
@@ -74,7 +76,7 @@ export class Pool {
     });
   }
 
-  /** Ends the threads; jobs that wait or run are refused. */
+  /** Ends the threads. Rejects waiting and running jobs with `Internal`. */
   async close(): Promise<void> {
     this.#closed = true;
     const refused = [...this.#queues.values()].flat();
@@ -87,7 +89,7 @@ export class Pool {
     for (let task = this.#takeNext(); task !== undefined; task = this.#takeNext()) void this.#work(task);
   }
 
-  /** Takes out the next task that may run now. */
+  /** Removes and returns the next task that may run now. */
   #takeNext(): Waiting | undefined {
     if (this.#running.size >= this.#options.threads) return undefined;
     const noLarge = this.#count(({ isLarge }) => isLarge) >= this.#most;
@@ -103,7 +105,7 @@ export class Pool {
   #takeOut(account: string, at: number): Waiting | undefined {
     const queue = this.#queues.get(account) ?? [];
     const [task] = queue.splice(at, 1);
-    // A map keeps the order of insertion: who was served goes to the end.
+    // A `Map` keeps the order of insertion, so the account that was just served moves to the end.
     this.#queues.delete(account);
     if (queue.length > 0) this.#queues.set(account, queue);
     return task;
@@ -138,7 +140,7 @@ export class Pool {
     return undefined;
   }
 
-  /** Removes a task that has not begun and is not needed any more. */
+  /** Removes a task that has not started, and rejects it with the reason of its signal. */
   #withdraw(task: Waiting): void {
     const queue = this.#queues.get(task.account) ?? [];
     const at = queue.indexOf(task);

@@ -4,26 +4,29 @@ import { Internal, Unavailable } from '../../model/errors.ts';
 import type { Job } from './job.ts';
 import { type Answer, ready } from './worker-message.ts';
 
-/** What a thread may take: so long for a job, and so much memory. */
+/** Limits of a thread: milliseconds for one job, and memory. */
 export interface ThreadLimits {
   readonly lateMs: number;
   readonly heapMebibytes: number;
 }
 
-/** A thread that does one job at a time, so that no input can hold up or exhaust the process. */
+/** A thread that runs one job at a time, so that no input can block the process or exhaust its memory. */
 export interface Thread {
   /**
-   * Does a job. Throws the reason of the signal, `Unavailable` when the machine did not get it done, `Internal` for a
-   * defect. Only after an answer the thread is of further use.
+   * Runs a job. Throws the reason of the signal, `Unavailable` when the machine did not finish the job, or `Internal`
+   * for a defect. After an error, the caller must not use the thread again.
    */
   run(job: Job, signal: AbortSignal | undefined): Promise<readonly string[]>;
-  /** Whether it ended, by itself or not. */
+  /** Returns whether the thread has ended, by itself or through `end`. */
   hasEnded(): boolean;
-  /** Ends it; a job that it does is refused. */
+  /** Ends the thread. Rejects a running job. */
   end(): Promise<void>;
 }
 
-/** Starts a thread; throws `Unavailable` when the machine gives none. While it is idle it does not keep the process alive. */
+/**
+ * Starts a thread. Throws `Unavailable` when the machine cannot start one. An idle thread does not keep the process
+ * alive.
+ */
 export function startThread({ lateMs, heapMebibytes }: ThreadLimits): Thread {
   const worker = startWorker(heapMebibytes);
   worker.unref();
@@ -35,7 +38,7 @@ export function startThread({ lateMs, heapMebibytes }: ThreadLimits): Thread {
   worker.once('exit', () => {
     ended = true;
   });
-  // What ends an idle thread is seen when the next job is to be done.
+  // When an idle thread fails, `hasEnded` reports it before the next job.
   worker.on('error', () => {
     ended = true;
   });
@@ -96,7 +99,7 @@ function ask({ worker, isReady, lateMs, signal }: WorkerCall, job: Job): Promise
     const startTimer = () => {
       timer = setTimeout(() => refuse(late(lateMs)), lateMs);
     };
-    // The time to start a thread is not the file's.
+    // The time limit of a job does not include the time to start the thread.
     if (isReady) startTimer();
     worker.on('message', receive).on('error', fail).on('exit', exit);
     signal?.addEventListener('abort', abort);
@@ -105,7 +108,9 @@ function ask({ worker, isReady, lateMs, signal }: WorkerCall, job: Job): Promise
   });
 }
 
-/** A limit of processes, as containers have it, counts threads too. */
+/**
+ * Returns the error for a thread that could not start. A limit of processes, as containers have, also counts threads.
+ */
 function notStarted(cause: unknown): Unavailable {
   return new Unavailable(
     'A thread that reads documents could not be started, most likely because no more processes are allowed; try again, and if it happens again and again, raise the limit of processes (pids) of the server or its container.',
@@ -113,7 +118,9 @@ function notStarted(cause: unknown): Unavailable {
   );
 }
 
-/** How a thread ends by itself says nothing of the documents: memory and threads are the machine's. */
+/**
+ * Returns the error for a thread that ended by itself. The cause is the machine (memory or threads), not the documents.
+ */
 function stopped(cause: unknown): Unavailable {
   return new Unavailable(
     'The thread that reads documents was stopped, most likely for want of memory; try again, and if it happens again and again, split the files or give the server more memory.',
@@ -121,7 +128,7 @@ function stopped(cause: unknown): Unavailable {
   );
 }
 
-/** How long something takes says nothing of the documents either. */
+/** Returns the error for a job that took too long. The duration does not mean that the documents are wrong either. */
 function late(milliseconds: number): Unavailable {
   return new Unavailable(
     `Reading a file took longer than ${milliseconds / 1000} s and was given up, most likely because the machine is busy; try again, and if it happens again and again, split the file.`,

@@ -1,5 +1,5 @@
-/** What a thread posts once, when it can take jobs. */
+/** Message that a thread posts once, when it can take jobs. */
 export const ready = 'ready';
 
-/** What a thread posts for a job: the answer in parts, or what the program failed at. */
+/** Message that a thread posts for a job: the answer in parts, or the stack of an error in the program. */
 export type Answer = { readonly parts: readonly string[] } | { readonly defect: string };

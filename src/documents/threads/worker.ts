@@ -3,12 +3,13 @@ import { parentPort } from 'node:worker_threads';
 import type { Job } from './job.ts';
 import { type Answer, ready } from './worker-message.ts';
 
-// A thread takes no part in the cache of its process, and is ended without writing to it: half of its start is compiling.
+// A thread does not use the compile cache of its process, and is terminated without writing to it, although half of its
+// start time is compiling.
 enableCompileCache();
 const { runJob } = await import('./job.ts');
 flushCompileCache();
 
-// The thread that does the jobs of a `Pool`.
+// Runs the jobs of a `Pool`.
 parentPort?.on('message', (job: Job) => parentPort?.postMessage(answer(job)));
 parentPort?.postMessage(ready);
 

@@ -1,29 +1,29 @@
 import { truncate } from '../truncate.ts';
 import type { Fault } from './values.ts';
 
-/** Where a merge left both sides in a text: the offsets of the lines that begin them, some at most. */
+/** Returns the offsets of the lines that begin an unfinished merge, at most 20. */
 export function findConflicts(text: string): readonly number[] {
-  // Documents hold such lines at the first column only when something else wrote them.
+  // A document contains such a line at the first column only when another program, such as Git, wrote the line.
   if (!text.includes('<<<<<<< ') && !text.includes('>>>>>>> ')) return [];
   const found = [...text.matchAll(/^<{7} /gm)];
   const starts = found.length > 0 ? found : [...text.matchAll(/^>{7} /gm)];
   return starts.slice(0, 20).map(({ index }) => index);
 }
 
-/** What is wrong where one begins. */
+/** Fault at the beginning of an unfinished merge. */
 export const conflictFault: Fault = {
   code: 'merge_conflict',
   message:
     'A merge that was not finished begins here; keep what is meant of both sides, and remove the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`.',
 };
 
-/** What template languages leave behind when nothing fills them in: `{{ }}`, `{% %}`, `<% %>`, `${ }`. */
+/** Placeholders that template engines did not fill in: `{{ }}`, `{% %}`, `<% %>`, `${ }`. */
 const template = /\{\{.*?\}\}|\{%.*?%\}|<%.*?%>/;
 const whole = /^(?:\$\{[^{}]*\}|\{\{[^{}]*\}\}|\{%[^{}]*%\}|<%[^<>]*%>)$/;
 
-/** What is wrong with a text that is a template and nothing else. */
+/** Returns the fault of a string that consists of one template placeholder, or `undefined` for other strings. */
 export function templateFault(value: string): Fault | undefined {
-  // Every such text begins with one of these, and most texts do not.
+  // Every such string begins with one of these characters, and most strings do not.
   if (!/^[$<{]/.test(value) || !whole.test(value)) return undefined;
   return {
     code: 'template_leftover',
@@ -31,7 +31,10 @@ export function templateFault(value: string): Fault | undefined {
   };
 }
 
-/** What is wrong with a line that is no YAML because a template stands in it, outside of quotes. */
+/**
+ * Returns the fault of a line that is invalid YAML because of a template placeholder outside quotes, or `undefined` for
+ * other lines.
+ */
 export function templateFaultOfLine(line: string): Fault | undefined {
   const [found] = template.exec(line.replace(/"[^"]*"|'[^']*'/g, '')) ?? [];
   if (found === undefined) return undefined;

@@ -1,17 +1,21 @@
-/** A line whose indentation fits nothing around it. */
+/** A line whose indentation does not match the lines around it. */
 export interface Misindented {
   readonly offset: number;
   readonly indent: number;
-  /** How far the line above it is indented to which it seems to belong. */
+  /** Indentation of the line above, to which the line seems to belong, in spaces. */
   readonly expected: number;
 }
 
-/** How much of a text is looked at: it is one document, and enough of a longer one. */
+/**
+ * Maximum length of the text before the place that is examined, in characters. Enough for one document, or for the end
+ * of a longer one.
+ */
 const longest = 20_000;
 
 /**
- * The line near a place, in block style, that is indented neither like the lines around it nor below one that opens
- * something. A guess that words a fault; whether there is one, the parser has said.
+ * Finds the line near an offset, in block style, whose indentation neither matches the lines around it nor follows a
+ * line that opens a map or list. A guess that only words the message: the parser has already found that there is a
+ * fault.
  */
 export function findMisindented(text: string, near: number): Misindented | undefined {
   const start = Math.max(0, near - longest);
@@ -29,7 +33,7 @@ export function findMisindented(text: string, near: number): Misindented | undef
       if (indent > top && !opener) return { offset: at + indent, indent, expected: top };
       if (indent < top && above.at(-1) !== indent)
         return { offset: at + indent, indent, expected: closest(open, indent) };
-      // What follows is written in another style, whose lines may be indented as anybody likes.
+      // A block text, brackets or quotes follow, whose lines may have any indentation.
       if (/[|>][+-]?\d?$|^[^#]*[[{"'](?:[^\]}"']*)$/.test(content)) return undefined;
       open = [...above.filter((one) => one !== indent), indent, ...itemsOf(content, indent)];
       opener = /:(?:\s+#.*)?$|^-$/.test(content);
@@ -39,7 +43,7 @@ export function findMisindented(text: string, near: number): Misindented | undef
   return undefined;
 }
 
-/** The map that begins behind the dash of an item is indented further than the dash. */
+/** Returns the indentation of each map that begins behind a dash on this line, which is deeper than the dash. */
 function itemsOf(content: string, indent: number): readonly number[] {
   const [dash] = /^-\s+/.exec(content) ?? [];
   return dash === undefined ? [] : [indent + dash.length, ...itemsOf(content.slice(dash.length), indent + dash.length)];

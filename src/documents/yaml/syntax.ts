@@ -4,12 +4,12 @@ import { templateFaultOfLine } from './conflict-markers.ts';
 import { findMisindented, type Misindented } from './indentation.ts';
 import type { Fault } from './values.ts';
 
-/** A fault, and where it really is when the library stumbled later. */
+/** A fault. `offset` is its real place when the library reported the error at a later place. */
 export interface PlacedFault extends Fault {
   readonly offset?: number;
 }
 
-/** Says what the YAML library found in the words of someone who has to repair it. */
+/** Words an error of the YAML library for the user who must repair the file. */
 export function syntaxFault(error: YAMLError, text: string): PlacedFault {
   const [start] = error.pos;
   const template = templateFaultOfLine(lineAt(text, start));
@@ -20,7 +20,7 @@ export function syntaxFault(error: YAMLError, text: string): PlacedFault {
     case 'TAB_AS_INDENT':
       return { code: 'yaml_tab', message: 'A tab is used as indentation, which YAML does not allow; use spaces.' };
     case 'RESOURCE_EXHAUSTION':
-      // The library recurses; long before it gives up, the depth is beyond ours.
+      // The library recurses, and gives up only at a depth far beyond `limits.depth`.
       return {
         code: 'document_too_deep',
         message: `This is nested more than ${limits.depth} levels deep; flatten the document.`,
@@ -40,7 +40,7 @@ export function syntaxFault(error: YAMLError, text: string): PlacedFault {
   }
 }
 
-/** What the library says when lines are indented in a way that fits nothing. */
+/** Error codes of the library that wrong indentation may cause. */
 const ofIndentation = [
   'BAD_INDENT',
   'BLOCK_AS_IMPLICIT_KEY',
@@ -74,7 +74,7 @@ const hints: Readonly<Record<string, string>> = {
 
 function hintFor(error: YAMLError, text: string): string {
   const word = firstWordOfLine(text, error.pos[0]);
-  // `*.example.com: x` fails far from the star, and in several ways.
+  // `*.example.com: x` fails far from the star, with several error codes.
   if (/^[*&!@%`]/.test(word)) return quoteHint(word);
   return hints[error.code] ?? 'Correct the YAML at this place.';
 }
@@ -92,7 +92,7 @@ function sentence(error: YAMLError): string {
 
 const wordLimit = 80;
 
-/** The unquoted text that begins at an offset, without a key's colon. */
+/** Returns the unquoted word at an offset, without the colon of a key. */
 function wordAt(text: string, offset: number): string {
   const rest = text.slice(offset, offset + wordLimit);
   return rest.split(/[,\]}]|:?(?:\s|$)/, 1)[0] ?? '';

@@ -2,15 +2,15 @@ import type { ProblemCode } from '../../model/problem-codes.ts';
 import { truncate } from '../truncate.ts';
 import { templateFault } from './conflict-markers.ts';
 
-/** Why a value is refused. */
+/** Reason for which a value is refused. */
 export interface Fault {
   readonly code: ProblemCode;
   readonly message: string;
 }
 
 /**
- * Faults of a string anywhere in a document: Postgres stores neither NUL nor half a surrogate pair, and a template is
- * never meant.
+ * Returns the fault of a string anywhere in a document. Postgres stores neither NUL nor half of a surrogate pair, and a
+ * template placeholder is never meant literally.
  */
 export function stringFault(value: string): Fault | undefined {
   if (value.includes('\0')) {
@@ -24,7 +24,7 @@ export function stringFault(value: string): Fault | undefined {
   return { code: 'string_surrogate', message };
 }
 
-/** What is wrong with a number: beyond 2^53 it would silently become another one. */
+/** Returns the fault of a number. An integer beyond 2^53 - 1 would silently become a different number. */
 export function numberFault(value: number, text: string = String(value)): Fault | undefined {
   const source = truncate(text);
   if (!Number.isFinite(value)) {
@@ -36,7 +36,7 @@ export function numberFault(value: number, text: string = String(value)): Fault 
   return { code: 'number_unsafe', message };
 }
 
-/** What is wrong with a key; `plain` means that it is written without quotes. */
+/** Returns the fault of a key. `plain`: the key is written without quotes. */
 export function keyFault(key: string, plain: boolean): Fault | undefined {
   if (key === '__proto__') {
     return { code: 'key_forbidden', message: 'The key `__proto__` is not allowed; rename or remove it.' };

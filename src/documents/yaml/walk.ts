@@ -6,15 +6,15 @@ import { truncate } from '../truncate.ts';
 import { type Fault, keyFault, numberFault, stringFault } from './values.ts';
 import type { YamlNode } from './yaml.ts';
 
-/** Called with every refused node: its pointer and where its text begins. */
+/** Called for every refused node, with its JSON pointer and the offset of its text. */
 export type ReportFault = (fault: Fault, pointer: string, offset: number) => void;
 
-/** What one file may still hold; shared by the documents of a file. */
+/** Number of nodes that one file may still contain. Shared by the documents of the file. */
 export interface NodeBudget {
   left: number;
 }
 
-/** A step of the way to a node; the pointer's text is only built when there is something to report. */
+/** One step of the path to a node. The text of the JSON pointer is built only when a fault is reported. */
 interface Path {
   readonly up: Path | undefined;
   readonly step: string | number;
@@ -26,8 +26,9 @@ interface Walk {
 }
 
 /**
- * Turns a parsed node into a JSON value and reports everything a strict document must not hold. One walk of our own: the
- * library's `visit` with an object of visitors calls only the most specific one, so that checks in `Node` never see scalars.
+ * Converts a parsed node to a JSON value and reports everything that a strict document must not contain. Does not use
+ * the library's `visit`: with an object of visitors, it calls only the most specific visitor, so that checks in `Node`
+ * would never see scalars.
  */
 export function walk(root: YamlNode, budget: NodeBudget, report: ReportFault): Json {
   return readNode({ report, budget }, root, undefined, 0);
@@ -50,7 +51,7 @@ function readNode(walk: Walk, node: YamlNode | null, path: Path | undefined, dep
   return isSeq(node) ? readList(walk, node, path, depth + 1) : null;
 }
 
-/** Anchors, aliases and tags, which make a text mean something else than it says. */
+/** Refuses anchors, aliases and tags, because they make a text mean something else than what is written. */
 function checkMarks(walk: Walk, node: YamlNode, path: Path | undefined): void {
   if (isAlias(node)) {
     const text = truncate(`*${node.source}`);
@@ -84,7 +85,7 @@ function readMap(walk: Walk, map: YAMLMap.Parsed, up: Path | undefined, depth: n
   return value;
 }
 
-/** The key's text, or nothing when the member must not be kept. */
+/** Returns the text of a key, or `undefined` when the member must be dropped. */
 function readKey(walk: Walk, node: YamlNode, up: Path | undefined, seen: Set<string>): string | undefined {
   walk.budget.left -= 1;
   const key = isScalar(node) ? String(node.value) : '';
@@ -119,7 +120,8 @@ function readScalar(walk: Walk, node: Scalar.Parsed, path: Path | undefined): Js
         ? numberFault(value, node.source)
         : undefined;
   if (fault !== undefined) refuse(walk, node, path, fault);
-  // The core schema makes strings, numbers, booleans and null only, and every tag that could make more is refused.
+  // The core schema creates only strings, numbers, booleans and null. Every tag that could create other values is
+  // refused.
   return value as Json;
 }
 

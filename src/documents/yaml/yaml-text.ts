@@ -17,15 +17,15 @@ interface Reading {
   readonly budget: NodeBudget;
 }
 
-/** Reads a normalised text as a stream of YAML documents, with the position of everything that is wrong. */
+/** Reads a normalised text as a stream of YAML documents. Every problem has a position. */
 export function readYamlText(text: string, file: string): ReadResult {
   return partItems(readYamlStream(text, file, readItems));
 }
 
-/** What a stream gave, and how it was parsed; absent where the text was refused before. */
+/** Result of reading a stream. `parsed` is absent when the text was refused before parsing. */
 type TakenStream<Item> = Taken<Item> & { readonly parsed?: ParsedYaml };
 
-/** Reads a normalised text as a stream of YAML values, of which `take` makes something. */
+/** Reads a normalised text as a stream of YAML values. `take` converts each value to items. */
 export function readYamlStream<Item>(
   text: string,
   file: string,
@@ -41,7 +41,7 @@ export function readYamlStream<Item>(
   const documents: Item[] = [];
   for (const [index, document] of parsed.documents.entries()) {
     const result = readOne(reading, document, index, take);
-    // Not `push(...many)`: a hundred thousand arguments are more than the stack holds.
+    // Not `push(...many)`: 100,000 arguments would overflow the stack.
     for (const problem of result.problems) problems.push(problem);
     for (const document of result.documents) documents.push(document);
     if (reading.budget.left < 0) return { documents: [], problems: [tooManyNodes(file)] };
@@ -49,7 +49,7 @@ export function readYamlStream<Item>(
   return { documents, problems: sortProblems(bounded(problems, file)), parsed };
 }
 
-/** What belongs to the file and not to one of its documents. */
+/** Returns the problems of the file as a whole. */
 function streamProblems(reading: Reading): readonly Problem[] {
   const { text, documents } = reading.parsed;
   const problems: Problem[] = [];
@@ -82,7 +82,7 @@ function readOne<Item>(
   const { parsed, file } = reading;
   const root = document.contents;
   const errors = syntaxProblems(reading, document.errors);
-  // What a broken text was turned into is a guess; saying more about it would be noise.
+  // The value of a text with syntax errors is a guess, so further problems in it are not reported.
   if (errors.length > 0 || root === null) return { documents: [], problems: errors };
   const faults: Problem[] = [];
   const value = walk(root, reading.budget, (fault, pointer, offset) => {
@@ -95,18 +95,24 @@ function readOne<Item>(
   const where = (pointer: string) => positionOf(parsed, root, pointer);
   const result = take({ value, file, line, index, pointer: '', where });
   if (faults.length === 0) return result;
-  // A refused node has no value; that its place now looks empty is not a second fault.
+  // A refused node has no value, so a second problem at the same path would only report that missing value.
   const spoiled = new Set(faults.map((fault) => fault.path));
   const further = result.problems.filter((problem) => !spoiled.has(problem.path));
   return { documents: [], problems: [...faults, ...further] };
 }
 
-/** Nothing between two separators, or only comments: no document. A written `null` or `~` is a wrong one. */
+/**
+ * Returns whether there is nothing between two separators, or only comments, which is not a document. A written `null`
+ * or `~` is an invalid document.
+ */
 function isNothing(root: unknown): boolean {
   return isScalar(root) && root.value === null && root.source === '';
 }
 
-/** The first fault of a line only: the parser stumbles again over what follows, and warns of tags that `walk` refuses too. */
+/**
+ * Returns only the first problem of each line: the parser reports errors that follow from it, and warns of tags that
+ * `walk` refuses too.
+ */
 function syntaxProblems(
   reading: Reading,
   errors: readonly YAMLError[],
@@ -116,12 +122,12 @@ function syntaxProblems(
   const problems: Problem[] = [];
   for (const error of errors) {
     const { line } = positionAt(reading.parsed, error.pos[0]);
-    // A line may hold a hundred thousand errors, and to word one takes a look at its whole line.
+    // A line may contain 100,000 errors, and wording one error examines its whole line.
     if (seen.has(line)) continue;
     seen.add(line);
     const { offset = error.pos[0], ...fault } = syntaxFault(error, reading.parsed.text);
     problems.push(problemAt(reading, fault, offset));
-    // Behind a line that is indented wrongly, the parser stumbles over much that is right.
+    // After a line with wrong indentation, the parser reports many errors in text that is correct.
     if (fault.code === 'yaml_indentation') break;
     if (problems.length > limits.fileProblems) break;
   }
@@ -150,16 +156,16 @@ function tooManyNodes(file: string): Problem {
   return { code: 'file_too_large', message, file, line: 1, column: 1 };
 }
 
-/** Begins a scalar without quotes. */
+/** Lexeme that announces a scalar without quotes. */
 const scalarMark = '\u001f';
 const collections: ReadonlySet<string> = new Set(['[', '{', '-', '---']);
 
 /**
- * Whether a text holds more values than `most`, found without making them: the parser needs 500 bytes and more for each. It
- * counts no more than there are, so that no text is refused that would have been read.
+ * Returns whether a text contains more values than `most`, without creating them: the parser needs at least 500 bytes
+ * for each value. Never counts more values than there are, so that no readable text is refused.
  */
 export function holdsMoreThan(text: string, most: number): boolean {
-  // Each value takes a character at least.
+  // Each value takes at least one character.
   if (text.length <= most) return false;
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {

@@ -1,24 +1,24 @@
 import { LineCounter, type ParsedNode, parseAllDocuments, type Document as YamlDocument } from 'yaml';
 
-/** The YAML documents of one text; errors and warnings are inside them and must be looked at. */
+/** The YAML documents of one text. The caller must check the errors and warnings inside them. */
 export interface ParsedYaml {
   readonly text: string;
   readonly documents: readonly YamlDocument.Parsed[];
   readonly lines: LineCounter;
 }
 
-/** Tokens say more about how a text is written, and take memory. */
+/** Options of the parser. Source tokens give more details of how a text is written, and need memory. */
 export interface ParseOptions {
   readonly keepSourceTokens?: boolean;
 }
 
-/** Any node the parser makes. */
+/** Any node that the parser creates. */
 export type YamlNode = ParsedNode;
 
 /**
- * Parses with the only options under which YAML means the same to everyone: a `%YAML 1.1` line must not turn `NO` into
- * false (only `schema` prevents that, `version` does not), and tags must not change values. The library's own check for
- * duplicate keys is quadratic (a 4 MiB map ran past 100 s), so it is off and `walk` has one.
+ * Parses with the only options under which YAML means the same to every reader. A `%YAML 1.1` line must not turn `NO`
+ * into false (only `schema` prevents that, `version` does not), and tags must not change values. The library's own
+ * check for duplicate keys is quadratic (a 4 MiB map ran past 100 s), so it is off, and `walk` checks keys instead.
  */
 export function parseYaml(text: string, options: ParseOptions = {}): ParsedYaml {
   const lines = new LineCounter();
@@ -27,8 +27,8 @@ export function parseYaml(text: string, options: ParseOptions = {}): ParsedYaml 
 }
 
 /**
- * Every error in a text is an `Error` of the library, and a text may contain a million: without the stack, which is not
- * used, each takes a tenth of the time and memory.
+ * Runs the parser without stack traces. Every error in a text is an `Error` of the library, and a text may contain a
+ * million: without the unused stack, each takes a tenth of the time and memory.
  */
 function withoutStacks<Result>(work: () => Result): Result {
   const before = Error.stackTraceLimit;
