@@ -8,53 +8,68 @@ import { ingressHosts } from '../model/state/ingress-takeovers.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { runInSlices } from './slices.ts';
 
-/** Returns what peers reported about themselves, who waits for approval, and whose user has to sign in again. */
+/**
+ * Source of observations about peers: the facts that they reported, which of them wait for approval, and whose user
+ * must sign in again.
+ */
 export interface ObservedPeersSource {
   /**
-   * A new value only when something in it changed; the facts of a peer stay the same value as long as they are equal.
-   * `hosts` are the peers of which it matters whether they are offline.
+   * Returns the observations of an account. Returns a new value only when something in it changed; the facts of a peer
+   * stay the same object as long as they are equal. `hosts` are the peers for which it matters whether they are
+   * offline.
    */
   of(account: string, hosts?: readonly string[]): Promise<ObservedPeers>;
-  /** What products of endpoint security say; costs the same in large accounts. Absent: as `of` has it. */
+  /**
+   * Returns the verdicts of endpoint security products. Takes no longer in large accounts. Absent: `of` returns the
+   * verdicts.
+   */
   verdicts?(account: string): Promise<VerdictsOfPeers>;
 }
 
-/** Who reaches whom in the accounts in use. An image is updated from change to change, never compiled again. */
+/**
+ * Access images (which peer reaches which) of the accounts in use. An image is updated with each change, never compiled
+ * again.
+ */
 export interface AccessImages {
-  /** The image of a state under what is known now. */
+  /** Returns the image of a state with the current observations. */
   of(state: Snapshot): Promise<Access>;
-  /** The same with the facts that the last request for an image read: no query. */
+  /** Like `of`, but with the observations that the last request for an image read: no query. */
   soon(state: Snapshot): Promise<Access>;
   /**
-   * The same as `soon`, of a state that may come: who asks for it then gets this image. Nothing when no image of the account
-   * is at hand.
+   * Like `soon`, for a state that may be committed: a later request for that state then gets this image. Returns
+   * `undefined` when no image of the account is cached.
    */
   ahead(state: Snapshot): Promise<Access | undefined>;
-  /** Counts the peers to which a peer may open a connection. */
+  /** Returns a function that counts the peers to which a peer may open a connection. */
   counter(state: Snapshot): Promise<(peer: string) => number>;
-  /** By what is known now: why endpoint security keeps a peer of a state out, `undefined` when it does not. */
+  /**
+   * Returns a function that gives the reason why endpoint security keeps a peer of a state out, or `undefined` when it
+   * does not. Uses the current observations.
+   */
   disapprovals(account: string): Promise<(state: State, peer: string) => string | undefined>;
-  /** The image of a state that depends on nothing but its objects: facts that peers reported are unknown. */
+  /** Returns the image of a state from its objects alone, without the facts that peers reported. */
   bare(state: Snapshot): Promise<Access>;
-  /** The image after a step away from a state, with the same facts observed; it is not kept. */
+  /**
+   * Returns the image after a change from one state to another, with the same observations. The image is not cached.
+   */
   after(before: Access, from: Snapshot, to: Snapshot): Promise<Access>;
-  /** Sets the source of observed facts; until then nothing is known about any peer. */
+  /** Sets the source of observations. Until then, nothing is known about any peer. */
   learnFrom(source: ObservedPeersSource): void;
 }
 
-/** An image with the state that it shows. */
+/** A cached image with its state. */
 interface Kept {
   readonly state: Snapshot;
   readonly image: Access;
 }
 
-/** How many ends the kept images have in all; one takes a few hundred bytes. */
+/** Maximum number of endpoints in all cached images. One endpoint takes a few hundred bytes. */
 const capacity = 200_000;
 
-/** Of how many accounts it is remembered what was known of their peers. */
+/** Maximum number of accounts whose last observations are remembered. */
 const mostAccounts = 1000;
 
-/** Creates the source of images; those of the account used longest ago go first when there are too many. */
+/** Creates the access images. Evicts the image of the least recently used account when there are too many endpoints. */
 export function createAccessImages(source: ObservedPeersSource = { of: async () => nothingObserved }): AccessImages {
   const [informed, bare] = [createImageCache(), createImageCache()];
   let observedPeers = source;
@@ -102,7 +117,7 @@ export function createAccessImages(source: ObservedPeersSource = { of: async () 
   };
 }
 
-/** Images of several accounts, each the newest that was asked for. */
+/** Cache of images by account. Keeps the newest state of each account that was requested. */
 interface ImageCache {
   of(state: Snapshot, now: ObservedPeers): Generator<undefined, Access>;
   ahead(state: Snapshot, now: ObservedPeers): Generator<undefined, Access | undefined>;
@@ -116,7 +131,8 @@ function createImageCache(): ImageCache {
     const image = yield* make(kept, state, now);
     if (kept?.image === image) return image;
     if (kept !== undefined) reuseCounts(kept.image, image);
-    // An older state is asked for seldom, and what is kept is worth more; meanwhile others may have asked for a newer one.
+    // A caller may have requested a newer state while this image was made. Older states are requested rarely, so the
+    // newer image stays.
     const newest = known.get(state.account)?.state.revision ?? 0;
     if (newest > state.revision) return image;
     known.delete(state.account);
@@ -147,7 +163,7 @@ function* updateImage({ state, image }: Kept, next: Snapshot, now: ObservedPeers
   return yield* updateAccessInSteps(image, next, [...changed, ...changedPeers(image.observedPeers, now)], now);
 }
 
-/** Peers about which something else is known, and integrations that decide otherwise. */
+/** Returns the peers whose observations changed, and the integrations whose decision changed. */
 function changedPeers(before: ObservedPeers, after: ObservedPeers): readonly string[] {
   if (before === after) return [];
   return [

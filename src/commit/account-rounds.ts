@@ -5,35 +5,35 @@ import { NotFound } from '../model/errors.ts';
 import { LeaseLost } from './batch.ts';
 import { type Report, reportOnce } from './report-once.ts';
 
-/** Work that falls due in accounts by itself. */
+/** Work that becomes due in accounts without a request. */
 export interface AccountRounds {
   readonly database: Database;
-  /** What the work is about, for messages of failures. */
+  /** Name of the work, for error messages. */
   readonly subject: string;
-  /** An account is worked on by the server that holds this lease of it. */
+  /** Name of the lease. Only the server that holds it for an account works on that account. */
   readonly lease: string;
-  /** Names this server, or this loop of it. */
+  /** Name of this server, or of this loop in the server. */
   readonly owner: string;
-  /** The kinds of entries in the directory that accounts with such work have. */
+  /** Kinds of directory entries that accounts with such work have. */
   readonly entries: readonly string[];
   readonly everyMs?: number | undefined;
-  /** Called with refusals and errors; those that repeat are left out for an hour. */
+  /** Called with refusals and errors. The same message is reported at most once an hour. */
   readonly report: Report<'warn' | 'error'>;
-  /** Does what is due in an account. */
+  /** Does the work that is due in an account. */
   work(account: string, lease: Lease, report: Report<'warn' | 'error'>): Promise<void>;
 }
 
 const usualMs = 10_000;
 
-/** How many accounts one round is about; the next one goes on from there. */
+/** Maximum number of accounts in one round. The next round continues after them. */
 const accountsAtOnce = 100;
 
-/** How long other servers leave an account to the server that works on it. */
+/** Duration of the lease on an account, in seconds. */
 const leaseSeconds = 60;
 
 /**
- * Does the work of all accounts again and again, each account on one server at a time. Returns a function that stops it and
- * waits for what is under way.
+ * Does the work of all accounts periodically, each account on one server at a time. Returns a function that stops the
+ * rounds and waits for running work.
  */
 export function runAccountRounds(given: AccountRounds): () => Promise<void> {
   const rounds = { ...given, report: reportOnce(given.report) };
@@ -60,7 +60,10 @@ export function runAccountRounds(given: AccountRounds): () => Promise<void> {
   };
 }
 
-/** Works on the next accounts; returns after which one to go on. */
+/**
+ * Works on the next accounts. Returns the account after which the next round continues, or an empty string to start
+ * again.
+ */
 async function workOnSome(rounds: AccountRounds, after: string): Promise<string> {
   const accounts = await accountsWith(rounds.database, rounds.entries, after, accountsAtOnce);
   for (const account of accounts) await workOn(rounds, account);
@@ -75,7 +78,7 @@ async function workOn(rounds: AccountRounds, account: string): Promise<void> {
     await rounds.work(account, lease, report);
     await releaseLease(database, lease);
   } catch (error) {
-    // The account is gone, or another server works on it now.
+    // The account was deleted, or another server works on it now.
     if (!(error instanceof NotFound || error instanceof LeaseLost)) reportFailure(rounds, error);
   }
 }

@@ -4,12 +4,12 @@ import type { Stored } from '../model/state/stored.ts';
 /** The stored settings of an account. */
 export type AccountSettings = NonNullable<Stored<'Account'>['spec']['settings']>;
 
-/** The settings of the account. */
+/** Returns the stored settings of the account. */
 export function settingsOf(state: Snapshot): AccountSettings {
   return state.find('Account', state.account)?.spec.settings ?? {};
 }
 
-/** The settings that are stored only where the edition has them. */
+/** Returns the settings that are stored only in editions that have them. */
 export function extraSettingsOf(state: Snapshot): NonNullable<AccountSettings['extra']> {
   return settingsOf(state).extra ?? {};
 }

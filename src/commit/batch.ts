@@ -17,19 +17,19 @@ import { objectOutputs } from './shown-once.ts';
 import { inSlices } from './slices.ts';
 import type { Turn, Turns } from './turns.ts';
 
-/** A mutation and who waits for its end. */
+/** A mutation and the caller that waits for its result. */
 export interface Waiting {
   readonly mutation: Mutation;
-  /** When it came, by the clock of the process. */
+  /** Time of arrival, by the clock of the process, in milliseconds. */
   readonly since: number;
   readonly requestId: string;
-  /** In which it came. */
+  /** Telemetry context of the mutation. */
   readonly context: Context;
   resolve(committed: Committed): void;
   reject(error: unknown): void;
 }
 
-/** Another server may have taken over the loop for which this was to be written, so nothing was written. */
+/** Thrown when the lease of a mutation is lost: another server may run the loop by now, so nothing was written. */
 export class LeaseLost extends Conflict {
   constructor({ name }: Lease) {
     super(
@@ -39,7 +39,7 @@ export class LeaseLost extends Conflict {
   }
 }
 
-/** A batch of mutations planned on one snapshot, each on what its predecessor leaves. */
+/** A batch of mutations planned on one snapshot, each on the state after the previous one. */
 export interface Planned {
   readonly base: Snapshot;
   readonly tip: Snapshot;
@@ -47,7 +47,9 @@ export interface Planned {
   readonly results: readonly { readonly waiting: Waiting; readonly result: Committed | { readonly error: unknown } }[];
 }
 
-/** Plans each on what its predecessor leaves. `lost` are leases that are known to be lost. */
+/**
+ * Plans each mutation on the state after the previous one. `lost` are the names of leases that are known to be lost.
+ */
 async function planBatch(
   options: CommitterOptions,
   base: Snapshot,
@@ -96,7 +98,7 @@ async function planBatch(
   return { base, tip, revisions, results };
 }
 
-/** What the answer to a request shows once, if it may have to be answered again. */
+/** Seals the values that the answer to a request shows once, when the request may have to be answered again. */
 function valuesOf({ sealOnce }: Mutation, plan: Plan): KeptValues | undefined {
   return plan.outputs.size === 0 ? undefined : sealOnce?.({ outputs: objectOutputs(plan) });
 }
@@ -116,31 +118,32 @@ async function proposeOn(
   }
 }
 
-/** How a batch is written. */
+/** Options for writing a batch. */
 export interface BatchProgress {
-  /** It is planned already, on what was written last. */
+  /** The batch, when it is already planned on the batch that was written last. */
   readonly planned?: Planned;
-  /** Whether nothing more is to be written, as far as is known. */
+  /** Returns whether no other mutation waits, as far as is known. */
   isLast?(): boolean;
-  /** Called when the statement of the first attempt is on its way. */
+  /** Called when the statement of the first attempt has been sent. */
   started?(planned: Planned, statement: Promise<unknown>): void;
 }
 
-/** With what batches are written. */
+/** Dependencies for writing batches. */
 export type BatchWriter = CommitterOptions & { readonly turns: Turns };
 
-/** After so many lost races it is planned when its turn has come. */
+/** Number of lost races after which a batch is planned only during its turn. */
 export const racesBeforeTurn = 2;
 
-/** An account, and the place in the line of those who write to it. */
+/** An account, and this server's place in the line of its writers. */
 export interface Writing {
   readonly account: string;
   readonly turn: Turn;
 }
 
 /**
- * Plans a batch, unless that is done, and writes it; plans again when the account moved on meanwhile. The account is never
- * locked while something is planned: what counts is that it is still at the revision on which the plan was made.
+ * Plans a batch, unless it is planned already, and writes it. Plans again when the account's revision changed before
+ * the commit. The account is never locked during planning: the commit checks that the account is still at the revision
+ * of the plan.
  */
 export async function writeBatch(
   writer: BatchWriter,
@@ -155,7 +158,7 @@ export async function writeBatch(
   return planned;
 }
 
-/** Plans and writes; `undefined` when others were faster each time. */
+/** Plans and writes a batch. Returns `undefined` when other writers were faster each time. */
 async function tryOften(
   writer: BatchWriter,
   { account, turn }: Writing,
@@ -165,7 +168,7 @@ async function tryOften(
   const { snapshots } = writer;
   const lost = new Set<string>();
   const seen = Math.max(turn.revision, ...batch.map(({ mutation }) => mutation.revision));
-  // A first attempt is planned on what is at hand; one after a lost race on what is there now.
+  // The first attempt is planned on the cached snapshot. An attempt after a lost race is planned on the newest state.
   let readBase = () => (started === undefined ? snapshots.fresh(account) : snapshots.at(account, seen));
   for (let races = 0, first = true; races < attempts; first = false) {
     if (races >= racesBeforeTurn) await turn.take();
@@ -186,8 +189,9 @@ async function tryOften(
 }
 
 /**
- * Writes the batch. When the connection dies meanwhile, finds out whether it happened before anybody is answered. A short
- * statement has left when this returns; a long one is made in slices, and only this account waits for it.
+ * Writes the batch. When the connection breaks, finds out whether the batch was written before any caller is answered.
+ * A short statement has been sent when this function returns its promise. A long one is compiled in slices, and only
+ * this account waits for it.
  */
 async function write(
   { database }: BatchWriter,
@@ -207,7 +211,7 @@ async function write(
   } catch (error) {
     if (!isInDoubt(error)) throw error;
     const mark = markOf(input);
-    // It was sent before the turn that another one may have by now.
+    // Compiled without a contender: the first statement was sent before the turn that another server may have by now.
     const again = async () => commit(database, await inSlices(compileCommit(input)));
     return await settleCommit(async () => [await readCommitOutcome(database, mark)], { ...mark, cause: error }, again);
   }
@@ -216,17 +220,16 @@ async function write(
 /** The mutations of an account that wait to be planned. */
 export interface Queue {
   readonly waiting: Waiting[];
-  /** Called when one more waits. */
+  /** Called when a mutation joins the queue. */
   arrived(): void;
 }
 
-/** How many mutations one statement carries at most. */
+/** Maximum number of mutations in one statement. */
 export const batchSize = 256;
 
 /**
- * Plans mutations that arrive while a statement is under way, on the state which that statement leaves if it is
- * written, so neither waits for the other. The result may only be used when `before` was written; `undefined` when no
- * mutation arrived.
+ * Plans mutations that arrive while a statement is running, on the state after that statement, so that neither waits
+ * for the other. The result may be used only when `before` was written. Returns `undefined` when no mutation arrived.
  */
 export async function planAhead(
   options: CommitterOptions,
@@ -242,7 +245,7 @@ export async function planAhead(
   let ahead: Planned | undefined;
   for (;;) {
     await Promise.race([end, arrival(queue)]);
-    // Those who come in the same turn are planned together.
+    // Mutations that arrive in the same turn of the event loop are planned together.
     if (!isOver) await nextTurn();
     if (isOver) return ahead;
     const more = takeSeen(queue, before.tip.revision, batchSize - (ahead?.results.length ?? 0));
@@ -263,13 +266,18 @@ function arrival(queue: Queue): Promise<void> | undefined {
   });
 }
 
-/** Takes from the front, as long as no caller has seen a later revision than the state will have. */
+/**
+ * Takes mutations from the front of the queue, up to the first whose caller has seen a later revision than the state
+ * will have.
+ */
 function takeSeen({ waiting }: Queue, revision: number, most: number): Waiting[] {
   const end = waiting.findIndex(({ mutation }) => mutation.revision > revision);
   return waiting.splice(0, Math.min(most, end < 0 ? waiting.length : end));
 }
 
-/** What cannot be planned now is planned again when its turn comes, and fails then. */
+/**
+ * Plans a batch ahead of its turn. When planning fails, the mutations are planned again in their turn, and fail then.
+ */
 async function tryPlan(options: CommitterOptions, tip: Planned['tip'], batch: readonly Waiting[]) {
   return planBatch(options, tip, batch, new Set()).catch(() => undefined);
 }

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Answers one item, of those that are asked about together. */
+/** Answers one of the items that were sent in one query. */
 type AnswerOf<Item, Answer> = (item: Item) => Answer;
 
 /**
- * Turns many small questions into few large ones: what is asked of one account while an earlier question is under way, or in
- * the same turn of the event loop, is asked at once. A failure is everybody's.
+ * Combines many small queries into few large ones. Items that arrive for an account while an earlier query is running,
+ * or in the same turn of the event loop, are sent in one query. When a query fails, it fails for all its callers.
  */
 export function createBatcher<Account, Item, Answer>(
   ask: (account: Account, items: readonly Item[]) => Promise<AnswerOf<Item, Answer>>,
@@ -24,7 +24,7 @@ export function createBatcher<Account, Item, Answer>(
       waiting.delete(account);
       return ask(account, items);
     };
-    // The error of an earlier query is thrown to its own callers.
+    // The callers of the earlier query get its error.
     const answer = before.then(begin, begin);
     waiting.set(account, { items, answer });
     running.set(account, answer);

@@ -8,7 +8,7 @@ import type { Snapshot } from '../model/state/snapshot.ts';
 import { finishPlan } from '../plan/finish.ts';
 import type { Engine } from './engine.ts';
 
-/** An object of a new account, before it has revisions and times. */
+/** An object of a new account, without revisions and times. */
 export interface FirstObject {
   readonly id: string;
   readonly kind: string;
@@ -18,8 +18,9 @@ export interface FirstObject {
 }
 
 /**
- * The operator's account; made with its first objects on a server without accounts, `undefined` when there are some and none
- * is named. Any number of servers may start at once. Throws `InvalidInput` when the settings name one that is not there.
+ * Returns the operator's account. On a server without accounts, creates it with its first objects. Returns `undefined`
+ * when there are accounts and none of them is recorded or named as the operator's. Any number of servers may start at
+ * once. Throws `InvalidInput` when the settings name an account that does not exist.
  */
 export async function ensureAccount(
   engine: Engine,
@@ -38,7 +39,8 @@ export async function ensureAccount(
     propose: (state) =>
       finishPlan({
         snapshot: state,
-        // Another server may have been faster, or an earlier start was killed in between.
+        // Another server may have created the objects first. After a start that was killed before this commit, the
+        // account exists without them.
         edits:
           state.size > 0 ? [] : firstObjects(account).map((object) => ({ after: storedObject(engine, object, now) })),
         locate: (object, fault) => ({ code: fault.code, kind: object.kind, key: object.name, message: fault.message }),
@@ -52,7 +54,7 @@ export async function ensureAccount(
   return { account, created: committed.revision !== undefined };
 }
 
-/** An object as the store keeps it; revisions are stamped by the plan. */
+/** Returns an object in its stored form. The plan sets its revisions. */
 export function storedObject(
   engine: Pick<Engine, 'registry'>,
   object: FirstObject & { readonly parent?: string },
@@ -67,7 +69,7 @@ export function storedObject(
   };
 }
 
-/** The owner of an account, the first one made. */
+/** Returns the oldest owner of an account that is not blocked. */
 export function findOwner(state: Snapshot): StoredObject | undefined {
   return state.ofKind('User').find((user) => user.spec.role === 'owner' && user.spec.is_blocked !== true);
 }

@@ -23,40 +23,48 @@ import type { CommitterOptions } from './commit.ts';
 import { attempts, isInDoubt, markOf, settleCommit } from './in-doubt.ts';
 import type { Turn } from './turns.ts';
 
-/** What happens in each account. */
+/** Planned changes, by account. */
 export type Outcomes = Readonly<Record<string, Outcome>>;
 
-/** A mutation of several accounts: all of them change, or none. */
+/** A mutation of several accounts: either all of them change, or none. */
 export interface SharedMutation {
   readonly actor: Actor;
   readonly accounts: readonly string[];
-  /** An account that comes into being, in its state before. */
+  /** An account to create, in its state before the mutation. */
   readonly founded?: Snapshot;
-  /** What the directory says from then on; a value that another account has refuses everything. */
+  /**
+   * Directory entries to write. Nothing is written when another account has one of the values, unless the entry yields.
+   */
   readonly entries?: readonly DirectoryEntry[];
-  /** Who users are at identity providers from then on; an identity that another user has refuses the whole commit. */
+  /** Identities of users at identity providers to write. Nothing is written when another user has one of them. */
   readonly identities?: readonly NewIdentity[];
-  /** What is written with it; when something needed is gone, nothing is. */
+  /** Returns statements to write in the same transaction. Nothing is written when a needed statement returns no row. */
   extraWrites?(): readonly ExtraWrite[];
-  /** Accounts of the mutation that go, with everything that is theirs; nothing else happens in them. */
+  /** Accounts of the mutation to delete, with all their data. They get no other changes. */
   readonly gone?: readonly string[];
-  /** Audit events that are written in an account in addition to its changes. */
+  /** Audit events to write in an account, in addition to the events of its changes. */
   readonly events?: Readonly<Record<string, readonly AuditEvent[]>>;
-  /** Decides what happens in each account, given a way to its state; called again when one of them moved on. */
+  /**
+   * Plans the changes in each account. `stateOf` returns the state of an account. Called again when one of the accounts
+   * changed before the commit.
+   */
   propose(stateOf: (account: string) => Snapshot): Outcomes | Promise<Outcomes>;
-  /** As of `Mutation`. */
+  /** See `Mutation`. */
   requestId?(): string;
 }
 
-/** What became of it: the states afterwards by account, or what is wrong. `taken`: a value of the directory; `spent`: what was needed beside it. */
+/**
+ * Result of the mutation: the states after it by account, or the problems. `taken`: another account or user has a
+ * directory value or an identity. `spent`: a needed statement returned no row.
+ */
 export type CommittedTogether =
   | { readonly ok: true; readonly after: ReadonlyMap<string, Snapshot>; readonly plans: ReadonlyMap<string, Plan> }
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly why?: 'taken' | 'spent' };
 
-/** Plans on the states at hand and writes everything in one transaction; plans again when others were faster. */
+/** Plans on the newest states and writes everything in one transaction. Plans again when other writers were faster. */
 export async function mutateTogether(options: BatchWriter, mutation: SharedMutation): Promise<CommittedTogether> {
   const name = options.newRequestId();
-  // All wait in the order of their ids, so that no two wait for each other.
+  // Every mutation takes its turns in the order of the account ids, so that no two mutations wait for each other.
   const turns = [...mutation.accounts].sort().map((account) => options.turns.open(account, name));
   try {
     return await tryOften(options, mutation, turns);
@@ -124,13 +132,13 @@ function stateIn(states: States, account: string): Snapshot {
   return state;
 }
 
-/** One account's part. */
+/** Part of a mutation in one account. */
 interface AccountStep {
   readonly plan: Plan;
   readonly input: CommitInput;
 }
 
-/** Who makes the mutation, and the audit events beside those of its changes. */
+/** Actor and request of the mutation, and the audit events in addition to the events of its changes. */
 interface MutationContext {
   readonly actor: Actor;
   readonly requestId: string | undefined;
@@ -150,14 +158,14 @@ function stepOf(
   return { plan, input: { base, next, revisions: [revision] } };
 }
 
-/** What is written at once, and the places in the lines of the accounts: all of them have one name. */
+/** Everything that is written at once, and the turns in the accounts, which all have one name. */
 interface Attempt {
   readonly steps: readonly AccountStep[];
   readonly gone: readonly Gone[];
   readonly turns: readonly Turn[];
 }
 
-/** Writes the parts that change something. When the connection dies meanwhile, finds out whether it happened. */
+/** Writes the parts that change something. When the connection breaks, finds out whether they were written. */
 async function write(
   options: BatchWriter,
   mutation: SharedMutation,
@@ -193,13 +201,13 @@ async function write(
   }
 }
 
-/** An account that goes, at this revision. */
+/** An account to delete, at this revision. */
 interface Gone {
   readonly account: string;
   readonly revision: number;
 }
 
-/** An account that is to go is gone when it has happened. */
+/** Returns the outcome of deleting an account: when the account is gone, the deletion was written. */
 async function outcomeOfEnd(
   database: Database,
   { account, revision: base }: Gone,

@@ -36,43 +36,49 @@ import type { Snapshots } from './snapshots.ts';
 import { createTurns, type TurnTimes } from './turns.ts';
 
 /**
- * Decides what a mutation does on a snapshot; called again when the account moved on in between. Whatever else it reads of
- * the account it reads with what it is given, because the account may be held meanwhile.
+ * Plans the mutation on a snapshot. Called again with a newer snapshot when the account's revision changed before the
+ * commit. Must read the account only through `database`: the head row may be locked during the call.
  */
 export type Propose = (snapshot: Snapshot, database: AccountAccess) => Outcome | Promise<Outcome>;
 
 export interface Mutation {
   readonly account: string;
   readonly actor: Actor;
-  /** The caller has seen this revision. */
+  /** Revision that the caller has seen. */
   readonly revision: number;
-  /** The caller may write nothing, so nothing is. */
+  /** The caller may not write, so the mutation is refused. */
   readonly planOnly?: true;
   readonly propose: Propose;
   readonly commitRef?: string;
   readonly commitInfo?: CommitInfo;
   readonly planId?: string;
-  /** The plan as it has to be kept beside the revision, if it has to be. */
+  /** Returns the plan to store next to the revision. Returns `undefined` when the plan is not stored. */
   keep?(planned: Extract<Committed, { readonly ok: true }>): SavedPlan | undefined;
-  /** Nothing is written unless this lease is held at that moment; throws `LeaseLost` when it is not. */
+  /**
+   * Lease without which nothing is written. `mutate` throws `LeaseLost` when it is not held at the moment of the
+   * commit.
+   */
   readonly lease?: Lease;
-  /** The digest of a plan that may pass its guards. */
+  /** Digest of the approved plan, which may pass its guards. */
   readonly approved?: string;
-  /** Makes the id of the request, so that a repetition of it is recognised; absent: one of its own. */
+  /** Returns the id of the request, by which a repetition is recognised. Absent: the mutation gets a new id. */
   requestId?(): string;
-  /** As of `Call`. */
+  /** See `Call`. */
   readonly isRepeated?: true;
-  /** As of `Call`. */
+  /** See `Call`. */
   sealOnce?(values: ShownOnce): KeptValues;
-  /** What is observed about the peers of the plan, and stored with it. */
+  /** Returns observations about the peers of the plan, to store with it. */
   observe?(): readonly StatusUpdate[];
-  /** What the plan leaves of the claims of sources, and which claims it was made with: with others it is made again. */
+  /**
+   * Returns the claims of sources after the plan, and the number of the claims with which it was made. When the stored
+   * claims have another number, the mutation is planned again.
+   */
   claims?(plan: Plan): PlannedClaims | undefined;
-  /** What is recorded beside the changes themselves. */
+  /** Returns audit events to record in addition to the events of the changes. */
   audit?(plan: Plan): readonly AuditEvent[];
 }
 
-/** What became of a mutation. `revision` is absent when there was nothing to write. */
+/** Result of a mutation. `revision` is absent when the plan was empty. */
 export type Committed =
   | {
       readonly ok: true;
@@ -83,12 +89,12 @@ export type Committed =
     }
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly state: Snapshot };
 
-/** The one way in which an account changes. */
+/** The only component that changes accounts. */
 export interface Committer {
   mutate(mutation: Mutation): Promise<Committed>;
   /** Changes several accounts at once, or none of them. */
   mutateTogether(mutation: SharedMutation): Promise<CommittedTogether>;
-  /** Waits until no mutation is under way. */
+  /** Waits until no mutation is running or waiting. */
   settle(): Promise<void>;
 }
 
@@ -96,26 +102,29 @@ export interface CommitterOptions {
   readonly database: Database;
   readonly snapshots: Snapshots;
   readonly notices: NoticeBoard;
-  /** Absent: as usual. */
+  /** Absent: the default times. */
   readonly turnTimes?: TurnTimes | undefined;
   now(): string;
   newRequestId(): string;
-  /** People who go are forgotten by the identity provider of this server too. */
+  /** Whether this server's own identity provider also forgets deleted users. */
   readonly forgets: boolean;
-  /** Called with how long a mutation waited for others of its account, in seconds. */
+  /** Called with the time that a mutation waited for other mutations of its account, in seconds. */
   waited(seconds: number): void;
-  /** Called with the state that follows when the statement that was just sent is written. It may not be. */
+  /** Called with the state that follows if the statement that was just sent is written, which is not certain. */
   coming(base: Snapshot, next: Snapshot): void;
-  /** Called with every revision, after it is committed. */
+  /** Called with every revision after it is committed. */
   committed(revision: CommittedRevision): void;
-  /** Called with a defect that does not stop the queue: SQL refused a batch, or a listener failed. */
+  /** Called with a defect that does not stop the queue: Postgres refused a batch, or a listener failed. */
   defect(what: string, error: unknown): void;
 }
 
-/** Why a caller that only plans is refused. */
+/** Message for a caller that may plan and not write. */
 export const planOnlyRefusal = 'the token may read and plan, and write nothing; use another one to write';
 
-/** Creates the committer: mutations of one account that wait are planned one on the other and written in one statement. */
+/**
+ * Creates the committer. Waiting mutations of one account are planned one on top of the other, and written in one
+ * statement.
+ */
 export function createCommitter(options: CommitterOptions): Committer {
   const { database, notices, turnTimes } = options;
   const writer = { ...options, turns: createTurns(database, notices, options.newRequestId(), turnTimes) };
@@ -124,13 +133,14 @@ export function createCommitter(options: CommitterOptions): Committer {
   const shared = new Set<Promise<unknown>>();
 
   const drain = async (account: string, queue: Queue): Promise<void> => {
-    // Those who come in the same turn go along: without it the first of them goes alone, and all others wait for it.
+    // Mutations that arrive in the same turn of the event loop join the batch. Otherwise the first would be written
+    // alone, and all others would wait for it.
     await nextTurn();
     const writing = { account, queue, turn: writer.turns.open(account) };
     let last: Step = {};
     do {
       last = await drainStep(writer, writing, last);
-      // Others write before what comes from now on.
+      // Gives up the turn, so that other servers write before mutations that arrive later.
       if (isIdle(queue, last)) await writing.turn.end();
     } while (!isIdle(queue, last));
     queues.delete(account);
@@ -171,7 +181,10 @@ export function createCommitter(options: CommitterOptions): Committer {
   };
 }
 
-/** What a repeated request comes to, unless an earlier attempt was carried out: then it is no refusal that nothing is left to do. */
+/**
+ * Returns the result of a repeated request. When nothing was written because an earlier attempt was carried out, throws
+ * `Conflict` (`running`) instead of returning a refusal.
+ */
 async function unlessDone(
   { database }: CommitterOptions,
   account: string,
@@ -185,11 +198,11 @@ async function unlessDone(
   return committed;
 }
 
-/** How far the queue of an account is. */
+/** Progress of an account's queue. */
 interface Step {
-  /** What is written and not answered yet. */
+  /** Batch that is written, and whose callers are not answered yet. */
   readonly written?: Planned | undefined;
-  /** What was planned on that meanwhile. */
+  /** Batch that was planned on `written` while that was being written. */
   readonly ahead?: Planned | undefined;
 }
 
@@ -197,14 +210,14 @@ function isIdle(queue: Queue, { written, ahead }: Step): boolean {
   return queue.waiting.length === 0 && written === undefined && ahead === undefined;
 }
 
-/** An account with what waits to be written to it. */
+/** An account with its queue of mutations. */
 interface Draining extends Writing {
   readonly queue: Queue;
 }
 
 /**
- * Writes what comes next while that which was written last is answered, and what arrives is planned: the database need not
- * wait for either. Never throws, because the queue goes on.
+ * Writes the next batch while the callers of the last batch are answered and new mutations are planned, so that the
+ * database waits for neither. Never throws, because the queue must continue.
  */
 async function drainStep(options: BatchWriter, draining: Draining, last: Step): Promise<Step> {
   const { queue, turn } = draining;
@@ -221,7 +234,7 @@ async function drainStep(options: BatchWriter, draining: Draining, last: Step): 
       guarded(options, 'what prepares for revisions failed', () => options.coming(planned.base, planned.tip));
     },
   });
-  // The statement leaves first.
+  // Lets the statement be sent first.
   if (written !== undefined && ahead !== undefined) await nextTurn();
   if (written !== undefined) finish(options, written);
   const done = await committing;
@@ -229,7 +242,7 @@ async function drainStep(options: BatchWriter, draining: Draining, last: Step): 
   const isOnDone = next === undefined || (done !== undefined && done === meanwhile.on);
   if (!isOnDone) putBack(queue, next);
   const isMore = next !== undefined || queue.waiting.length > 0;
-  // The others need not wait until this server has answered.
+  // Other servers need not wait until this server has answered its callers.
   if (!isMore) void turn.end();
   else if (isOnDone && !(await turn.mayGoOn())) {
     putBack(queue, next);
@@ -238,12 +251,15 @@ async function drainStep(options: BatchWriter, draining: Draining, last: Step): 
   return { written: done, ahead: isOnDone ? next : undefined };
 }
 
-/** What was planned on a state that is not the account's any more is planned again. */
+/**
+ * Returns mutations to the queue that were planned on a state which the account does not have, so that they are planned
+ * again.
+ */
 function putBack(queue: Queue, planned: Planned | undefined): void {
   queue.waiting.unshift(...(planned?.results ?? []).map(({ waiting }) => waiting));
 }
 
-/** Waits for the turn, where others write to the account too; what was written before is answered first. */
+/** Waits for the turn when other servers write to the account too. Answers the callers of the last batch first. */
 async function inTurn(options: BatchWriter, { queue, turn }: Draining, step: Step): Promise<Step> {
   if (step.ahead !== undefined || queue.waiting.length === 0 || !turn.isAdvised()) return step;
   if (step.written !== undefined) finish(options, step.written);
@@ -251,7 +267,10 @@ async function inTurn(options: BatchWriter, { queue, turn }: Draining, step: Ste
   return {};
 }
 
-/** Writes a batch; returns the mutations of which nothing was written. Never throws. */
+/**
+ * Writes a batch. Returns the batch when its callers must still be answered (`finish`), and `undefined` when they have
+ * been answered. Never throws.
+ */
 async function commitBatch(
   options: BatchWriter,
   writing: Writing,
@@ -260,7 +279,7 @@ async function commitBatch(
 ): Promise<Planned | undefined> {
   if (batch.length === 0) return undefined;
   try {
-    // The statement is part of the first one.
+    // The statement is traced in the context of the first mutation.
     return await runIn(batch[0]?.context ?? {}, () => writeBatch(options, writing, batch, progress));
   } catch (error) {
     if (batch.length === 1 || isAboutAll(error)) {
@@ -271,24 +290,27 @@ async function commitBatch(
       options.defect('the database refused a batch, which is now written one by one', error);
     for (const waiting of batch) {
       const written = await commitBatch(options, writing, [waiting]);
-      // What is written is written: nothing that fails from here on may plan it again.
+      // The batch is written, so its callers are answered now: no later error may plan it again.
       if (written !== undefined) finish(options, written);
     }
     return undefined;
   }
 }
 
-/** Those whose writes are in doubt look for them by their own requests. */
+/**
+ * Returns the error for one caller. When the outcome of the write is in doubt, the error contains the request id with
+ * which the caller can find it.
+ */
 function errorFor({ requestId }: Waiting, error: unknown): unknown {
   return isInDoubt(error) ? new Unavailable(error.message, { cause: error, inDoubt: true, requestId }) : error;
 }
 
-/** Whether writing one by one would end the same way. */
+/** Returns whether writing the mutations one by one would fail in the same way. */
 function isAboutAll(error: unknown): boolean {
   return error instanceof Unavailable || (error instanceof Conflict && error.reason === 'locked');
 }
 
-/** Resolves all callers, then notifies the listeners of the revisions. */
+/** Answers all callers, and notifies the listeners of each revision. */
 function finish(options: CommitterOptions, planned: Planned): void {
   for (const { waiting, result } of planned.results) {
     if ('error' in result) {
@@ -305,7 +327,7 @@ function finish(options: CommitterOptions, planned: Planned): void {
   }
 }
 
-/** Calls listeners, whose errors do not affect what is written. */
+/** Calls listeners. Their errors are reported as defects and do not affect the written revision. */
 function guarded({ defect }: CommitterOptions, failed: string, notify: () => void): void {
   try {
     notify();

@@ -5,7 +5,7 @@ import { type Edit, finishPlan } from '../plan/finish.ts';
 import type { Outcome } from '../plan/plan.ts';
 import type { Engine } from './engine.ts';
 
-/** Plans what the server does by itself, as far as the rules go: it has no actor. */
+/** Plans edits that the server makes itself. For the rules they have no actor. */
 export function planEdits(
   engine: Engine,
   snapshot: Snapshot,
@@ -18,13 +18,13 @@ export function planEdits(
   });
 }
 
-/** Facts that the server keeps about an object; an undefined one goes. */
+/** Facts that the server keeps about an object. An `undefined` fact is removed. */
 export type Derived = Readonly<Record<string, Json | undefined>>;
 
-/** The edit of an object that changes what the server keeps about it. */
+/** Returns the edit that changes the facts that the server keeps about an object. */
 export function derive(engine: Engine, before: StoredObject, derived: Derived): Edit {
   const members = Object.entries({ ...before.derived, ...derived }).filter(([, value]) => value !== undefined);
-  // What is left is JSON.
+  // Without undefined members, the facts are JSON.
   const facts = Object.fromEntries(members) as JsonObject;
   if (equalJson(facts, before.derived)) return { before, after: before };
   return { before, after: { ...before, derived: facts, updatedAt: engine.now() }, internal: true };

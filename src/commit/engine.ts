@@ -19,52 +19,55 @@ import type { Presence } from './presence.ts';
 import type { ShownOnce } from './shown-once.ts';
 import type { Snapshots } from './snapshots.ts';
 
-/** What every use case needs. Time and ids come in here, so that tests can fix them. */
+/** Dependencies of every use case. Time and ids are among them, so that tests can fix them. */
 export interface Engine extends DnsLookups {
   readonly registry: Registry;
   readonly validator: Validator;
   readonly database: Database;
   readonly snapshots: Snapshots;
-  /** The states that accounts were in. */
+  /** Past states of accounts. */
   readonly past: PastStates;
   readonly committer: Committer;
-  /** Who reaches whom. */
+  /** Which peer reaches which. */
   readonly access: AccessImages;
-  /** ISO 8601, UTC. */
+  /** Returns the time of this server, in ISO 8601, UTC. */
   now(): string;
-  /** The same by the database's clock, for what ends at a time on whichever server. */
+  /** Returns the time of the database in ISO 8601, for expiry times that must be the same on every server. */
   time(database: AccountAccess, account: string): Promise<string>;
   newId(): string;
-  /** The key for secrets, the edition, randomness. */
+  /** Key for secrets, edition and randomness. */
   readonly planEnvironment: PlanEnvironment;
-  /** The objects that a new account begins with, in the order in which they refer to each other. */
+  /** Returns the first objects of a new account, in the order of their references. */
   firstObjects(account: string, owner: Founder): readonly FirstObject[];
   /** Called with every commit of this server, after it is written. */
   readonly listeners: Set<(committed: CommittedRevision) => void>;
   /**
-   * Called with the state that follows when the statement on its way to the database is written: time to prepare. It
-   * may not be.
+   * Called with the state that follows if the statement that was just sent is written, to prepare for it. That is not
+   * certain.
    */
   readonly preparers: Set<(base: Snapshot, next: Snapshot) => void>;
-  /** Asked before a source deletes. */
+  /** Called before a source deletes objects. */
   readonly claimRefreshers: Set<ClaimRefresher>;
-  /** Hints from all servers on this database. */
+  /** Notices from all servers on this database. */
   readonly notices: NoticeBoard;
-  /** What is observed about peers, beside the revisions. */
+  /** Observations about peers, stored apart from the revisions. */
   readonly presence: Presence;
-  /** What hashing a password costs. */
+  /** Cost of hashing a password. */
   readonly passwordCost: PasswordCost;
-  /** After how many seconds what a refused push claims is over, unless it is repeated. */
+  /** Seconds after which the claims of a refused push expire, unless the push is repeated. */
   readonly claimLapse: number;
   /** Receives observations for metrics. */
   readonly observer: Observer;
-  /** Begins spans of what this server does by itself, and of requests; absent: nothing is traced. */
+  /** Starts spans of requests, and of work that the server does by itself. Absent: no tracing. */
   readonly tracer?: Tracer | undefined;
-  /** Called with errors that stop nothing. */
+  /** Called with errors that do not stop the server. */
   failed(what: string, error: unknown): void;
 }
 
-/** Who owns a new account, with the e-mail domain that is its own; without address and provider it is no person. */
+/**
+ * Owner of a new account, with the e-mail domain that belongs to the account. Without `email` and `idp`, the owner is
+ * not a person.
+ */
 export interface Founder {
   readonly id: string;
   readonly name: string;
@@ -73,15 +76,15 @@ export interface Founder {
   readonly domain?: string;
 }
 
-/** Refreshes the claims of other sources, which may claim what one is about to delete. */
+/** Refreshes the claims of other sources, because they may claim objects that a source is about to delete. */
 export interface ClaimRefresher {
-  /** Whether there are any. */
+  /** Returns whether there are other sources to ask. `deleting` is the source that deletes. */
   isConcerned(account: string, deleting: string): boolean;
-  /** Lets them record their claims. */
+  /** Waits until the other sources have recorded their claims. */
   ask(account: string, deleting: string): Promise<void>;
 }
 
-/** A revision that this server made. */
+/** A revision that this server committed. */
 export interface CommittedRevision {
   readonly account: string;
   readonly revision: number;
@@ -91,22 +94,31 @@ export interface CommittedRevision {
   readonly after: Snapshot;
 }
 
-/** On whose behalf and on which state a use case runs. */
+/** The caller of a use case, and the state on which it runs. */
 export interface Call {
   readonly account: string;
   readonly actor: Actor;
-  /** The caller has seen this revision: what it asks for is decided on it or a later one. */
+  /** Revision that the caller has seen. The use case decides on this revision or a later one. */
   readonly revision: number;
-  /** Ids of what the request commits: the same ones when the request is repeated. Absent: it cannot be repeated. */
+  /**
+   * Returns the id of the next commit of the request. A repeated request gets the same ids. Absent: the request cannot
+   * be repeated.
+   */
   requestId?(): string;
-  /** Seals what the answer shows once, to be kept with what the request writes: a repetition shows it too. Absent as above. */
+  /**
+   * Seals the values that the answer shows once. They are stored with the write, so that a repeated request shows them
+   * too. Absent: the request cannot be repeated.
+   */
   sealOnce?(values: ShownOnce): KeptValues;
-  /** An earlier attempt at the request may have been carried out after all. */
+  /** An earlier attempt at the request may have been carried out. */
   readonly isRepeated?: true;
-  /** The caller may read and plan, and write nothing. */
+  /** The caller may read and plan, and not write. */
   readonly planOnly?: true;
-  /** When the caller signed in at this server itself, in milliseconds since 1970; absent for everybody else. */
+  /** Time at which the caller signed in at this server, in milliseconds since 1970. Absent for callers that did not. */
   readonly signedInAt?: number;
-  /** The account of the caller, when the call is about that of a tenant; `actor.granted` is the role there. */
+  /**
+   * Account of the caller, when the call is about the account of a tenant. `actor.granted` is the caller's role in the
+   * tenant.
+   */
   readonly home?: { readonly account: string; readonly revision: number };
 }

@@ -17,57 +17,64 @@ import type { Call, Engine } from './engine.ts';
 import { onceWritten, writeUntilKnown } from './in-doubt.ts';
 import type { ShownOnce } from './shown-once.ts';
 
-/** A request that may come more than once: the caller's key, and what was asked. */
+/** A request that a client may repeat: the client's idempotency key, and a hash of the request. */
 export interface Repeatable {
   readonly key: string;
-  /** Equal for equal requests. */
+  /** Hash of the request. Equal for equal requests. */
   readonly hash: string;
 }
 
-/** Headers of an answer, and the text of its body; absent: the body is empty. */
+/** Headers of an answer, and the text of its body. `body` is absent when the body is empty. */
 interface AnswerText {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** An answer as it was given. */
+/** A stored answer to a request. */
 export interface KeptAnswer extends AnswerText {
   readonly status: number;
-  /** The same with values that are shown once: repeated for a day, and sealed meanwhile. */
+  /** The same answer with the values that are shown once. Repeated for a day, and stored sealed. */
   readonly once?: AnswerText;
 }
 
-/** What an earlier attempt did whose answer was lost. */
+/** Effects of an earlier attempt whose answer was lost. */
 export interface Done {
-  /** Absent when it made none. */
+  /** Absent when the attempt made no revision. */
   readonly revision?: number;
-  /** Absent when its answer shows nothing once, or after a day. */
+  /** Absent when the answer shows no value once, or after a day. */
   readonly once?: ShownOnce;
 }
 
-/** What to do with a request: carry it out, answer it again, or answer it by what it did. */
+/**
+ * How to handle a request: carry it out, repeat its stored answer, or answer it by the effects of an earlier attempt.
+ */
 export type Begun =
   | { readonly state: 'begun'; readonly call: Call; readonly attempt: Attempt }
   | { readonly state: 'answered'; readonly answer: KeptAnswer }
   | { readonly state: 'done'; readonly done: Done };
 
-/** Carries out requests of the same key once. */
+/** Carries out requests with the same key only once. */
 export interface Requests {
-  /** Throws `InvalidInput` when the key was used for something else, `Conflict` (`running`) while the first is under way. */
+  /**
+   * Begins a request. Throws `InvalidInput` when the key was used for another request, and `Conflict` (`running`) while
+   * the first request is running.
+   */
   begin(call: Call, request: Repeatable): Promise<Begun>;
   /**
-   * Keeps the answer to a request that was begun; returns `done` when it is a refusal, and an earlier attempt was carried
-   * out after all.
+   * Stores the answer to a request that was begun. Returns `done` instead when the answer is a refusal, and an earlier
+   * attempt was carried out.
    */
   keep(call: Call, key: string, attempt: Attempt, answer: KeptAnswer): Promise<'kept' | 'done'>;
-  /** A request that was begun came to nothing that would have to be answered again. */
+  /**
+   * Gives up a request that was begun and has no result to be answered again, so that the next attempt need not wait.
+   */
   abandon(call: Call, key: string, attempt: Attempt): Promise<void>;
 }
 
-/** How often the requests of an account are looked through for old ones, in milliseconds. */
+/** Interval at which old requests of an account are deleted, in milliseconds. */
 const pruneEvery = 10 * 60 * 1000;
 
-/** Creates the memory of requests, which is in the database. */
+/** Creates the store of requests, which is in the database. */
 export function createRequests(engine: Engine): Requests {
   const pruned = new Map<string, number>();
   const prune = async (account: string): Promise<void> => {
@@ -89,7 +96,7 @@ export function createRequests(engine: Engine): Requests {
       const sealed =
         once === undefined ? {} : { sealed: engine.planEnvironment.vault.seal(JSON.stringify(once), place) };
       const kept = { attempted, status, answer: { ...shown, ...sealed } };
-      // The same is kept, however often that is tried.
+      // Storing the same answer again changes nothing, so it may be tried repeatedly.
       await onceWritten(() => keepAnswer(engine.database, account, stored, kept));
       return 'kept';
     },
@@ -98,7 +105,7 @@ export function createRequests(engine: Engine): Requests {
   };
 }
 
-/** Callers do not see each other's keys. */
+/** Returns the stored key. It contains the actor, so that callers do not see each other's keys. */
 function keyOf({ actor }: Pick<Call, 'actor'>, key: string): string {
   return `${actor.id}:${key}`;
 }
@@ -129,7 +136,10 @@ async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Pro
   return begun(engine, { ...call, isRepeated: true }, key, taken);
 }
 
-/** What earlier attempts did; `answered` when the request has an answer by now. */
+/**
+ * Returns the effects of earlier attempts, or `undefined` when there are none. Returns `answered` when the request has
+ * an answer by now.
+ */
 async function findDone(
   { database, planEnvironment }: Engine,
   account: string,
@@ -172,18 +182,21 @@ function begun({ planEnvironment }: Engine, call: Call, key: string, { since, at
   return { state: 'begun', call: { ...call, requestId, sealOnce }, attempt: { since, attempted } };
 }
 
-/** What the commits of a request are called: by its key and when it came first, so that a repetition finds them. */
+/**
+ * Returns the request id under which the commits of a request are written. Derived from the key and the time of the
+ * first attempt, so that a repetition finds them.
+ */
 function baseOf(account: string, key: string, since: number): string {
   return `key-${sha256(`${account}\n${key}\n${since}`).slice(0, 40)}`;
 }
 
-/** A request may try more than once before it commits. */
+/** Returns the ids that the commits of a request may have: a request may try more than once before it commits. */
 function candidates(base: string): readonly string[] {
   return [base, ...[2, 3, 4, 5, 6, 7, 8].map((at) => `${base}.${at}`)];
 }
 
 function answerOf({ planEnvironment }: Engine, place: SealPlace, status: number, answer: Json | null): KeptAnswer {
-  // Written by `keep` alone.
+  // Only `keep` writes this value.
   const { sealed, headers = {}, body } = (answer ?? {}) as Partial<AnswerText> & { readonly sealed?: string };
   const shown = { status, headers, ...(body === undefined ? {} : { body }) };
   if (sealed === undefined) return shown;

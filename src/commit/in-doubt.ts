@@ -3,21 +3,21 @@ import type { CommitInput } from '../db/commit/commit.ts';
 import type { CommitMark, CommitOutcome } from '../db/commit/revisions.ts';
 import { Conflict, Internal, Unavailable } from '../model/errors.ts';
 
-/** How often something is planned again when other servers were faster. */
+/** Maximum number of times that a change is planned when other servers are faster. */
 export const attempts = 20;
 
-/** For how long a database that does not answer is asked what became of a write, in milliseconds. */
+/** Time for which an unresponsive database is queried about the outcome of a write, in milliseconds. */
 const patience = 25_000;
 
-/** The pause before each question to it, in milliseconds; the last one repeats. */
+/** Pauses before each query, in milliseconds. The last one repeats. */
 const pauses = [0, 50, 100, 200, 400, 800, 1500, 2500];
 
 /**
- * Finds out whether a commit was written whose answer was lost. While the account is at the revision on which it was
- * planned, the statement may still be on its way, so `again` sends the same one: whichever of them comes first moves
- * the account and the other one fails, and both have the same ids and the same generated values. Returns `written`,
- * `moved` when it never happened and never will, or what else `again` returns. Throws `Unavailable` (`inDoubt`) when
- * that cannot be found out.
+ * Finds out whether a commit was written whose answer was lost. While the account is at the revision on which the
+ * commit was planned, the statement may still be running, so `again` sends the same statement. Whichever of the two
+ * arrives first advances the account, and the other fails; both have the same ids and the same generated values.
+ * Returns `written`, `moved` when the commit was not written and never will be, or another result of `again`. Throws
+ * `Unavailable` (`inDoubt`) when the outcome cannot be found out.
  */
 export async function settleCommit<Result>(
   readOutcomes: () => Promise<readonly CommitOutcome[]>,
@@ -26,7 +26,7 @@ export async function settleCommit<Result>(
 ): Promise<Result | 'written' | 'moved'> {
   const settled = async (): Promise<Result | 'written' | 'moved'> => {
     const outcomes = await readOutcomes();
-    // What is written in one account is written in all of the transaction.
+    // A transaction that is written in one account is written in all its accounts.
     if (outcomes.includes('written')) return 'written';
     if (outcomes.some((outcome) => outcome !== 'open')) return 'moved';
     return resend(again, async () => ((await readOutcomes()).includes('written') ? 'written' : undefined));
@@ -34,15 +34,17 @@ export async function settleCommit<Result>(
   return whilePassing(requestId, cause, settled);
 }
 
-/** By what the commit of an account is recognised. Throws `Internal` when it writes no revision. */
+/**
+ * Returns the mark by which the commit of an account is recognised. Throws `Internal` when the commit has no revision.
+ */
 export function markOf({ base: { account, revision: base }, revisions: [first] }: CommitInput): CommitMark {
   if (first === undefined) throw new Internal('a commit without revisions was written');
   return { account, base, requestId: first.requestId, at: first.at };
 }
 
 /**
- * Executes a write that makes no revision and may be repeated, until its outcome is known. `again` says that an earlier
- * attempt may have been executed. Throws `Unavailable` (`inDoubt`) when that cannot be found out.
+ * Executes a write that makes no revision and may be repeated, until its outcome is known. `again` is true when an
+ * earlier attempt may have been executed. Throws `Unavailable` (`inDoubt`) when the outcome cannot be found out.
  */
 export async function writeUntilKnown<Value>(
   { requestId }: { readonly requestId: string },
@@ -57,8 +59,8 @@ export async function writeUntilKnown<Value>(
 }
 
 /**
- * Stores something once, under an id that nothing else has: when the answer is lost, the row shows whether it was
- * stored. `find` returns what `store` would when the row is there, and `undefined` when it is not.
+ * Stores a row once, under a unique id: when the answer is lost, the row shows whether it was stored. `find` returns
+ * the result of `store` when the row exists, and `undefined` when it does not.
  */
 export async function storeOnce<Value>(
   request: { readonly requestId: string },
@@ -72,8 +74,8 @@ export async function storeOnce<Value>(
 }
 
 /**
- * Does what the answer to a write needs that has happened, such as reading it back: it is no failure of the write that a
- * connection breaks now. `work` may be done twice.
+ * Runs work that the answer to a completed write needs, such as reading it back. Retries when the connection breaks,
+ * because the write itself did not fail. `work` may run twice.
  */
 export async function onceWritten<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
@@ -84,21 +86,23 @@ export async function onceWritten<Value>(work: () => Promise<Value>): Promise<Va
   }
 }
 
-/** Whether the connection died before the database said what became of a write. */
+/** Returns whether the connection broke before the database reported the outcome of a write. */
 export function isInDoubt(error: unknown): error is Unavailable {
   return error instanceof Unavailable && error.inDoubt;
 }
 
 /**
- * Sends a write once more whose earlier attempt may still be running. When that one comes first after all, this one fails
- * (its ids are there) or writes nothing, so unless `find` shows that it was written, what this attempt says counts.
+ * Sends a write again whose earlier attempt may still be running. When the earlier attempt arrives first after all,
+ * this one fails (its ids exist) or writes nothing. The result of this attempt therefore counts, unless `find` shows
+ * that the write was executed.
  */
 async function resend<Result, Found>(
   send: () => Promise<Result>,
   find: () => Promise<Found | undefined>,
 ): Promise<Result | Found> {
   const [second] = await Promise.allSettled([send()]);
-  // It has to be ended as well before anything is read: it could still write what was deleted meanwhile.
+  // This attempt must also have ended before the read: otherwise it could still write a row that was deleted after the
+  // read.
   if (second.status === 'rejected' && isInDoubt(second.reason)) throw second.reason;
   const found = await find();
   if (found !== undefined) return found;
@@ -107,8 +111,8 @@ async function resend<Result, Found>(
 }
 
 /**
- * Asks until there is an answer, as long as patience lasts; what passes by itself is waited for. An attempt in doubt is ended
- * first, so that it cannot happen after what is asked next.
+ * Calls `ask` until it succeeds, for at most `patience`. Waits and retries after transient errors. An attempt in doubt
+ * is ended first, so that it cannot be executed after `ask` has read.
  */
 async function whilePassing<Value>(
   requestId: string | undefined,

@@ -1,23 +1,23 @@
 import { runInBackground } from '../telemetry/context.ts';
 
 /**
- * A hint for every server: an account moved on, something about its sources, its deliveries, the verdicts on its peers or
- * its custom domains wants to be looked at, or it is gone.
+ * A hint for every server: an account has a new revision or was deleted, or its sources, deliveries, peer verdicts or
+ * custom domains need attention.
  */
 export type Notice =
   | { readonly what: 'revision'; readonly account: string; readonly revision: number }
   | { readonly what: 'sources' | 'deliveries' | 'verdicts' | 'domains' | 'gone'; readonly account: string }
-  /** It is somebody's turn to write to an account that has this revision. */
+  /** The contender's turn to write to an account has come. The account has this revision. */
   | { readonly what: 'turn'; readonly account: string; readonly contender: string; readonly revision: number }
-  /** Secrets are sealed in another way from now on. */
+  /** The way in which secrets are sealed has changed. */
   | { readonly what: 'sealing' };
 
 /**
- * Notifies servers of each other's changes. Notices may be lost; correctness never depends on them, only how soon
- * something happens.
+ * Notifies servers of each other's changes. Notices may be lost: they only affect how soon something happens, never
+ * correctness.
  */
 export interface NoticeBoard {
-  /** Notifies the listeners on this server now, and those on other servers soon. */
+  /** Notifies the listeners on this server immediately, and the listeners on other servers soon. */
   publish(notice: Notice): void;
   /** Calls the listener with every notice of any server. Returns a function that removes it. */
   on(listener: (notice: Notice) => void): () => void;
@@ -25,19 +25,19 @@ export interface NoticeBoard {
   onMissed(listener: () => void): () => void;
 }
 
-/** A notice board with a way to other servers. */
+/** A notice board that is connected to other servers. */
 export interface ConnectedBoard extends NoticeBoard {
-  /** Receives a notice of another server; one that cannot be read is of a newer program. */
+  /** Receives a notice of another server. Ignores a message that it cannot parse: a newer program sent it. */
   receive(message: string): void;
   missed(): void;
 }
 
-/** Creates a notice board; `send` takes messages to other servers, of which only the newest under a key matters. */
+/** Creates a notice board. `send` sends a message to other servers; only the newest message under a key matters. */
 export function createNoticeBoard(send: (key: string, message: string) => void = () => undefined): ConnectedBoard {
   const listeners = new Set<(notice: Notice) => void>();
   const missing = new Set<() => void>();
   const spread = (notice: Notice): void => {
-    // Listeners wake loops, which go on when the request that caused it is over.
+    // Listeners wake loops, which continue after the request that caused the notice has ended.
     runInBackground(() => {
       for (const listener of listeners) listener(notice);
     });
@@ -66,7 +66,7 @@ function joined<Listener>(listeners: Set<Listener>, listener: Listener): () => v
 
 const letters = { sources: 's', deliveries: 'd', verdicts: 'v', domains: 'm', gone: 'g' } as const;
 
-/** The beginning of the message of a turn. The database sends it, with the contender and the revision. */
+/** Returns the beginning of a turn message. The database appends the contender and the revision, and sends it. */
 export function turnMessage(account: string): string {
   return `t ${account}`;
 }

@@ -6,19 +6,19 @@ export interface ObservedSource {
   readonly source: string;
 }
 
-/** What happens inside the server and is worth measuring. */
+/** An event inside the server that is worth measuring. */
 export type Observation =
-  /** A source was reconciled, or could not be; `result` is the word of its state. */
+  /** A source was reconciled, or reconciling failed. `result` is the state of the source, or `failed`. */
   | (ObservedSource & { readonly what: 'reconcile'; readonly result: string; readonly seconds: number })
-  /** What a source states is in place: at this moment, with so many units that differ all the same. */
+  /** A source is applied at this moment. `drift` is the number of units that differ nevertheless. */
   | (ObservedSource & { readonly what: 'in_place'; readonly drift: number })
   /** A guard stopped a plan. */
   | { readonly what: 'guard'; readonly guard: string }
-  /** A commit waited for others of its account. */
+  /** A commit waited for other commits of its account. */
   | { readonly what: 'lock_wait'; readonly seconds: number }
-  /** Another host was asked for something, or could not be. */
+  /** A request was sent to another host, or could not be sent. */
   | { readonly what: 'outbound'; readonly purpose: string; readonly outcome: string; readonly seconds: number }
-  /** Events were sent to a receiver, or could not be; `type` is that of the receiver. */
+  /** Events were sent to a receiver, or could not be sent. `type` is the type of the receiver. */
   | {
       readonly what: 'delivery';
       readonly type: string;
@@ -26,13 +26,13 @@ export type Observation =
       readonly events: number;
       readonly seconds: number;
     }
-  /** How many channels of this database fail, as far as this server sees it. */
+  /** Number of failing channels in this database, as far as this server knows. */
   | { readonly what: 'delivery_backlog'; readonly failing: number; readonly behind: number }
-  /** A directory was synced, or could not be. */
+  /** A directory was synced, or the sync failed. */
   | { readonly what: 'directory_sync'; readonly outcome: string; readonly seconds: number }
-  /** How many directories of this database cannot be synced, as far as this server sees it. */
+  /** Number of directories in this database that cannot be synced, as far as this server knows. */
   | { readonly what: 'directory_syncs_failing'; readonly failing: number }
-  /** The product of an endpoint-security integration was asked about all its devices, or could not be. */
+  /** The product of an endpoint security integration was queried for all its devices, or the query failed. */
   | {
       readonly what: 'endpoint_sync';
       readonly product: string;
@@ -40,33 +40,36 @@ export type Observation =
       readonly devices: number;
       readonly seconds: number;
     }
-  /** How many integrations of this database fail, as far as this server sees it. */
+  /** Number of failing integrations in this database, as far as this server knows. */
   | { readonly what: 'endpoint_syncs_failing'; readonly failing: number }
   /** The records of a custom domain were looked up. */
   | { readonly what: 'proxy_domain_check'; readonly outcome: 'proved' | 'absent' | 'unknown' }
-  /** How many custom domains of this database are not validated. */
+  /** Number of custom domains in this database that are not validated. */
   | { readonly what: 'proxy_domains_unvalidated'; readonly domains: number }
   /** Audit events were deleted because of their age. */
   | { readonly what: 'audit_deleted'; readonly events: number }
-  /** An ingress peer went offline, or is online again. */
+  /** An ingress peer went offline, or came back online. */
   | { readonly what: 'ingress_peer'; readonly state: 'offline' | 'online' }
-  /** An identity provider sent a request by SCIM about users, groups or something else; `status` is that of the answer. */
+  /**
+   * An identity provider sent a SCIM request about users, groups or another resource. `status` is the HTTP status of
+   * the answer.
+   */
   | { readonly what: 'scim'; readonly resource: string; readonly method: string; readonly status: number }
-  /** A stored secret does not open, and stays as it is when the others are sealed again. */
+  /** A stored secret cannot be opened, and stays unchanged when the other secrets are sealed again. */
   | { readonly what: 'unreadable'; readonly secret: UnreadableSecret }
-  /** A source that reconciles again and again was stopped, or goes on. */
+  /** A source that reconciled too often was stopped (`open`), or runs again. */
   | (ObservedSource & { readonly what: 'breaker'; readonly open: boolean })
-  /** This server does not run a source any more: how it fares is for another one to say. */
+  /** This server does not run a source any more, so another server reports its state. */
   | (ObservedSource & { readonly what: 'left' });
 
 /** Passes observations to listeners, such as metrics. */
 export interface Observer {
   report(observation: Observation): void;
-  /** Calls the listener with every observation from now on. Returns a function that removes it. */
+  /** Calls the listener with every later observation. Returns a function that removes it. */
   on(listener: (observation: Observation) => void): () => void;
 }
 
-/** Creates an observer without listeners. */
+/** Creates an observer that has no listeners yet. */
 export function createObserver(): Observer {
   const listeners = new Set<(observation: Observation) => void>();
   return {

@@ -6,35 +6,36 @@ import { Conflict, NotFound, Unavailable } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Snapshots } from './snapshots.ts';
 
-/** The states that an account was in. */
+/** Past states of accounts. */
 export interface PastStates {
   /**
-   * The state after a revision: what was folded away, or replayed from what is kept. Throws `NotFound` for a revision that
-   * never was, `Conflict` (`gone`) for one that is not kept any more. Settings of sources are not part of it.
+   * Returns the state after a revision: the oldest kept state, or a state that is replayed from the kept changes.
+   * Throws `NotFound` for a revision that never existed, and `Conflict` (`gone`) for a revision that is not kept any
+   * more. Settings of sources are not part of the state.
    */
   at(account: string, revision: number): Promise<Snapshot>;
-  /** Forgets an account that is gone. */
+  /** Removes a deleted account from the cache. */
   drop(account: string): void;
-  /** Forgets what was put by. */
+  /** Empties the cache. */
   forget(): void;
 }
 
-/** How many changes are read at once. */
+/** Number of changes that are read at once. */
 const page = 2000;
 
-/** How many states are put by, and how many objects they may hold in all. */
+/** Maximum number of cached states, and of objects in them. */
 const capacity = { states: 6, objects: 200_000 };
 
-/** How often a replay begins again because the history was folded meanwhile. */
+/** Maximum number of replays, when the history is folded during the reads. */
 const attempts = 5;
 
-/** A state that was put by. States share what did not change between them, so counting all their objects errs on the safe side. */
+/** A cached state. States share unchanged objects, so counting all objects of each state overestimates the memory. */
 interface Known {
   readonly state: Snapshot;
   readonly validFrom: number;
 }
 
-/** Creates the source of past states; those asked for last are kept. */
+/** Creates the source of past states. Caches the states that were replayed last. */
 export function createPastStates(database: Database, registry: Registry, snapshots: Snapshots): PastStates {
   const known: Known[] = [];
 
@@ -65,7 +66,7 @@ export function createPastStates(database: Database, registry: Registry, snapsho
     let after: HistoryPosition = { revision: start.revision, seq: Number.MAX_SAFE_INTEGER };
     for (;;) {
       const { kept: still, rows } = await readChanges(database, account, { after, until: revision, limit: page });
-      // Changes that were folded away in between are missing from what is read.
+      // Changes that were folded away since the first read are missing from these rows.
       if (still === undefined || still.base > after.revision || still.validFrom !== kept.validFrom) return undefined;
       replayInto(objects, start, rows);
       const last = rows.at(-1);
@@ -92,7 +93,10 @@ export function createPastStates(database: Database, registry: Registry, snapsho
   };
 }
 
-/** What is kept of the account's history, if the revision is part of it. */
+/**
+ * Returns the extent of the account's history when the revision is part of it. Throws `NotFound` when the account or
+ * the revision does not exist, and `Conflict` (`gone`) when the revision is not kept any more.
+ */
 export function requireKept(account: string, revision: number, kept: Kept | undefined): Kept {
   if (kept === undefined) throw new NotFound(`account ${account} not found`);
   if (revision > kept.head || revision < 0)

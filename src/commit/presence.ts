@@ -10,58 +10,63 @@ import { equalJson, type JsonObject } from '../lib/json.ts';
 import type { Observed } from '../model/state/observed.ts';
 import { createBatcher } from './batcher.ts';
 
-/** What is observed about one peer. */
+/** Observations about one peer. */
 export interface PeerStatus {
   readonly connected: boolean;
-  /** The stream by which it is, or was last, connected. */
+  /** Id of the stream by which the peer is connected, or was connected last. */
   readonly stream?: string;
-  /** Since when it is not connected, and since when it is again after it was offline for long; ISO 8601. */
+  /**
+   * Time since which the peer is not connected; `onlineSince` is the time since which it is connected again after a
+   * long time offline. ISO 8601.
+   */
   readonly offlineSince?: string;
   readonly onlineSince?: string;
-  /** Whether an audit event says that it is offline. */
+  /** Whether an audit event has reported the peer as offline. */
   readonly offlineReported?: true;
-  /** ISO 8601; absent when never. */
+  /** ISO 8601. Absent: never. */
   readonly lastSeen?: string;
   readonly lastLogin?: string;
-  /** What it reported about itself. */
+  /** Facts that the peer reported about itself. */
   readonly facts: JsonObject;
-  /** Where it is, by its public address. */
+  /** Location of the peer, derived from its public address. */
   readonly place: JsonObject;
-  /** What products of endpoint security say about it, by id of the integration; absent while none does. */
+  /** Verdicts of endpoint security products about the peer, by id of the integration. Absent when there is none. */
   readonly verdicts?: Readonly<Record<string, string>>;
 }
 
-/** What is observed about the peers of an account, at the time of the database. */
+/** Observations about the peers of an account, at a time of the database. */
 export interface PresenceImage {
   readonly peers: ReadonlyMap<string, PeerStatus>;
   /**
-   * By id, the integrations whose products decide about peers, and why none of their verdicts counts at the moment: an empty
-   * text while they do. The same value as long as nothing in it changes.
+   * Integrations whose products decide about peers, by id. The value is the reason why none of their verdicts counts at
+   * the moment, and empty while they count. The same `Map` as long as nothing in it changes.
    */
   readonly deciding: ReadonlyMap<string, string>;
-  /** When it was read, by the database's clock; ISO 8601. */
+  /** Time of the read, by the database's clock, in ISO 8601. */
   readonly now: string;
 }
 
-/** Called when something new was observed about these peers of an account, or about who decides about peers of it. */
+/**
+ * Called when there are new observations about these peers of an account, or when the integrations that decide about
+ * its peers changed.
+ */
 export type PresenceListener = (account: string, peers: readonly string[]) => void;
 
-/** What is observed about peers. Kept in the store beside the revisions; every server sees what any of them wrote. */
+/** Observations about peers. Stored apart from the revisions; every server sees what any server wrote. */
 export interface Presence {
-  /** Everything that was written until now. */
+  /** Returns everything that was written until now. */
   at(account: string): Promise<PresenceImage>;
-  /** Writes what is new together with what others bring at this moment; resolves when it is stored. */
+  /** Writes an update, together with other updates that arrive at the same moment. Resolves when it is stored. */
   note(account: string, update: StatusUpdate): Promise<void>;
   /**
-   * Forgets what was observed about peers that were deleted: their rows were deleted with them, and no read reports
-   * that.
+   * Forgets the observations about deleted peers. Their rows were deleted with them, and no read reports a deleted row.
    */
   forget(account: string, peers: readonly string[]): void;
-  /** Called by this server with what it read, its own writes included. */
+  /** Called with the changes that this server read, including its own writes. */
   readonly listeners: Set<PresenceListener>;
-  /** Called with the accounts of whose peers this server wrote facts or addresses; a read says what is new. */
+  /** Called with the account when this server wrote facts or addresses of its peers. A later read shows what is new. */
   readonly written: Set<(account: string) => void>;
-  /** Says that such was written beside this, by a commit. */
+  /** Reports that a commit wrote facts or addresses of peers, without `note`. */
   wrote(account: string): void;
 }
 
@@ -71,10 +76,10 @@ interface Known {
   mark: string;
 }
 
-/** How many accounts are remembered; a forgotten one is read again. */
+/** Maximum number of accounts in memory. A forgotten account is read again. */
 const mostAccounts = 1000;
 
-/** Creates the image of what is observed; it is read once for each account, and from then on what changed. */
+/** Creates the presence. An account is read once in full, and then only its changes are read. */
 export function createPresence(database: AccountAccess): Presence {
   const known = new Map<string, Known>();
   const listeners = new Set<PresenceListener>();
@@ -117,7 +122,7 @@ export function createPresence(database: AccountAccess): Presence {
   };
 }
 
-/** Whether an update contains something about the peer that is not known yet. */
+/** Returns whether an update contains facts or an address of the peer that are not known yet. */
 function isNew(known: Known | undefined, { peer, facts, place }: StatusUpdate): boolean {
   const status = known?.peers.get(peer);
   const isOther = (value: JsonObject | undefined, before: JsonObject | undefined): boolean =>
@@ -125,7 +130,10 @@ function isNew(known: Known | undefined, { peer, facts, place }: StatusUpdate): 
   return isOther(facts, status?.facts) || isOther(place, status?.place);
 }
 
-/** Takes rows in; returns which peers they say something new about. The map is replaced, so that an image stays as it was. */
+/**
+ * Adds rows, and returns the peers about which they contain something new. Replaces the map, so that earlier images do
+ * not change.
+ */
 function take(known: Known, rows: readonly StatusRow[]): readonly string[] {
   const changed = rows.flatMap((row) => {
     const before = known.peers.get(row.peer_id);
@@ -141,7 +149,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** What stayed the same is the same value, so that a comparison of references shows it. */
+/** Returns the new status with the unchanged parts of the old one, so that comparing references finds changes. */
 function sharing(before: PeerStatus | undefined, after: PeerStatus): PeerStatus {
   if (before === undefined) return after;
   return {
@@ -169,7 +177,9 @@ function statusOf(row: StatusRow): PeerStatus {
   };
 }
 
-/** Each statement names a peer once: what comes twice is written in the order in which it came. */
+/**
+ * Splits updates into rounds, because each statement may name a peer only once. Updates of one peer keep their order.
+ */
 function rounds(updates: readonly StatusUpdate[]): readonly (readonly StatusUpdate[])[] {
   const made: StatusUpdate[][] = [];
   const seen = new Map<string, number>();
@@ -183,7 +193,7 @@ function rounds(updates: readonly StatusUpdate[]): readonly (readonly StatusUpda
   return made;
 }
 
-/** What answers about a peer show of what is observed. */
+/** Returns the observations that answers about a peer show. */
 export function observedIn({ peers, now }: PresenceImage): Observed {
   return (id) => {
     const status = peers.get(id);
@@ -196,7 +206,10 @@ type Shown = WeakMap<PeerStatus, JsonObject>;
 
 const [onlineShown, offlineShown]: readonly [Shown, Shown] = [new WeakMap(), new WeakMap()];
 
-/** The same value as long as nothing in it changes, so that a comparison of references shows that. */
+/**
+ * Returns what is shown of a status. The same object as long as nothing in it changes, so that comparing references
+ * finds changes.
+ */
 function shownOnce(memory: Shown, status: PeerStatus, offline: boolean): JsonObject {
   const present = memory.get(status);
   if (present !== undefined) return present;
@@ -213,12 +226,12 @@ function shownOnce(memory: Shown, status: PeerStatus, offline: boolean): JsonObj
   return shown;
 }
 
-/** For how long a peer that comes back after it was offline has to stay until it counts as online. */
+/** Time that a peer must stay connected after it was offline until it counts as online, in seconds. */
 const steadySeconds = 15;
 
 /**
- * Whether a peer has been away for longer than a moment; `now` is the time of the database. A short interruption does not
- * count, and neither does a short return: what depends on it does not alternate.
+ * Returns whether a peer has been away for longer than a moment. `now` is the time of the database. A short
+ * interruption does not count, nor does a short return, so that the result does not flap.
  */
 export function isOffline(status: PeerStatus | undefined, now: string): boolean {
   if (status === undefined) return true;

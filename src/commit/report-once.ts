@@ -1,15 +1,15 @@
 /** Receives messages for the log. */
 export type Report<Level extends string> = (level: Level, message: string) => void;
 
-/** For how long the same message is not reported again. */
+/** Time for which the same message is not reported again, in milliseconds. */
 const quietMs = 3_600_000;
 
-/** So many messages are remembered. */
+/** Maximum number of messages in memory. */
 const mostRemembered = 10_000;
 
-/** Reports each message once an hour: what fails is tried again all the time, and callers that are refused ask again. */
+/** Reports each message at most once an hour: failed work is retried all the time, and refused callers try again. */
 export function reportOnce<Level extends string>(report: Report<Level>): Report<Level> {
-  // The oldest stand first.
+  // Ordered by time, the oldest first.
   const reported = new Map<string, number>();
   return (level, message) => {
     const now = performance.now();

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/json.ts';
 import { type Plan, subjectOf } from '../plan/plan.ts';
 
-/** A value that the server generated for an object, and that is shown once. */
+/** A value that the server generated for an object, and that is shown only once. */
 export interface Output {
   readonly kind: string;
   readonly key: string;
@@ -9,20 +9,23 @@ export interface Output {
   readonly value: string;
 }
 
-/** The same with the id of its object. */
+/** A generated value with the id of its object. */
 export type ObjectOutput = Output & { readonly id: string };
 
-/** What the answer to a request shows once, kept with what the request wrote until the answer itself is kept. */
+/**
+ * Values that the answer to a request shows only once. Stored with the write of the request until the answer itself is
+ * stored.
+ */
 export interface ShownOnce {
-  /** Of a request that made a revision. */
+  /** Generated values, for a request that made a revision. */
   readonly outputs?: readonly ObjectOutput[];
-  /** The whole body, of a request that made none. */
+  /** The whole body, for a request that made no revision. */
   readonly body?: JsonObject;
-  /** What the answer says beside its body. */
+  /** Notice that the answer contains in addition to its body. */
   readonly notice?: string;
 }
 
-/** What a plan has to show once. */
+/** Returns the values that a plan shows only once. */
 export function objectOutputs(plan: Plan): readonly ObjectOutput[] {
   return plan.changes.flatMap((change) => {
     const { id, kind, key, name } = subjectOf(change);

@@ -1,12 +1,15 @@
-/** How long a plan may keep the event loop before others get a turn, in milliseconds. */
+/** Time after which a long computation lets other work run in the event loop, in milliseconds. */
 const sliceMilliseconds = 12;
 
-/** Runs a generator to its end, letting other work in between whenever a slice is over. */
+/** Runs a generator to its end. Lets other work run after every slice. */
 export async function runInSlices<Result>(work: Generator<undefined, Result>): Promise<Result> {
   return inSlices(work);
 }
 
-/** The same; work that ends within one slice is done when this returns, and nothing comes before what follows it. */
+/**
+ * Like `runInSlices`, but returns the result directly when the work ends within one slice. Then no other work runs
+ * before the caller continues.
+ */
 export function inSlices<Result>(work: Generator<undefined, Result>): Result | Promise<Result> {
   const step = runSlice(work);
   return step.done === true ? step.value : goOn(work);
@@ -20,7 +23,7 @@ async function goOn<Result>(work: Generator<undefined, Result>): Promise<Result>
   }
 }
 
-/** Runs until the end or the end of a slice, whichever comes first. */
+/** Runs a generator to its end or to the end of a slice, whichever comes first. */
 function runSlice<Result>(work: Generator<undefined, Result>): IteratorResult<undefined, Result> {
   const until = performance.now() + sliceMilliseconds;
   for (;;) {

@@ -4,26 +4,29 @@ import type { Registry } from '../model/declare/registry.ts';
 import { NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 
-/** The snapshots of the accounts in use. A snapshot that is behind is caught up, never loaded again. */
+/**
+ * Cached snapshots of the accounts in use. A snapshot that is behind is updated with the missing changes, never loaded
+ * again.
+ */
 export interface Snapshots {
-  /** A snapshot that contains at least this revision. */
+  /** Returns a snapshot that contains at least this revision. */
   at(account: string, revision: number): Promise<Snapshot>;
-  /** The snapshot at hand, loaded when there is none; it may be behind what other servers wrote. */
+  /** Returns the cached snapshot, or loads one when none is cached. It may lack revisions that other servers wrote. */
   current(account: string): Promise<Snapshot>;
-  /** A snapshot that contains everything acknowledged until now. */
+  /** Returns a snapshot that contains every revision acknowledged until now. */
   fresh(account: string): Promise<Snapshot>;
-  /** Makes a committed snapshot the one at hand. */
+  /** Caches a committed snapshot, unless a newer one is cached. */
   advance(snapshot: Snapshot): void;
-  /** Forgets an account that is gone. */
+  /** Removes a deleted account from the cache. */
   drop(account: string): void;
-  /** Forgets everything: the next call reads from the database. */
+  /** Empties the cache: the next call reads from the database. */
   forget(): void;
 }
 
-/** How many objects the cached snapshots hold in all; an object takes about 2 kB with its index entries. */
+/** Maximum number of objects in all cached snapshots. An object takes about 2 kB with its index entries. */
 const capacity = 400_000;
 
-/** Creates the cache; the account used longest ago goes first when it is full. */
+/** Creates the cache. Evicts the least recently used account when it is full. */
 export function createSnapshots(database: Database, registry: Registry): Snapshots {
   const known = new Map<string, Snapshot>();
   const running = new Map<string, Promise<Snapshot>>();
@@ -47,7 +50,7 @@ export function createSnapshots(database: Database, registry: Registry): Snapsho
     work.catch((error: unknown) => {
       if (error instanceof NotFound) known.delete(account);
     });
-    // A failed read is thrown to all callers that wait for it; the next call tries again.
+    // All callers that wait for a failed read get its error; the next call tries again.
     return work.finally(() => running.delete(account));
   };
 
@@ -55,7 +58,7 @@ export function createSnapshots(database: Database, registry: Registry): Snapsho
 
   const at = async (account: string, revision: number): Promise<Snapshot> => {
     let snapshot = await current(account);
-    // A refresh that was under way may have begun before this revision; the second one did not.
+    // A refresh that was already running may have begun before this revision. The second refresh did not.
     for (let attempt = 0; snapshot.revision < revision && attempt < 2; attempt++) snapshot = await refresh(account);
     return snapshot;
   };

@@ -3,58 +3,79 @@ import type { Database } from '../db/database.ts';
 import { type NoticeBoard, turnMessage } from './notices.ts';
 
 /**
- * Who may write to an account when several servers want to. A plan on a revision that another server has moved on from is
- * in vain, and the last writer is fastest with the next one: without an order some would lose every race, a plan that
- * takes long most of all. The account must not be locked while something is planned, because a server that stops
- * meanwhile would block all others. So those who lost races stand in line, which every commit looks at: while somebody
- * stands there, the commits of all but the first write nothing and report that, and their servers join the line. Each
- * keeps its turn while it has something to write, for a moment at most, and lets the next one know.
+ * Decides which server may write to an account when several servers want to. A plan on an outdated revision is in vain,
+ * and the server that wrote last is fastest with its next plan: without an order, some servers would lose every race,
+ * above all those whose plans take long. The account must not be locked during planning, because a server that stops
+ * then would block all others. Therefore servers that lost races join a line, which every commit checks. While the line
+ * is not empty, only the commits of its first server are written; all other commits write nothing and report that, and
+ * their servers join the line. A server keeps its turn while it has something to write, for a moment at most, and then
+ * notifies the next server.
  */
 export interface Turns {
-  /** A place in the line of an account, which is not taken yet. One of them is open at a time under one name. */
+  /**
+   * Opens a place in the line of an account, without waiting for the turn. Only one place at a time may be open under
+   * one name.
+   */
   open(account: string, name?: string): Turn;
 }
 
 /** A place in the line of an account. */
 export interface Turn {
-  /** Under this name its commits are written while it is its turn. */
+  /** Name under which its commits are written during the turn. */
   readonly contender: string;
-  /** The revision that the account had, at least, when the turn came. */
+  /** Lower bound for the revision of the account when the turn came. */
   readonly revision: number;
-  /** Whether others wrote a moment ago, so that planning before the turn has come would most likely be in vain. */
+  /** Returns whether another server wrote a moment ago, so that a plan before the turn would most likely be in vain. */
   isAdvised(): boolean;
-  /** Waits for its turn, as far as it can be had; nothing while it has come. */
+  /**
+   * Waits for the turn. Returns immediately during the turn, and without a turn when the database cannot be reached.
+   */
   take(): Promise<void>;
-  /** Whether what is planned already may be written; goes behind all others when the turn has lasted for long enough. */
+  /**
+   * Returns whether a batch that is already planned may be written. Goes to the end of the line when the turn has
+   * lasted long enough.
+   */
   mayGoOn(): Promise<boolean>;
-  /** What a commit that makes this revision has to carry to leave the line with it; nothing while it stands in none. */
+  /**
+   * Returns the statements with which the commit of this revision also leaves the line. Empty when it is not this
+   * place's turn.
+   */
   leavingWith(revision: number): Leaving;
-  /** Such a commit was written. */
+  /** Records that a commit with these statements was written. */
   left(): void;
-  /** Leaves the line, so that the others need not wait. What is sent has left when this returns. */
+  /**
+   * Leaves the line, so that other servers need not wait. The statement has been sent when this method returns its
+   * promise.
+   */
   end(): Promise<void>;
-  /** A commit met another writer: it was overtaken, or it is another one's turn. */
+  /**
+   * Records that a commit met another writer: the account had moved on (`moved`), or another server had the turn
+   * (`turn`).
+   */
   met(how: 'moved' | 'turn'): void;
 }
 
-/** How turns pass between servers, in seconds. */
+/** Times of the turns, in seconds. */
 export interface TurnTimes {
-  /** How long the others wait for one that stopped. Its place is prolonged three times as often. */
+  /** Time that other servers wait for a server that stopped. A place is prolonged three times in this period. */
   readonly lease: number;
-  /** For how long a turn is prolonged, counted from its start. */
+  /** Maximum time for which a turn is prolonged, from its start. */
   readonly most: number;
-  /** After how long it passes to the next one although more is to be written. */
+  /** Time after which the turn passes to the next server, even when there is more to write. */
   readonly slice: number;
-  /** How often those who wait look whether their turn has come, until a notice was heard: then a fifth as often. */
+  /**
+   * Interval at which a waiting server checks whether its turn has come. Five times as long after a turn that a notice
+   * announced.
+   */
   readonly look: number;
 }
 
 const usualTimes: TurnTimes = { lease: 6, most: 120, slice: 0.1, look: 0.05 };
 
-/** For how long after meeting others a server joins the line before it plans. */
+/** Time after meeting another writer during which a server joins the line before it plans, in milliseconds. */
 const memoryMs = 250;
 
-/** How many accounts are remembered before those are forgotten in which nobody was met of late. */
+/** Number of accounts in memory above which accounts without a recent meeting are forgotten. */
 const remembered = 1000;
 
 /** Creates the turns of one server. */
@@ -73,15 +94,15 @@ export function createTurns(
   };
 }
 
-/** What the places of one server share. */
+/** State that the places of one server share. */
 interface Line {
   readonly database: Database;
   readonly times: TurnTimes;
-  /** When others were met last, by account. */
+  /** Time of the last meeting with another writer, by account. */
   readonly met: Map<string, number>;
-  /** Whom to wake, by account and contender. */
+  /** Functions that wake waiting places, by account and contender. */
   readonly waiting: Map<string, (front: Front) => void>;
-  /** Whether the last turn came by a notice. */
+  /** Whether a notice announced the last turn. */
   hears: boolean;
 }
 
@@ -165,7 +186,7 @@ class PlaceInLine implements Turn {
     this.#timer = setInterval(() => void this.#prolong(), (lease * 1000) / 3);
   }
 
-  /** It is its turn no more. */
+  /** Ends the turn, without leaving the line. */
   #stop(): void {
     clearInterval(this.#timer);
     this.#begun = undefined;
@@ -176,13 +197,13 @@ class PlaceInLine implements Turn {
     const begun = this.#begun;
     if (begun === undefined) return;
     if (performance.now() - begun >= most * 1000) return this.end();
-    // It may have left the line before this arrives, and is not put back then.
+    // When the place has left the line before this statement arrives, the statement does not put it back.
     const { database } = this.#line;
     const front = await unlessAway(() => stayInLine(database, this.#account, this.contender, lease));
     if (front !== undefined && front.contender !== this.contender && this.#begun === begun) this.#stop();
   }
 
-  /** The account when its turn has come; `undefined` when it is gone. */
+  /** Waits for the turn and returns the front of the line. Returns `undefined` when the account is gone. */
   async #wait(): Promise<Front | undefined> {
     const { database, times, waiting } = this.#line;
     const key = `${this.#account} ${this.contender}`;
@@ -226,7 +247,10 @@ class PlaceInLine implements Turn {
   }
 }
 
-/** A turn only saves attempts: without it the outcome is the same, only later; the work itself reports a database that is away. */
+/**
+ * Returns `undefined` when the work fails. A turn only saves attempts: without it the outcome is the same, only later.
+ * The write itself reports a database that cannot be reached.
+ */
 function unlessAway<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
   return work().catch(() => undefined);
 }
