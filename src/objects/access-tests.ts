@@ -9,17 +9,17 @@ import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Outcome, Plan } from '../plan/plan.ts';
 
-/** What tests have to say about a plan. */
+/** Result of the access tests for a plan. */
 interface Judgement {
-  /** Why it is refused. */
+  /** Reasons for which the plan is refused. */
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
 /**
- * Holds what a plan leads to against the tests of the account. A plan is refused for tests that its source states or that it
- * changes, and for those that it breaks; others that fail anyway are warnings, and so is what depends on posture checks, for
- * tests of others only when this plan makes it so.
+ * Runs the account's tests on the state after a plan. The plan is refused when a test fails that its source declares or
+ * that the plan changes, and when the plan makes another test fail. Other failing tests are warnings. A result that
+ * depends on posture checks is also a warning; for tests of other sources, only when this plan causes it.
  */
 export async function judgePlan(step: AccessStep, plan: Plan, source: string): Promise<Judgement> {
   const reports = await runInSlices(runTests(step.after, testsIn(step.after)));
@@ -45,7 +45,7 @@ export async function judgePlan(step: AccessStep, plan: Plan, source: string): P
 type Proposed = Extract<Outcome, { readonly ok: true }>;
 
 /**
- * Refuses a request that makes an enforced test fail which held until now. A request that repairs a failing test
+ * Refuses a request that makes an enforced test fail which did not fail before. A request that repairs a failing test
  * passes.
  */
 export function judgeRequest(engine: Engine, before: Snapshot, outcome: Outcome): Outcome | Promise<Outcome> {
@@ -66,7 +66,9 @@ async function judgeEnforced(engine: Engine, before: Snapshot, outcome: Proposed
   return { ok: false, problems: broken.map((report) => problemOf('access_test_failed', report)) };
 }
 
-/** What those of these tests find that an image has, by their ids. */
+/**
+ * Returns the outcomes of these tests in an image, by id of the test. Leaves out tests that the image does not contain.
+ */
 async function outcomesIn(
   image: Access,
   tests: readonly StoredObject[],
@@ -76,7 +78,10 @@ async function outcomesIn(
   return new Map(reports.map(({ test, outcome }) => [test.id, outcome]));
 }
 
-/** The finding of a test as a problem of its document; of several the one of this source. */
+/**
+ * Converts the report of a test to a problem at its document. When several sources declare the test, the document is
+ * the one of this source.
+ */
 export function problemOf(code: ProblemCode, { test, message }: TestReport, source?: string): Problem {
   const { kind, key, name, declared } = test;
   const place = declared.find((one) => one.source === source) ?? declared[0];
@@ -87,27 +92,27 @@ export function problemOf(code: ProblemCode, { test, message }: TestReport, sour
 }
 
 /**
- * The account before and after a step as far as access goes; facts that peers reported are left out, so that plans do
- * not depend on them.
+ * Access images before and after a change of the account, without facts that peers reported: plans do not depend on
+ * them.
  */
 export interface AccessStep {
   readonly before: Access;
   readonly after: Access;
 }
 
-/** The images before and after. */
+/** Returns the access images before and after a change. */
 export async function accessStep(engine: Engine, before: Snapshot, next: Snapshot): Promise<AccessStep> {
   const image = await engine.access.bare(before);
   return { before: image, after: await engine.access.after(image, before, next) };
 }
 
-/** Whether a plan may change who reaches whom, as far as its kinds show. */
+/** Returns whether a plan may change which peer reaches which, judged by the kinds of its objects. */
 export function touchesAccess({ changes }: Plan, before: Snapshot, next: Snapshot): boolean {
   const peers = before.countOf(kindOf.peer) + next.countOf(kindOf.peer);
   return peers > 0 && touchesParts({ changes });
 }
 
-/** Whether a plan may change what tests find: with or without anybody who is there. */
+/** Returns whether a plan may change the outcome of tests, with or without peers in the account. */
 export function touchesTests({ changes }: Plan, next: Snapshot): boolean {
   if (next.countOf(testKind) === 0) return false;
   return touchesParts({ changes }) || changes.some(({ after }) => after?.kind === testKind);

@@ -3,23 +3,28 @@ import { canonicalAddress, contains, parseAddress, parseCidr } from '../lib/net/
 import { peerDomainOf } from '../model/declare/peer-domain.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 
-/** An end that a host name or an address may mean. */
+/** An endpoint that a host name or an address may refer to. */
 interface Meant {
   readonly id: string;
-  /** How exactly it does: of places that hold an address the narrower one, of names the longer one. Zero holds everything. */
+  /**
+   * How exactly the endpoint matches: a narrower range or a longer domain is more exact. 0: it contains every address.
+   */
   readonly exactness: number;
   readonly enabled: boolean;
 }
 
 /**
- * Ids of the peers, network resources and routes by which a host name or an address may be reached. A route that leads
- * everywhere is none of them: without it one goes there directly.
+ * Returns the ids of the peers, network resources and routes through which a host name or an address can be reached.
+ * Leaves out routes to every address: without such a route, a client connects directly.
  */
 export function endpointsAt(state: Snapshot, host: string): readonly string[] {
   return meantBy(state, host).flatMap(({ id, exactness }) => (exactness > 0 ? [id] : []));
 }
 
-/** Ids of those to which a connection with a host name or an address leads: the most exact, as far as they are enabled. */
+/**
+ * Returns the ids of the endpoints to which a connection with a host name or an address leads: the most exact enabled
+ * ones, or the most exact disabled ones when none is enabled.
+ */
 export function nearestEndpointsAt(state: Snapshot, host: string): readonly string[] {
   const all = meantBy(state, host);
   const enabled = all.filter((meant) => meant.enabled);
@@ -50,7 +55,7 @@ function meantBy(state: Snapshot, text: string): readonly Meant[] {
   return [...peers, ...places];
 }
 
-/** How exactly a place, which is an address, a range or a domain, means a host; `undefined` when it does not. */
+/** Returns how exactly a place (an address, a range or a domain) matches a host, or `undefined` when it does not. */
 function exactnessOf(place: string, host: string): number | undefined {
   const [range, single] = [parseCidr(place), parseAddress(host)];
   if (range.ok) return single !== undefined && contains(range.cidr, single) ? range.cidr.prefix : undefined;

@@ -7,9 +7,9 @@ import { findAmong } from './find-object.ts';
 const endKinds = [kindOf.peer, kindOf.group, kindOf.resource, kindOf.route];
 
 /**
- * The id of what a question about access names: a peer, a group, a network resource or a route, by key, name or id, also
- * with the kind in front, or by an address or host name that leads there. Throws `NotFound`, and `InvalidInput` when
- * several are meant.
+ * Returns the id of the endpoint that a query about access names. It is a peer, a group, a network resource or a route,
+ * named by key, name or id (also with the kind in front), or by an address or host name that leads there. Throws
+ * `NotFound`, and `InvalidInput` when the text fits several endpoints.
  */
 export function findEndpoint(state: Snapshot, text: string): string {
   try {
@@ -20,7 +20,7 @@ export function findEndpoint(state: Snapshot, text: string): string {
   }
 }
 
-/** The same in the first of several states that knows it. */
+/** Like `findEndpoint`, in the first of several states that contains the endpoint. */
 export function findEndpointAmong(states: readonly Snapshot[], text: string): string {
   let missing: NotFound | undefined;
   for (const state of states) {

@@ -7,8 +7,9 @@ import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 
 /**
- * The one object that a text names: an id, or `Kind/` with a key, a former key, an id or a display name behind it. Only
- * objects of kinds that may be looked at are found. Throws `NotFound`, and `InvalidInput` when several have the name.
+ * Returns the object that a text names: an id, or `Kind/` followed by a key, a former key, an id or a display name.
+ * Finds only objects of kinds that are visible to the caller. Throws `NotFound`, and `InvalidInput` when several
+ * objects have the name.
  */
 export function findObject(state: Snapshot, text: string, isVisible: (kind: Kind) => boolean): StoredObject {
   const at = text.indexOf('/');
@@ -29,8 +30,8 @@ function findNamed(state: Snapshot, kind: Kind, name: string): StoredObject {
 }
 
 /**
- * The one object of these kinds that a text names: a key, a former key, an id or a display name, also with its kind in
- * front. Throws `NotFound`, and `InvalidInput` when several have the name.
+ * Returns the object of these kinds that a text names: a key, a former key, an id or a display name, also with its kind
+ * in front. Throws `NotFound`, and `InvalidInput` when several objects have the name.
  */
 export function findAmong(state: Snapshot, text: string, names: readonly string[]): StoredObject {
   const kinds = names.map((name) => state.registry.get(name));
@@ -49,7 +50,10 @@ export function findAmong(state: Snapshot, text: string, names: readonly string[
   throw new InvalidInput(`${found.length} objects are called ${text}; name one of ${meant}`);
 }
 
-/** What a name may mean, the surest sense first. */
+/**
+ * Returns the objects that a name may mean, by the first interpretation that finds any: key, former key, id, display
+ * name.
+ */
 function candidates(state: Snapshot, kind: Kind, name: string): readonly StoredObject[] {
   const byId = (segment: string) => {
     const found = state.get(storedId(kind, segment) ?? segment) ?? state.get(segment);

@@ -3,12 +3,12 @@ import type { AccountAccess } from '../db/database.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { type Outcome, subjectOf } from '../plan/plan.ts';
 
-/** By id of an object: what uses it and is no object, as people call it. */
+/** Uses of objects by entities that are not objects, such as invites. By id of the used object, as text for people. */
 export type OtherUses = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Plans, and plans again when something goes that pending invites name: then they are in the way, listed like every other use.
- * Only what deletes such objects costs a query.
+ * Plans, and plans again when the plan deletes objects that pending invites name. The invites then prevent the
+ * deletion, and are listed like every other use. Only a plan that deletes such objects costs a query.
  */
 export async function planWithInvites(
   database: AccountAccess,
@@ -26,7 +26,7 @@ export async function planWithInvites(
   return used.size === 0 ? first : await plan(used);
 }
 
-/** Which of these objects pending invites name. */
+/** Returns the pending invites that name these objects, by id of the object. */
 export async function usedByInvites(
   database: AccountAccess,
   account: string,

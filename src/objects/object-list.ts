@@ -11,13 +11,13 @@ import { type Found, objectStatus } from '../plan/ownership/drift.ts';
 import { findObject } from './find-object.ts';
 import { readClaims } from './pending-claims.ts';
 
-/** Which objects are asked for: those that all members fit, or one alone. */
+/** Selects the objects that match all members, or a single object. */
 export interface ObjectFilter {
   readonly kind?: string;
-  /** Only what this source owns or states. */
+  /** Only objects that this source owns or declares. */
   readonly source?: string;
   readonly status?: ObjectStatus;
-  /** This one alone, as `findObject` reads it. */
+  /** Only this object, in a form that `findObject` reads. */
   readonly object?: string;
 }
 
@@ -27,7 +27,7 @@ export interface ObjectList {
   readonly objects: readonly ObjectStanding[];
 }
 
-/** The objects of kinds that the caller may read, by kind and name, with how each stands. */
+/** Returns the objects of kinds that the caller may read, sorted by kind and name, with the status of each. */
 export async function listObjects(engine: Engine, call: Call, filter: ObjectFilter): Promise<ObjectList> {
   const state = await engine.snapshots.at(call.account, call.revision);
   const found = foundIn(state, (await readClaims(engine.database, call.account)).list);
@@ -38,12 +38,15 @@ export async function listObjects(engine: Engine, call: Call, filter: ObjectFilt
   return { revision: state.revision, objects: objects.sort(byKindAndName) };
 }
 
-/** Whether a caller may read objects of a kind. */
+/** Returns a function that checks whether a caller may read objects of a kind. */
 export function readableBy(state: Snapshot, { actor }: Pick<Call, 'actor'>): (kind: Kind) => boolean {
   return (kind) => isAllowed(state, actor, kind.module, 'read');
 }
 
-/** Whether a caller may see changes of a kind, by its name; what no program knows any more is for owners. */
+/**
+ * Returns a function that checks whether a caller may see changes of a kind, by name of the kind. Changes of a kind
+ * that the program does not contain any more are visible only to owners.
+ */
 export function readableNames(state: Snapshot, call: Pick<Call, 'actor'>): (kind: string) => boolean {
   const names = new Set(state.registry.kinds.filter(readableBy(state, call)).map(({ name }) => name));
   const seesAll = isAllowed(state, call.actor, 'accounts', 'update');
@@ -61,7 +64,7 @@ function chooseObjects(
   return objects.filter((one) => names.has(one.kind) && (kind === undefined || one.kind === kind));
 }
 
-/** What the last plans of sources found. A suspended source wants nothing while it is. */
+/** Returns the findings of the last plans of sources. A suspended source has no conflicts. */
 function foundIn(state: Snapshot, claimed: readonly PendingClaim[]): Found {
   const awake = claimed.filter(({ source }) => !isSuspended(state.settingsOf(source)));
   return {

@@ -24,40 +24,46 @@ import { type OverrideRequest, startBreakGlass } from './overrides.ts';
 import { readableProblems } from './readable-problems.ts';
 import { withCommits } from './with-commits.ts';
 
-/** An object with the state it was read from. */
+/** An object, and the state from which it was read. */
 export interface Found {
   readonly object: StoredObject;
   readonly state: Snapshot;
 }
 
-/** What a write did: the object as it is now (or was, when deleted) and the members of the body that nothing knows. */
+/** Result of a write: the current object (or the deleted one), and the unknown members of the body. */
 export interface Written extends Found {
   readonly ignored: readonly string[];
-  /** What the caller should know about what was done. */
+  /** Notices for the caller about the result. */
   readonly notices?: readonly string[];
-  /** Values that are shown this once. */
+  /** Generated values that are shown only this once. */
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** Conditions and manners of a write. */
+/** Options of a write. */
 export interface WriteOptions {
-  /** Versions (revision numbers) one of which the object must have; `*` for any. */
+  /** Versions (revision numbers), one of which the object must have. `*` for any. */
   readonly ifMatch?: readonly string[];
-  /** Unknown members are refused instead of ignored. */
+  /** Whether unknown members are refused instead of ignored. */
   readonly strict: boolean;
-  /** JSON pointers of members of the body whose bounds do not hold for this caller. */
+  /** JSON pointers of members of the body whose bounds do not apply to this caller. */
   readonly unlimited?: readonly string[];
-  /** What sources state is set aside for a while. */
+  /** Override of what sources state, for a while. */
   readonly breakGlass?: OverrideRequest & { readonly since?: string };
 }
 
-/** A state of the account with the objects that were asked for: all of them, or those behind an id; gathered as they are taken. */
+/**
+ * A state of the account, with the requested objects: all of them, or the objects after an id. The objects are
+ * collected lazily.
+ */
 export interface Listed {
   readonly state: Snapshot;
   objects(behind?: string): Iterable<StoredObject>;
 }
 
-/** All objects of a kind, of one parent when it is a child kind; sorted by id. Throws `NotFound` for a missing parent. */
+/**
+ * Lists all objects of a kind, sorted by id; for a child kind, the objects of one parent. Throws `NotFound` when the
+ * parent does not exist.
+ */
 export async function listObjects(engine: Engine, call: Call, kind: Kind, parent?: string): Promise<Listed> {
   const state = await engine.snapshots.at(call.account, call.revision);
   if (parent === undefined) return { state, objects: (behind) => state.ofKindBehind(kind.name, behind) };
@@ -65,7 +71,7 @@ export async function listObjects(engine: Engine, call: Call, kind: Kind, parent
   return { state, objects: (behind = '') => state.childrenOf(parent, kind.name).filter(({ id }) => id > behind) };
 }
 
-/** One object by id. Throws `NotFound`, also when it belongs to another parent. */
+/** Returns one object by id. Throws `NotFound`, also when the object belongs to another parent. */
 export async function readObject(engine: Engine, call: Call, kind: Kind, id: string, parent?: string): Promise<Found> {
   const state = await engine.snapshots.at(call.account, call.revision);
   return { object: impliedObject(engine, state, kind) ?? requireObject(state, kind, id, parent), state };
@@ -111,7 +117,7 @@ export async function replaceObject(
   });
 }
 
-/** Lets the server make up again what it made up at creation; `outputs` has it, this once. */
+/** Generates the values again that the server generated at creation. `outputs` contains them, only this once. */
 export async function renewObject(
   engine: Engine,
   call: Call,
@@ -127,7 +133,7 @@ export async function renewObject(
   });
 }
 
-/** Deletes an object with its children. Throws `Conflict` while others use it. */
+/** Deletes an object with its children. Throws `Conflict` while other objects or invites use it. */
 export async function deleteObject(
   engine: Engine,
   call: Call,
@@ -180,14 +186,14 @@ export async function write(
   };
 }
 
-/** Overrides begin and end by the database's clock. */
+/** Adds the database's time to an override, because overrides begin and end by the database's clock. */
 async function dated(engine: Engine, { account }: Call, options: WriteOptions): Promise<WriteOptions> {
   const { breakGlass } = options;
   if (breakGlass === undefined) return options;
   return { ...options, breakGlass: { ...breakGlass, since: await engine.time(engine.database, account) } };
 }
 
-/** The context in which a request is planned. */
+/** Returns the context in which a request is planned. */
 export function contextOf(engine: Engine, { actor }: Call, snapshot: Snapshot, options: WriteOptions): RequestContext {
   const now = engine.now();
   const { breakGlass, unlimited = [] } = options;
@@ -220,7 +226,7 @@ function requireObject(state: Snapshot, kind: Kind, id: string, parent: string |
   return object;
 }
 
-/** The object of a kind that always has one, while none is stored. */
+/** Returns the default object of a kind that always has one, while none is stored. */
 function impliedObject(engine: Engine, state: Snapshot, kind: Kind): StoredObject | undefined {
   if (kind.implied !== true || state.countOf(kind.name) > 0) return undefined;
   const content = contentOf(kind.spec, canonicalSpec(kind, {}).spec);
@@ -238,7 +244,10 @@ function requireVersion(object: StoredObject, { ifMatch }: WriteOptions): void {
   );
 }
 
-/** Problems that are about the state of the account; every other problem is about the input. */
+/**
+ * Reasons of conflicts by problem code, for problems with the state of the account. Every other problem is about the
+ * input.
+ */
 const conflicts: Readonly<Record<string, ConflictReason>> = {
   value_taken: 'taken',
   route_overlaps: 'taken',
@@ -250,7 +259,8 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
   source_foreign: 'managed_field',
   object_protected: 'managed_field',
   object_linked: 'linked',
-  // Only groups refuse to go for what they are.
+  // `linked`, because the kinds that refuse deletion do so for objects that the server itself maintains, such as the
+  // group of all peers.
   delete_refused: 'linked',
   object_in_use: 'in_use',
   object_required: 'precondition',
@@ -259,8 +269,8 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
 };
 
 /**
- * The exception for problems: `NotAllowed` if one of them is about rights; a conflict when all of them are, else wrong
- * input.
+ * Returns the error for problems: `NotAllowed` when one of them is about permissions, `Conflict` when all of them are
+ * conflicts, and otherwise `InvalidInput`.
  */
 export function refusalOf(problems: readonly Problem[]): InvalidInput | Conflict | NotAllowed {
   const [first] = problems;

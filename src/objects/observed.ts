@@ -9,8 +9,8 @@ import type { Kind } from '../model/declare/kind.ts';
 import type { Observed } from '../model/state/observed.ts';
 
 /**
- * What is observed outside revisions about the objects of a kind, at this moment; `undefined` for kinds without such
- * facts.
+ * Returns the current observations about the objects of a kind, which are stored outside revisions. Returns `undefined`
+ * for kinds without observations.
  */
 export async function readObserved(engine: Engine, kind: Kind, account: string): Promise<Observed | undefined> {
   if (kind.observed === 'peers') return observedIn(await engine.presence.at(account));

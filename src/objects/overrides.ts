@@ -8,17 +8,17 @@ import { planExpiry } from '../plan/ownership/expiry.ts';
 import { isEmptyPlan, type Plan } from '../plan/plan.ts';
 import type { BreakGlass } from '../plan/requests/break-glass.ts';
 
-/** How long, and why, a caller wants to set aside what sources state. */
+/** Reason and duration of an override of what sources state. */
 export interface OverrideRequest {
   readonly reason: string;
   readonly seconds: number;
 }
 
-/** Why a caller may neither begin nor end an override. */
+/** Message for a caller who may neither begin nor end an override. */
 export const overrideRefusal =
   'overriding what sources state takes the right to change the configuration (config.override); ask an admin of the account, or change the document';
 
-/** What a permitted caller gets. Throws `NotAllowed`. */
+/** Returns the override for a caller who may begin one. Throws `NotAllowed` for other callers. */
 export function startBreakGlass(
   state: Snapshot,
   actor: Actor,
@@ -30,12 +30,12 @@ export function startBreakGlass(
   return { by: { id: actor.id, name: actor.name }, reason, since: now, until };
 }
 
-/** The actor of what ends by time. */
+/** Actor of changes that the clock causes. */
 const clock: Actor = { type: 'system', id: 'sys', name: 'system' };
 
 /**
- * Ends the overrides of an account whose time is over by the database's clock. Returns what that did, `undefined` when none
- * was due. Nothing is written without the lease, if one is given.
+ * Ends the overrides of an account that have expired by the database's clock. Returns the committed plan, or
+ * `undefined` when none was due. With `lease`, writes nothing unless the lease is held.
  */
 export async function endOverrides(engine: Engine, account: string, lease?: Lease): Promise<Plan | undefined> {
   const { newId, planEnvironment } = engine;

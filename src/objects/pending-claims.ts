@@ -14,24 +14,27 @@ import type { Snapshot } from '../model/state/snapshot.ts';
 import { evictionsOf, type PendingClaim, postponedIn } from '../plan/ownership/claims-of-others.ts';
 import type { Plan } from '../plan/plan.ts';
 
-/** What the sources of an account claim and could not have. */
+/** Claims of the account's sources that were not met. */
 export interface PendingClaims {
-  /** Which change made them so: a commit that was planned with them is refused once they are others. */
+  /**
+   * Number of the last change of these claims. A commit that was planned with them is refused when the number has
+   * changed.
+   */
   readonly sequence: number;
   readonly list: readonly PendingClaim[];
 }
 
-/** No claims, for plans that look at none. */
+/** No claims, for plans that do not consider claims. */
 export const noClaims: PendingClaims = { sequence: 0, list: [] };
 
-/** Reads what the sources of an account claim. */
+/** Reads the unmet claims of the account's sources. */
 export async function readClaims(database: AccountAccess, account: string): Promise<PendingClaims> {
   return claimsIn(await listClaims(database, account));
 }
 
 /**
- * Plans with the claims of the account. The snapshot's word that there are none costs no look: a commit that was planned by
- * it is refused once there are some, and what commits nothing is planned again with those that there are now.
+ * Plans with the claims of the account. When the snapshot states that there are none, no query is needed: the commit is
+ * refused if there are claims by then, and a plan without a commit is made again with the current claims.
  */
 export async function planAmongClaims<Planned>(
   database: AccountAccess,
@@ -47,25 +50,28 @@ export async function planAmongClaims<Planned>(
 }
 
 function claimsIn({ sequence, sources }: StoredClaims): PendingClaims {
-  // Written below, and the keys by the loops of sources.
+  // The functions below wrote these values, and the loops of sources wrote the keys.
   return {
     sequence,
     list: sources.map(({ source, claims }) => ({ keys: [], units: [], ...claims, source })),
   };
 }
 
-/** What a source lacks after its documents were refused or wait for an approval. */
+/** Unmet claims of a source whose documents were refused or wait for an approval. */
 export interface Refused {
-  /** The revision that its documents were planned on. */
+  /** Revision on which the documents were planned. */
   readonly revision: number;
   readonly lacks: Omit<PendingClaim, 'source'>;
-  /** After how many seconds the claims lapse; absent for a source that a server runs: it is planned again and again. */
+  /**
+   * Seconds after which the claims lapse. Absent for a source that a server runs, because it is planned again and
+   * again.
+   */
   readonly lapse?: number | undefined;
 }
 
 /**
- * Writes down what a source claims and could not have, so that the others refuse to decide against it; or that it lacks
- * nothing. Nothing is written when other documents of the source were applied meanwhile: they are what it claims.
+ * Stores the unmet claims of a source, so that other sources refuse to decide against it, or stores that it has none.
+ * Writes nothing when other documents of the source were applied in the meantime, because they are its claims now.
  */
 export async function noteClaims(
   engine: Engine,
@@ -75,7 +81,7 @@ export async function noteClaims(
 ): Promise<void> {
   const isClaim = lacks.keys.length + lacks.units.length > 0;
   const before = find(await readClaims(engine.database, account), source);
-  // What is known already is not written again, and claims of pushes are renewed by repeating them.
+  // Unchanged claims are not written again, but a repeated push renews its claims.
   if (equalJson(noteOf(mergedNote(before, lacks)), noteOf(before ?? {})) && !(isClaim && lapse !== undefined)) return;
   await engine.database.holding(account, async (held) => {
     if (await hasNewerRevision(held, account, source, revision)) return;
@@ -91,7 +97,11 @@ function find({ list }: PendingClaims, source: string): PendingClaim | undefined
   return list.find((one) => one.source === source);
 }
 
-/** What a refused plan would leave for later is not known, so that of the last one stays; so does what was taken by force. */
+/**
+ * Merges new claims into the stored ones. A refused plan does not show what it would leave for later, so the `blocked`
+ * and `pending` of the last plan are kept. Units that were taken by force are kept too, unless the source has no unmet
+ * claims.
+ */
 function mergedNote(before: PendingClaim | undefined, lacks: Omit<PendingClaim, 'source'>): Partial<PendingClaim> {
   const { blocked = before?.blocked ?? [], pending = before?.pending ?? [], keys, units } = lacks;
   const evicted = keys.length + units.length === 0 ? [] : (before?.evicted ?? []);
@@ -99,8 +109,8 @@ function mergedNote(before: PendingClaim | undefined, lacks: Omit<PendingClaim, 
 }
 
 /**
- * The claims that a commit of a source leaves: its own are met, and sources from which it took units by force have lost
- * theirs.
+ * Returns the claims after a commit of a source. Its own claims are met. Sources from which it took units by force have
+ * lost theirs.
  */
 export function claimsAfter(
   registry: Registry,
@@ -122,7 +132,7 @@ export function claimsAfter(
   return [...(isSame ? [] : [own]), ...others];
 }
 
-/** The lists that hold anything. */
+/** Returns the lists that are not empty. */
 function noteOf({
   keys = [],
   units = [],

@@ -8,13 +8,13 @@ import { readableBy, readableNames } from './object-list.ts';
 
 type Reader = Pick<Call, 'actor'>;
 
-/** Hides, in a list of those who use an object, what its reader may not read: a count stands in its place. */
+/** Returns a function that hides those users of an object that the reader may not read. Their number replaces them. */
 function readableUsers(state: Snapshot, reader: Reader): (users: readonly Referrer[]) => readonly Referrer[] {
   const mayRead = readableBy(state, reader);
   const kinds = new Map(state.registry.kinds.map((kind) => [kind.name.toLowerCase(), kind]));
   const isReadable = (user: Referrer): boolean => {
     const kind = kinds.get(kindOfReferrer(user));
-    // Invites are no objects; callers who may read users may read them.
+    // Invites are not objects. A caller who may read users may read invites.
     return kind === undefined ? isAllowed(state, reader.actor, 'users', 'read') : mayRead(kind);
   };
   return (users) => {
@@ -25,7 +25,7 @@ function readableUsers(state: Snapshot, reader: Reader): (users: readonly Referr
   };
 }
 
-/** The same member of a change, without names that its reader may not read. */
+/** Returns a function that removes names that the reader may not read from `usedBy`. */
 export function hideUsers(
   state: Snapshot,
   reader: Reader,
@@ -34,7 +34,9 @@ export function hideUsers(
   return (shown) => (shown.usedBy === undefined ? shown : { ...shown, usedBy: readable(shown.usedBy) });
 }
 
-/** Problems as their reader may see them: messages name no object of a kind that they may not read. */
+/**
+ * Returns the problems as the reader may see them: messages do not name objects of a kind that the reader may not read.
+ */
 export function readableProblems(state: Snapshot, reader: Reader, problems: readonly Problem[]): readonly Problem[] {
   const readable = readableUsers(state, reader);
   return problems.map((problem) => {
@@ -43,13 +45,16 @@ export function readableProblems(state: Snapshot, reader: Reader, problems: read
     const shown = readable(usedBy);
     if (shown === usedBy) return problem;
     const [names, counted] = [usedBy.join(', '), shown.join(', ')];
-    // A message that was cut says nothing about the rest.
+    // A truncated message does not contain all names, so it is replaced.
     const safe = message.includes(names) ? message.replace(names, () => counted) : `it is in use by ${counted}`;
     return { ...problem, message: safe, usedBy: shown };
   });
 }
 
-/** The same without problems of objects that their reader may not read; a problem says how many those are. */
+/**
+ * Like `readableProblems`, without problems of objects that the reader may not read. An additional problem reports
+ * their number.
+ */
 function readableFindings(state: Snapshot, reader: Reader, problems: readonly Problem[]): readonly Problem[] {
   const isReadable = readableNames(state, reader);
   const shown = problems.filter(({ kind }) => kind === undefined || isReadable(kind));
@@ -62,14 +67,17 @@ function readableFindings(state: Snapshot, reader: Reader, problems: readonly Pr
 
 const refusedText = 'its documents were refused for objects that you may not read; ask a user who may';
 
-/** How a source fares as its reader may see it: reasons of refusals name no object of a kind that they may not read. */
+/**
+ * Returns the status of a source as the reader may see it: reasons of refusals do not name objects of a kind that the
+ * reader may not read.
+ */
 export function readableStatus(state: Snapshot, reader: Reader, status: SourceStatus): SourceStatus {
   const mayRead = readableBy(state, reader);
   if (state.registry.kinds.every(mayRead)) return status;
   const { problems = [] } = status;
   const shown = readableFindings(state, reader, problems);
   const isHidden = shown.some(({ code }) => code === 'problems_hidden');
-  // What an earlier refusal was about is not known any more.
+  // The objects of an earlier refusal are not recorded, so its message is hidden.
   const history = status.history.map((entry) => (isRefusal(entry.result) ? { ...entry, message: refusedText } : entry));
   const found = { ...status, history, ...(problems.length === 0 ? {} : { problems: shown }) };
   if (!isHidden) return found;

@@ -2,7 +2,7 @@ import type { Engine } from '../commit/engine.ts';
 import { listSources } from '../db/sources/sources.ts';
 import type { Problem } from '../model/problem.ts';
 
-/** Says beside the place that manages a value which commit it is of, where the source has commits. */
+/** Adds the commit to the place that manages a value, when the source has commits. */
 export async function withCommits(
   engine: Engine,
   account: string,
